@@ -1,0 +1,136 @@
+import { AppError } from './errors.ts';
+
+// Node 24 has both; the type library does not know them yet.
+declare global {
+  interface JSON {
+    rawJSON(text: string): unknown;
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  }
+}
+
+/**
+ * JSON as this house reads and writes it. Integers beyond 2^53 come in and go out exact, as BigInt; what JSON.parse
+ * lets pass and later code would trip over (duplicate keys, prototype keys, NUL, lone surrogates) is refused here.
+ */
+export const MOST_DEPTH = 64;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+/** Only such a number can lose digits or overflow; without one the plain, ten times faster parse is exact. */
+const LONG_NUMBER = /\d{16}|\d[eE]\+?\d{3}/;
+
+const EMPTY = /^[ \t\r\n]*$/;
+
+/** With numbers `as text` nobody reads them from the value, so they may have any size. */
+export function readJson(body: Buffer, numbers: 'exact' | 'as text' = 'exact'): unknown {
+  const text = decode(body);
+  if (EMPTY.test(text)) return {};
+  const value = parse(text);
+  if (typeof value === 'object' && value !== null) inspect(text);
+  else inspectString(text);
+  return numbers === 'exact' && LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : value;
+}
+
+/** The text of a body that readJson has accepted. */
+export function bodyText(body: Buffer): string {
+  return decode(body).trim() || '{}';
+}
+
+export function writeJson(value: unknown, indent = 0): string {
+  const exact = (_key: string, item: unknown) => (typeof item === 'bigint' ? JSON.rawJSON(item.toString()) : item);
+  return JSON.stringify(value, exact, indent);
+}
+
+function decode(body: Buffer): string {
+  try {
+    return decoder.decode(body);
+  } catch (cause) {
+    throw new AppError('malformed', 'body is not valid UTF-8', { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('malformed', 'body is not valid JSON', { cause });
+  }
+}
+
+function exactNumber(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context.source ?? '';
+  if (!Number.isFinite(value)) throw new AppError('malformed', `number is out of range: ${source.slice(0, 40)}`);
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const COLON = 58;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+
+/** Objects with more keys than this look them up in a set; for fewer, looking through a list is quicker. */
+const FEW_KEYS = 16;
+
+/** Walks over text that JSON.parse has accepted, so only strings and brackets need a look. */
+function inspect(text: string): void {
+  const hasEscapes = text.includes('\\');
+  const keysOfOpen: (Keys | undefined)[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charCodeAt(at);
+    if (letter === QUOTE) {
+      const end = hasEscapes ? endOfString(text, at) : text.indexOf('"', at + 1);
+      if (isKey(text, end)) inspectKey(stringAt(text, at, end, hasEscapes), keysOfOpen.at(-1));
+      else if (hasEscapes) stringAt(text, at, end, hasEscapes);
+      at = end;
+    } else if (letter === OPEN_BRACE || letter === OPEN_BRACKET) {
+      if (keysOfOpen.length >= MOST_DEPTH) {
+        throw new AppError('malformed', `body is nested more than ${MOST_DEPTH} levels deep`);
+      }
+      keysOfOpen.push(letter === OPEN_BRACE ? { few: [], many: undefined } : undefined);
+    } else if (letter === CLOSE_BRACE || letter === CLOSE_BRACKET) keysOfOpen.pop();
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function isKey(text: string, end: number): boolean {
+  let at = end + 1;
+  while (text.charCodeAt(at) <= 32) at++;
+  return text.charCodeAt(at) === COLON;
+}
+
+function stringAt(text: string, start: number, end: number, hasEscapes: boolean): string {
+  return hasEscapes ? inspectString(text.slice(start, end + 1)) : text.slice(start + 1, end);
+}
+
+/** The value of a string literal. Only an escape can hide a NUL or a lone surrogate: decoding refused the raw ones. */
+function inspectString(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1);
+  const string = String(JSON.parse(literal));
+  if (string.includes('\0')) throw new AppError('malformed', 'body holds a NUL character');
+  if (!string.isWellFormed()) throw new AppError('malformed', 'body holds half of a surrogate pair');
+  return string;
+}
+
+/** The keys of an object that is open. */
+interface Keys {
+  few: string[];
+  many: Set<string> | undefined;
+}
+
+function inspectKey(key: string, keys: Keys | undefined): void {
+  if (key === '__proto__' || key === 'constructor') throw new AppError('malformed', `key is not allowed: ${key}`);
+  if (!keys) return;
+  if (keys.many?.has(key) ?? keys.few.includes(key)) {
+    throw new AppError('malformed', `key is given twice: ${key.slice(0, 100)}`);
+  }
+  if (keys.many) keys.many.add(key);
+  else if (keys.few.push(key) > FEW_KEYS) keys.many = new Set(keys.few);
+}

@@ -1,0 +1,45 @@
+import type { Logger } from 'pino';
+
+export interface Letter {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface Mailer {
+  send(letter: Letter): Promise<void>;
+}
+
+/** A caller waits while their letter is handed in, so a server that does not answer is soon given up. */
+const PATIENCE = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 10_000, dnsTimeout: 5000 };
+
+interface MailSettings {
+  readonly SMTP_URL: string | undefined;
+  readonly MAIL_FROM: string;
+  readonly RUN_MODE: 'dev' | 'prod';
+}
+
+/** Letters go out by SMTP where that is configured. Without it, a developer finds them in the log. */
+export function createMailer(settings: MailSettings, log: Logger): Mailer {
+  if (settings.SMTP_URL) return smtp(settings.SMTP_URL, settings.MAIL_FROM, log);
+  return {
+    async send({ to, subject, text }) {
+      if (settings.RUN_MODE === 'dev') log.info({ to, subject, letter: text }, 'letter not sent: no SMTP_URL');
+      else log.error({ to, subject }, 'letter not sent: set SMTP_URL');
+    },
+  };
+}
+
+function smtp(url: string, from: string, log: Logger): Mailer {
+  const transport = import('nodemailer').then(({ createTransport }) => createTransport({ url, ...PATIENCE }));
+  return {
+    async send(letter) {
+      try {
+        await (await transport).sendMail({ from, ...letter, to: { name: '', address: letter.to } });
+      } catch (error) {
+        // The caller's own work is done; that the letter did not go out is the operator's concern.
+        log.error({ err: error, to: letter.to }, 'letter not sent');
+      }
+    },
+  };
+}
