@@ -1,0 +1,44 @@
+import type { DbOptions } from './options.ts';
+
+import type { Statement } from './statement.ts';
+
+export type { DbOptions } from './options.ts';
+export { type Statement, sql } from './statement.ts';
+
+export type Query = <Row extends object = Record<string, unknown>>(
+  statement: Statement,
+  values?: readonly unknown[],
+) => Promise<Row[]>;
+
+/** Runs a text of several statements, without values and without rows. */
+export type Script = (text: string) => Promise<void>;
+
+export interface Db {
+  readonly driver: 'pglite' | 'postgres';
+  /** One statement of its own, autocommitted. A write is on disk when this resolves. */
+  readonly query: Query;
+  /**
+   * The transaction hands over the only query function in sight; commits when work resolves, rolls back when it throws.
+   * A write is on disk when this resolves.
+   */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** For migrate.ts alone: a transaction that holds the migration lock, knows no query timeout and may run a whole file. */
+  migration<T>(work: (query: Query, script: Script) => Promise<T>, lockTimeoutMs: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** PostgreSQL when a DATABASE_URL is given, else PGlite. A driver that is not used is not even loaded: PGlite is 15 MB. */
+export async function openDb(options: DbOptions): Promise<Db> {
+  if (options.databaseUrl !== undefined && options.databaseUrl !== '') {
+    const { openPostgres } = await import('./postgres.ts');
+    return openPostgres(options, options.databaseUrl);
+  }
+  const { openPglite } = await import('./pglite.ts');
+  return openPglite(options);
+}
+
+/** Does this error say that a unique index refused? With a name: that very constraint or index. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== '23505') return false;
+  return constraint === undefined || ('constraint' in error && error.constraint === constraint);
+}

@@ -1,0 +1,56 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../errors.ts';
+
+const SQLITE_BUSY = 5;
+
+/** A lock that nobody refers to must not be garbage collected, and thereby released. */
+const held = new Set<DatabaseSync>();
+
+export interface Lock {
+  release(): void;
+}
+
+/**
+ * An exclusive lock on a folder, held by the operating system.
+ *
+ * Node offers no flock, but the SQLite inside it takes a real file lock (fcntl, LockFileEx on Windows) and holds it as long
+ * as its exclusive transaction is open. The kernel decides between two starters, sees through containers that share a
+ * volume, and lets go when the process ends in whatever way: no process id is ever trusted, so none can be stale.
+ *
+ * A trap of fcntl: closing any other handle of `<folder>.lock` in this process drops the lock. Nothing else may open it.
+ * Who holds it is therefore told by a second file, which is only for people.
+ */
+export function lockFolder(folder: string): Lock {
+  const owner = `${folder}.owner`;
+  const file = new DatabaseSync(`${folder}.lock`, { timeout: 0 });
+  try {
+    file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (error) {
+    file.close();
+    if (!(error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY)) throw error;
+    throw new AppError(
+      'unavailable',
+      `the database in ${folder} is in use by ${readOwner(owner)}: stop it first, or give this one its own DATA_DIR`,
+      { cause: error },
+    );
+  }
+  held.add(file);
+  writeFileSync(owner, `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}\n`);
+  return {
+    release() {
+      if (!held.delete(file)) return;
+      rmSync(owner, { force: true });
+      file.close();
+    },
+  };
+}
+
+function readOwner(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim() || 'another process';
+  } catch {
+    return 'another process';
+  }
+}

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../errors.ts';
+
+export interface MigrationFile {
+  readonly number: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly text: string;
+}
+
+const NAME = /^(\d{4})_[a-z0-9][a-z0-9_-]*\.sql$/;
+
+/** The files `0001_what.sql`, `0002_…` of a folder, in order and without a gap. */
+export function readMigrations(folder: string): MigrationFile[] {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  return names.map((name, index) => {
+    const number = Number(NAME.exec(name)?.[1]);
+    if (Number.isNaN(number)) throw new AppError('internal', `${name} is not named like 0001_what.sql`);
+    if (number !== index + 1) {
+      throw new AppError(
+        'internal',
+        `the migrations have a gap: number ${index + 1} is missing or twice there, near ${name}`,
+      );
+    }
+    // A checkout may turn line ends around, which changes nothing.
+    const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n');
+    return { number, name, checksum: createHash('sha256').update(text).digest('hex'), text };
+  });
+}

@@ -1,0 +1,15 @@
+export interface DbOptions {
+  readonly databaseUrl?: string | undefined;
+  readonly dataDir: string;
+  /** Connections of PostgreSQL; PGlite has one. */
+  readonly poolSize?: number;
+  /** How long a statement, or the wait for a turn, may take before it fails as unavailable. */
+  readonly queryTimeoutMs?: number;
+  /** Progress for a person. */
+  readonly say: (line: string) => void;
+  /** Background faults of the pool, of a connection or of the disk, for the log. */
+  readonly onError?: (error: Error) => void;
+}
+
+export const DEFAULT_QUERY_TIMEOUT_MS = 10_000;
+export const DEFAULT_POOL_SIZE = 10;

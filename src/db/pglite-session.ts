@@ -1,0 +1,91 @@
+import { type PGlite, protocol } from '@electric-sql/pglite';
+import { AppError } from '../errors.ts';
+import type { Query } from './db.ts';
+import type { Statement } from './statement.ts';
+import type { Session } from './transaction.ts';
+import { readerOf, writeValues } from './values.ts';
+
+const { serialize, messages } = protocol;
+const SYNC = serialize.sync();
+const EXECUTE = serialize.execute({});
+
+/** Why nothing is answered any more, once that is so. */
+export interface Health {
+  stopped?: AppError;
+}
+
+interface Column {
+  readonly name: string;
+  readonly read: (text: string) => unknown;
+}
+
+/**
+ * Speaks PostgreSQL's own protocol with the PGlite in this process, because PGlite.query parses and plans anew in six
+ * steps each time: a named statement that is bound, executed and synced in one step is about five times faster.
+ */
+export function createSession(pglite: PGlite, health: Health): Session {
+  /** What each statement answers. PostgreSQL refuses to run a prepared statement whose columns have changed since. */
+  const prepared = new Map<string, readonly Column[]>();
+
+  async function exchange(parts: readonly Uint8Array[]) {
+    if (health.stopped !== undefined) throw health.stopped;
+    const answer = await pglite.execProtocolStream(Buffer.concat(parts), { syncToFs: false, throwOnError: false });
+    // A database that panicked does not say that it is ready, and would never return from the next call.
+    if (!answer.some((message) => message.name === 'readyForQuery')) {
+      health.stopped ??= new AppError('unavailable', 'the database stopped in a panic: restart to recover');
+    }
+    if (health.stopped !== undefined) throw health.stopped;
+    return answer;
+  }
+
+  async function prepare({ name, text }: Statement): Promise<readonly Column[]> {
+    const answer = await exchange([serialize.parse({ name, text }), serialize.describe({ type: 'S', name }), SYNC]);
+    throwRefusal(answer);
+    const description = answer.find((message) => message instanceof messages.RowDescriptionMessage);
+    const columns = (description?.fields ?? []).map((field) => ({
+      name: field.name,
+      read: readerOf(field.dataTypeID),
+    }));
+    prepared.set(name, columns);
+    return columns;
+  }
+
+  const query: Query = async <Row extends object>(statement: Statement, values: readonly unknown[] = []) => {
+    const written = writeValues(values);
+    const columns = prepared.get(statement.name) ?? (await prepare(statement));
+    const bind = serialize.bind({ statement: statement.name, values: written });
+    const answer = await exchange([bind, EXECUTE, SYNC]);
+    throwRefusal(answer);
+    const rows: Row[] = [];
+    for (const message of answer) {
+      if (message instanceof messages.DataRowMessage) rows.push(readRow(columns, message.fields) as Row);
+    }
+    return rows;
+  };
+
+  const command = async (text: string): Promise<string> => {
+    const answer = await exchange([serialize.query(text)]);
+    throwRefusal(answer);
+    return answer.findLast((message) => message instanceof messages.CommandCompleteMessage)?.text ?? '';
+  };
+
+  return { query, command };
+}
+
+function readRow(columns: readonly Column[], fields: readonly (string | null)[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (const [index, column] of columns.entries()) {
+    const text = fields[index] ?? null;
+    row[column.name] = text === null ? null : column.read(text);
+  }
+  return row;
+}
+
+function throwRefusal(answer: readonly unknown[]): void {
+  for (const message of answer) {
+    if (!(message instanceof messages.DatabaseError)) continue;
+    // The parser made this error without a stack that leads to the caller.
+    Error.captureStackTrace(message, throwRefusal);
+    throw message;
+  }
+}

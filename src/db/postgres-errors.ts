@@ -1,0 +1,52 @@
+import pg from 'pg';
+import { AppError } from '../errors.ts';
+
+/** States that say "not now" or "not here" about the server, rather than something about our statement. */
+const REASONS: Readonly<Record<string, string>> = {
+  '25006': 'it is read-only',
+  '28000': 'it refused this user',
+  '28P01': 'it refused the user name or the password',
+  '3D000': 'it has no database of that name',
+  '40001': 'two transactions met',
+  '40P01': 'two transactions blocked each other',
+  '53100': 'its disk is full',
+  '53300': 'it has no connection left',
+  '55P03': 'a lock was not free in time',
+  '57014': 'the statement took too long',
+};
+
+/** Connection exceptions, insufficient resources, operator intervention, system errors, timeouts of idle sessions. */
+const OUT_OF_SERVICE = /^(08|53|57P|58|25P0[34])/;
+/** After these the connection is as good as before. */
+const KEEPS_CONNECTION = /^(25006|40|53100|55P03|57014)/;
+
+/** Must the connection that gave this error be thrown away? An error without a state came from the wire. */
+export function isLost(error: unknown): boolean {
+  const state = stateOf(error);
+  return state === undefined || (speaksOfServer(state) && !KEEPS_CONNECTION.test(state));
+}
+
+/** An error of node-postgres about the server or the wire becomes "unavailable"; one about our statement stays as it is. */
+export function translate(error: unknown, where: string): unknown {
+  const state = stateOf(error);
+  if (state !== undefined && !speaksOfServer(state)) return error;
+  const reason = state === undefined ? wireReason(error) : (REASONS[state] ?? `it is out of service (${state})`);
+  const message = `the database at ${where} cannot be used: ${reason}`;
+  return new AppError('unavailable', message, { cause: error, retryAfter: 1 });
+}
+
+function stateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+function speaksOfServer(state: string): boolean {
+  return state in REASONS || OUT_OF_SERVICE.test(state);
+}
+
+function wireReason(error: unknown): string {
+  if (!(error instanceof Error)) return 'the connection was lost';
+  if (/timeout/i.test(error.message)) return 'it does not answer in time';
+  if (/^SASL/.test(error.message)) return 'it wants a password';
+  const code = 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? `the connection failed (${code})` : 'the connection was lost';
+}

@@ -1,0 +1,123 @@
+import pg from 'pg';
+import { AppError } from '../errors.ts';
+import type { Db, Query } from './db.ts';
+import { type DbOptions, DEFAULT_POOL_SIZE, DEFAULT_QUERY_TIMEOUT_MS } from './options.ts';
+import { isLost, translate } from './postgres-errors.ts';
+import { inTransaction, type Session } from './transaction.ts';
+import { readerOf, writeValues } from './values.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const HOUR_MS = 3_600_000;
+/** Any number will do, but it must never change: replicas of two releases must meet at the same lock. */
+const MIGRATION_LOCK = 'select pg_advisory_xact_lock(4702111234474983745)';
+
+/** node-postgres reads a timeout per query, which its types do not know. */
+interface TimedQuery extends pg.QueryConfig {
+  readonly query_timeout?: number;
+}
+
+/** One connection for a while. Its errors are already in our words. */
+type Send = (query: TimedQuery) => Promise<pg.QueryResult | pg.QueryResult[]>;
+
+export async function openPostgres(options: DbOptions, databaseUrl: string): Promise<Db> {
+  const where = addressOf(databaseUrl);
+  const pool = createPool(options, databaseUrl);
+
+  async function onClient<T>(work: (send: Send) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw translate(error, where);
+    });
+    let lost = false;
+    const send: Send = async (query) => {
+      if (lost) throw new AppError('unavailable', 'the connection to the database was lost');
+      try {
+        return await client.query(query);
+      } catch (error) {
+        lost ||= isLost(error);
+        throw translate(error, where);
+      }
+    };
+    try {
+      return await work(send);
+    } finally {
+      // A connection that failed, or that still owes an answer, must not serve the next caller. Any other goes back:
+      // pool.query would throw it away on every error, a refused unique index included.
+      client.release(lost);
+      // A backend that hangs never closes its end, and the socket would keep this process alive.
+      if (lost) client.connection.stream.destroy();
+    }
+  }
+
+  let closing: Promise<void> | undefined;
+  const db: Db = {
+    driver: 'postgres',
+    query: (statement, values) => onClient((send) => sessionOn(send).query(statement, values)),
+    transaction: (work) => onClient((send) => inTransaction(sessionOn(send), work)),
+    migration: (work, lockTimeoutMs) =>
+      onClient((send) => {
+        const session = sessionOn(send, HOUR_MS);
+        return inTransaction(session, async (query) => {
+          await session.command('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+          await session.command(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}; ${MIGRATION_LOCK}`);
+          await session.command('set local lock_timeout = 0');
+          return work(query, async (text) => void (await session.command(text)));
+        });
+      }),
+    close() {
+      closing ??= pool.end();
+      return closing;
+    },
+  };
+
+  try {
+    await onClient((send) => send({ text: 'select 1' }));
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return db;
+}
+
+function createPool(options: DbOptions, databaseUrl: string): pg.Pool {
+  const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
+  const report = options.onError ?? (() => {});
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'atrium',
+    max: options.poolSize ?? DEFAULT_POOL_SIZE,
+    // Also the longest wait for a free connection of the pool.
+    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // The server gives up first, which keeps the connection; ours is for a server that no longer answers at all.
+    statement_timeout: timeoutMs,
+    query_timeout: timeoutMs + Math.min(1_000, timeoutMs / 4),
+    idle_in_transaction_session_timeout: 60_000,
+    options: '-c TimeZone=UTC -c DateStyle=ISO',
+    types: { getTypeParser: readerOf as typeof pg.types.getTypeParser },
+  });
+  // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that
+  // is terminated would end this process.
+  pool.on('error', report);
+  pool.on('connect', (client) => client.on('error', report));
+  return pool;
+}
+
+function sessionOn(send: Send, timeoutMs?: number): Session {
+  const timeout = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
+  const last = (result: pg.QueryResult | pg.QueryResult[]) => (Array.isArray(result) ? result.at(-1) : result);
+  const query: Query = async ({ name, text }, values = []) =>
+    last(await send({ name, text, values: writeValues(values), ...timeout }))?.rows ?? [];
+  const command = async (text: string) => last(await send({ text, ...timeout }))?.command ?? '';
+  return { query, command };
+}
+
+/** Host, port and database for messages: never the user or the password. */
+function addressOf(databaseUrl: string): string {
+  const url = URL.parse(databaseUrl);
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
+    // The error of the URL parser repeats its input, so it is not passed on as the cause.
+    throw new AppError('unavailable', 'DATABASE_URL is not a postgres:// address');
+  }
+  return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}${url.pathname}`;
+}

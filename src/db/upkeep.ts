@@ -1,0 +1,62 @@
+import { sql } from './statement.ts';
+import type { Session } from './transaction.ts';
+import type { TakeTurn } from './turns.ts';
+
+/** 16 segments of 4 MiB. A checkpoint of that much takes about a tenth of a second, in which every request waits. */
+const SEGMENTS_PER_CHECKPOINT = 16;
+const FIRST_LOOK_MS = 30_000;
+
+/** The rule by which PostgreSQL's own autovacuum finds a table worth its while. */
+const WORN_TABLES = sql(
+  'upkeep.wornTables',
+  `select quote_ident(s.schemaname) || '.' || quote_ident(s.relname) as name
+     from pg_stat_user_tables s join pg_class c on c.oid = s.relid
+    where greatest(s.n_dead_tup, s.n_ins_since_vacuum / 5, s.n_mod_since_analyze) > 500 + 0.2 * greatest(c.reltuples, 0)`,
+);
+
+export interface Upkeep {
+  /** The write-ahead log began a new segment. */
+  onSegment(): void;
+  stop(): void;
+}
+
+/**
+ * PGlite has none of PostgreSQL's background processes: without this the write-ahead log grows until the disk is full (and
+ * a crash replays all of it), dead rows stay for ever, and the planner knows nothing.
+ */
+export function createUpkeep(session: Session, turn: TakeTurn, report: (error: Error) => void): Upkeep {
+  let segments = 0;
+  let stopped = false;
+  let running = false;
+
+  async function tidy(): Promise<void> {
+    if (running || stopped) return;
+    running = true;
+    try {
+      if (segments >= SEGMENTS_PER_CHECKPOINT) await step('CHECKPOINT');
+      segments = 0;
+      await step('select pg_stat_force_next_flush()');
+      const worn = await turn(() => session.query<{ name: string }>(WORN_TABLES));
+      // A turn for each, so that requests get through in between.
+      for (const { name } of worn) await step(`VACUUM (ANALYZE) ${name}`);
+    } catch (error) {
+      if (!stopped) report(new Error('the upkeep of the database failed', { cause: error }));
+    } finally {
+      running = false;
+    }
+  }
+
+  const step = (text: string) => turn(async () => void (stopped || (await session.command(text))));
+  const firstLook = setTimeout(() => void tidy(), FIRST_LOOK_MS).unref();
+
+  return {
+    onSegment() {
+      segments += 1;
+      if (segments >= SEGMENTS_PER_CHECKPOINT) setImmediate(() => void tidy());
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(firstLook);
+    },
+  };
+}

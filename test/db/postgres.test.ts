@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { type Db, openDb, sql } from '../../src/db/db.ts';
+import { AppError } from '../../src/errors.ts';
+import { temporaryFolder } from '../support/db.ts';
+import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
+
+/** These tests stop and restart the server, so they have one of their own. */
+const ONE = sql('fault.one', 'select 1 as one');
+const PID = sql('fault.pid', 'select pg_backend_pid() as pid');
+const SLEEP = sql('fault.sleep', 'select pg_sleep($1)');
+const UNAVAILABLE = { name: 'AppError', kind: 'unavailable' };
+
+describe('postgres in trouble', () => {
+  let server: TestPostgres;
+  let url: string;
+  const faults: Error[] = [];
+  const open = (databaseUrl = url, poolSize = 2): Promise<Db> =>
+    openDb({
+      databaseUrl,
+      dataDir: temporaryFolder(),
+      poolSize,
+      queryTimeoutMs: 1_500,
+      say: () => {},
+      onError: (error) => faults.push(error),
+    });
+  const pidOf = async (query: Db['query']) => (await query<{ pid: number }>(PID))[0]?.pid ?? 0;
+  const eventually = async (check: () => Promise<unknown>) => {
+    for (let tries = 0; ; tries += 1) {
+      const error = await check().then(
+        () => undefined,
+        (thrown: unknown) => thrown ?? new Error(),
+      );
+      if (error === undefined) return;
+      if (tries === 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  before(async () => {
+    server = await startPostgres();
+    url = await server.createDatabase();
+  });
+  after(() => server.stop());
+
+  test('a terminated idle connection is replaced', async () => {
+    const db = await open();
+    await onServer(server.url, `select pg_terminate_backend(${await pidOf(db.query)})`);
+    await eventually(async () => assert.ok(faults.length > 0, 'the log is told'));
+    assert.deepEqual(await db.query(ONE), [{ one: 1 }]);
+    await db.close();
+  });
+
+  test('a terminated connection inside a transaction fails that transaction alone', async () => {
+    const db = await open();
+    const waiting = db.transaction(async (query) => {
+      await onServer(server.url, `select pg_terminate_backend(${await pidOf(query)})`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      await query(ONE);
+    });
+    await assert.rejects(waiting, UNAVAILABLE);
+    const running = db.transaction(async (query) => {
+      const pid = await pidOf(query);
+      const slow = query(SLEEP, [0.5]);
+      await Promise.all([slow, onServer(server.url, `select pg_terminate_backend(${pid})`)]);
+    });
+    await assert.rejects(running, UNAVAILABLE);
+    assert.deepEqual(await db.query(ONE), [{ one: 1 }]);
+    await db.close();
+  });
+
+  test('a statement that takes too long is cancelled and its connection kept', async () => {
+    const db = await open(url, 1);
+    const before = await pidOf(db.query);
+    await assert.rejects(db.query(SLEEP, [30]), { ...UNAVAILABLE, message: /took too long/ });
+    assert.equal(await pidOf(db.query), before);
+    await db.close();
+  });
+
+  test('a refused statement keeps its connection', async () => {
+    const db = await open(url, 1);
+    const before = await pidOf(db.query);
+    await assert.rejects(db.query(sql('fault.zero', 'select 1 / 0')), { code: '22012' });
+    assert.equal(await pidOf(db.query), before);
+    await db.close();
+  });
+
+  test('a backend that hangs fails in time and is not used again', async () => {
+    const db = await open(url, 1);
+    const pid = await pidOf(db.query);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const began = performance.now();
+      await assert.rejects(db.query(ONE), { ...UNAVAILABLE, message: /does not answer in time/ });
+      assert.ok(performance.now() - began < 5_000);
+      assert.notEqual(await pidOf(db.query), pid);
+      await db.close();
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+
+  test('a server that went away and came back is found again', async () => {
+    const db = await open();
+    await db.query(ONE);
+    const restarted = server.restart();
+    const refused: unknown[] = [];
+    await eventually(async () => {
+      await db.query(ONE).catch((error: unknown) => {
+        refused.push(error);
+        throw error;
+      });
+      await restarted;
+    });
+    await restarted;
+    assert.deepEqual(await db.query(ONE), [{ one: 1 }]);
+    assert.ok(refused.every((error) => error instanceof AppError && error.kind === 'unavailable'));
+    await db.close();
+  });
+
+  test('a server without a free connection is unavailable', async () => {
+    const db = await open(url, 1);
+    const inside = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const holding = db.transaction(async () => {
+      inside.resolve();
+      await goOn.promise;
+    });
+    await inside.promise;
+    await assert.rejects(db.query(ONE), { ...UNAVAILABLE, message: /does not answer in time/ });
+    goOn.resolve();
+    await holding;
+    await db.close();
+  });
+
+  test('what cannot be reached says what is wrong, never the password', async () => {
+    const password = 'hunter2-canary';
+    const at = (change: (url: URL) => void) => {
+      const changed = new URL(url);
+      changed.password = password;
+      change(changed);
+      return changed.href;
+    };
+    const cases: [string, RegExp][] = [
+      [
+        at((u) => {
+          u.port = '1';
+        }),
+        /127\.0\.0\.1:1\/.*\(ECONNREFUSED\)/,
+      ],
+      [
+        at((u) => {
+          u.pathname = '/nothing';
+        }),
+        /no database of that name/,
+      ],
+      [
+        at((u) => {
+          u.username = 'nobody-here';
+        }),
+        /refused this user/,
+      ],
+      [
+        at((u) => {
+          u.hostname = 'no-such-host.invalid';
+        }),
+        /no-such-host\.invalid.*(ENOTFOUND|EAI_AGAIN|does not answer)/,
+      ],
+      [`mysql://u:${password}@localhost/x`, /not a postgres:\/\/ address/],
+      [`postgres://u:${password}@local host/x`, /not a postgres:\/\/ address/],
+    ];
+    for (const [address, message] of cases) {
+      const error = await open(address).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      assert.ok(error instanceof AppError, `${message} was not refused`);
+      assert.equal(error.kind, 'unavailable');
+      assert.match(error.message, message);
+      assert.doesNotMatch(inspect(error, { depth: 10 }), /hunter2/);
+    }
+  });
+
+  test('a wrong password is told as such', async () => {
+    await server.demandPassword('guarded', 'right');
+    const address = new URL(url);
+    address.username = 'guarded';
+    address.password = 'wrong-canary';
+    const error = await open(address.href).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof AppError);
+    assert.match(error.message, /refused the user name or the password/);
+    assert.doesNotMatch(inspect(error, { depth: 10 }), /canary/);
+    address.password = '';
+    await assert.rejects(open(address.href), { ...UNAVAILABLE, message: /wants a password/ });
+    address.password = 'right';
+    const db = await open(address.href);
+    assert.deepEqual(await db.query(ONE), [{ one: 1 }]);
+    await db.close();
+  });
+});

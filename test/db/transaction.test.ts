@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Db, isUniqueViolation, sql } from '../../src/db/db.ts';
+import { DRIVERS, openTestDb } from '../support/db.ts';
+
+const INSERT = sql('transaction.insert', 'insert into thing (id, name) values ($1, $2)');
+const COUNT = sql('transaction.count', 'select count(*)::int as n from thing');
+const ADD_ONE = sql('transaction.addOne', 'update counter set n = n + 1');
+const READ = sql('transaction.read', 'select n from counter');
+const SET = sql('transaction.set', 'update counter set n = $1');
+
+test('a name means one statement', () => {
+  const first = sql('transaction.same', 'select 1');
+  assert.deepEqual(sql('transaction.same', 'select 1'), first);
+  assert.throws(() => sql('transaction.same', 'select 2'), /two statements are named "transaction.same"/);
+  assert.throws(() => sql('x'.repeat(64), 'select 1'), /cannot name/);
+});
+
+for (const driver of DRIVERS) {
+  describe(`transactions on ${driver}`, () => {
+    let db: Db;
+    before(async () => {
+      db = await openTestDb(driver);
+      await db.query(sql('transaction.thing', 'create table thing (id int primary key, name text)'));
+      await db.query(sql('transaction.name', 'create unique index thing_name on thing (name)'));
+      await db.query(sql('transaction.counter', 'create table counter (n int)'));
+      await db.query(sql('transaction.zero', 'insert into counter values (0)'));
+    });
+    after(() => db.close());
+    const count = async () => (await db.query<{ n: number }>(COUNT))[0]?.n;
+
+    test('commits when the work resolves', async () => {
+      const answer = await db.transaction(async (query) => {
+        await query(INSERT, [1, 'a']);
+        await query(INSERT, [2, 'b']);
+        return 'done';
+      });
+      assert.equal(answer, 'done');
+      assert.equal(await count(), 2);
+    });
+
+    test('rolls back when the work throws, with the very error', async () => {
+      const error = new Error('changed my mind');
+      const work = db.transaction(async (query) => {
+        await query(INSERT, [3, 'c']);
+        throw error;
+      });
+      await assert.rejects(work, (thrown) => thrown === error);
+      assert.equal(await count(), 2);
+    });
+
+    test('a unique violation is recognised, by its index', async () => {
+      const error = await db.query(INSERT, [9, 'a']).catch((thrown: unknown) => thrown);
+      assert.ok(isUniqueViolation(error));
+      assert.ok(isUniqueViolation(error, 'thing_name'));
+      assert.ok(!isUniqueViolation(error, 'thing_pkey'));
+      const inside = await db.transaction((query) => query(INSERT, [1, 'z'])).catch((thrown: unknown) => thrown);
+      assert.ok(isUniqueViolation(inside, 'thing_pkey'));
+      assert.ok(!isUniqueViolation(new Error('other')));
+      assert.ok(!isUniqueViolation(undefined));
+    });
+
+    test('a failure that the work swallowed is not a commit', async () => {
+      const work = db.transaction(async (query) => {
+        await query(INSERT, [4, 'd']);
+        await query(INSERT, [4, 'again']).catch(() => {});
+      });
+      await assert.rejects(work, { name: 'AppError', kind: 'internal' });
+      assert.equal(await count(), 2);
+    });
+
+    test('a query after the end is refused', async () => {
+      const leaked = await db.transaction(async (query) => ({ query }));
+      await assert.rejects(leaked.query(INSERT, [5, 'e']), /after its transaction had ended/);
+      assert.equal(await count(), 2);
+    });
+
+    test('queries of one transaction may be sent together', async () => {
+      await db.transaction(async (query) => {
+        await Promise.all([query(ADD_ONE), query(ADD_ONE), query(ADD_ONE)]);
+        await query(SET, [0]);
+      });
+    });
+
+    test('nobody sees or joins an open transaction', async () => {
+      const inside = Promise.withResolvers<void>();
+      const goOn = Promise.withResolvers<void>();
+      const work = db.transaction(async (query) => {
+        await query(INSERT, [6, 'f']);
+        inside.resolve();
+        await goOn.promise;
+        throw new Error('undo');
+      });
+      await inside.promise;
+      const outside = db.query(INSERT, [7, 'g']);
+      const seen = count();
+      goOn.resolve();
+      await assert.rejects(work, /undo/);
+      await outside;
+      assert.ok([2, 3].includes((await seen) ?? 0));
+      assert.equal(await count(), 3);
+    });
+
+    test('a hundred transactions at once lose no update', async () => {
+      const one = () => db.transaction(async (query) => void (await query(ADD_ONE)));
+      await Promise.all(Array.from({ length: 100 }, one));
+      assert.deepEqual(await db.query(READ), [{ n: 100 }]);
+    });
+
+    test('what is wrong with a statement stays the error of the database', async () => {
+      await assert.rejects(db.query(sql('transaction.wrong', 'select nothing from nowhere')), { code: '42P01' });
+      await assert.rejects(db.query(sql('transaction.divide', 'select 1 / $1::int as n'), [0]), { code: '22012' });
+      assert.deepEqual(await db.query(sql('transaction.divide', 'select 1 / $1::int as n'), [1]), [{ n: 1 }]);
+    });
+  });
+}
+
+test('pglite: who waits for a transaction that does not end is told so', async () => {
+  const db = await openTestDb('pglite', { queryTimeoutMs: 100 });
+  const work = db.transaction(async () => db.query(sql('transaction.self', 'select 1')));
+  await assert.rejects(work, { name: 'AppError', kind: 'unavailable', message: /busy with another transaction/ });
+  await db.close();
+  await assert.rejects(db.query(sql('transaction.self', 'select 1')), { kind: 'unavailable', message: /closed/ });
+  await db.close();
+});

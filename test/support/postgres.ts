@@ -1,0 +1,186 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import pg from 'pg';
+
+/** A real PostgreSQL for tests and benches, in a temporary folder, reachable from this machine alone. */
+export interface TestPostgres {
+  readonly url: string;
+  /** The process id of the server, for tests that stop it. */
+  pid(): number;
+  stop(): Promise<void>;
+  /** Ends every connection and starts the server again, on the same port with the same data. */
+  restart(): Promise<void>;
+  /** A new database, empty or a copy of a template; answers its url. */
+  createDatabase(template?: string): Promise<string>;
+  /** A new user that must give this password; everybody else is trusted. */
+  demandPassword(user: string, password: string): Promise<void>;
+}
+
+export interface TestPostgresOptions {
+  /** Settings of postgresql.conf; tests run without fsync unless it is named here. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
+  const bin = findBinaries();
+  const user = unprivilegedUser();
+  const folder = mkdtempSync(join(tmpdir(), 'atrium-postgres-'));
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  const asUser = { ...user, cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' } };
+  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'atrium', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
+    ...asUser,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+
+  const port = await freePort();
+  const url = `postgres://atrium@127.0.0.1:${port}/postgres`;
+  const settings = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    shared_buffers: '32MB',
+    max_connections: '200',
+    ...options.settings,
+  };
+  const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  let server: ChildProcess;
+
+  async function start(): Promise<void> {
+    let log = '';
+    server = spawn(join(bin, 'postgres'), ['-D', data, ...parameters], {
+      ...asUser,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    server.stderr?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-4_000);
+    });
+    const ended = new Promise<never>((_, reject) => {
+      server.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+    });
+    await Promise.race([untilReady(url), ended]);
+    ended.catch(() => {});
+  }
+
+  /** SIGINT is PostgreSQL's fast shutdown: it ends the connections instead of waiting for them. */
+  async function halt(): Promise<void> {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGINT');
+    await ended;
+  }
+
+  await start();
+  const killWithUs = () => server.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  return {
+    url,
+    pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
+    async stop() {
+      process.off('exit', killWithUs);
+      await halt();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    async restart() {
+      await halt();
+      await start();
+    },
+    createDatabase: (template) => createDatabase(url, template),
+    async demandPassword(name, password) {
+      await onServer(url, `create role ${pg.escapeIdentifier(name)} login password ${pg.escapeLiteral(password)}`);
+      const rules = join(data, 'pg_hba.conf');
+      writeFileSync(rules, `host all ${name} 127.0.0.1/32 scram-sha-256\n${readFileSync(rules, 'utf8')}`);
+      await onServer(url, 'select pg_reload_conf()');
+    },
+  };
+}
+
+let databases = 0;
+
+/** A new database on the server of this url. */
+export async function createDatabase(url: string, template = 'template0'): Promise<string> {
+  databases += 1;
+  const name = `test_${process.pid}_${databases}_${Math.random().toString(36).slice(2, 8)}`;
+  await onServer(url, `create database ${name} template ${pg.escapeIdentifier(template)}`);
+  const created = new URL(url);
+  created.pathname = `/${name}`;
+  return created.href;
+}
+
+/** A database to copy from, made by whoever comes first; others wait for it. */
+export async function createTemplate(url: string, name: string, make: (url: string) => Promise<void>): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock(hashtext($1))', [name]);
+    const known = await client.query('select from pg_database where datname = $1', [name]);
+    if (known.rowCount === 0) {
+      const draft = await createDatabase(url);
+      await make(draft);
+      await client.query(`alter database ${new URL(draft).pathname.slice(1)} rename to ${pg.escapeIdentifier(name)}`);
+    }
+    return name;
+  } finally {
+    await client.end();
+  }
+}
+
+export async function onServer<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilReady(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await onServer(url, 'select 1');
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Debian keeps the server's programs out of the PATH, one folder a version; the newest wins. */
+function findBinaries(): string {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ];
+  const found = folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+  if (found !== undefined) return found;
+  throw new Error('The tests need a real PostgreSQL, and none is installed here.\n\n    apt-get install postgresql\n');
+}
+
+/** PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n');
+  const line = users.find((user) => user.startsWith('postgres:')) ?? users.find((user) => user.startsWith('nobody:'));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  if (uid === undefined || gid === undefined) throw new Error('there is neither a user "postgres" nor "nobody" here');
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
