@@ -1,0 +1,184 @@
+import { RebacError } from './errors.ts';
+import type { Graph } from './graph.ts';
+import { REACHES, USES } from './nodes.ts';
+import { type Reference, readReference } from './tuple.ts';
+
+/** Up to this size a closure is looked through instead of marked. */
+const SMALL_CLOSURE = 16;
+
+/** So many edges out of a closure are remembered, and no more than so many of one member are looked at for it. */
+const OWN_EDGES = 32;
+const OWN_EDGES_OF_ONE = 2;
+
+/**
+ * Who asks, and the closure: every subject that the caller counts as, which is themself, everybody of their type, and all closable
+ * usersets that they are in. It is found once and serves every object until the graph changes or another caller asks.
+ */
+export class Caller {
+  readonly #graph: Graph;
+  #announced = '';
+  #reference: Reference | undefined;
+  #text = '';
+  #revision = -1;
+  #wide = false;
+  /** The closure, and the kind of each of its nodes. */
+  nodes = new Int32Array(64);
+  kinds = new Int32Array(64);
+  count = 0;
+  /** The edges that lead out of the closure, and their objects, where they are few enough to be all known. */
+  readonly ownEdges = new Int32Array(OWN_EDGES);
+  readonly ownObjects = new Int32Array(OWN_EDGES);
+  ownCount = 0;
+  ownComplete = false;
+  /** How many hops the farthest of them is away. */
+  levels = 0;
+  /** Of a caller that is itself a userset: its object and relation, which it is by definition. */
+  self = -2;
+  selfKind = -1;
+  selfText = '';
+  #marks = new Uint32Array(0);
+  #epoch = 0;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+  }
+
+  /** Reads who will ask, apart from `become`, so that the graph can be warmed for both sides of a question at once. */
+  announce(text: string): Reference {
+    if (text === this.#announced && this.#reference !== undefined) return this.#reference;
+    const read = readReference(this.#graph.model, text);
+    if (typeof read === 'string') throw new RebacError('validation', `user: ${read}`);
+    this.#announced = text;
+    this.#reference = read;
+    return read;
+  }
+
+  /** Makes this caller the one that asks. A wide closure leaves out the usersets, so that a walk sees every hop. */
+  become(text: string, wide: boolean): void {
+    if (text === this.#text && this.#revision === this.#graph.revision && wide === this.#wide) return;
+    const { model, nodes, revision } = this.#graph;
+    const read = this.announce(text);
+    this.#text = text;
+    this.#revision = revision;
+    this.#wide = wide;
+    this.#reset();
+    const node = nodes.find(read.kind, text, read.from, read.to);
+    if (read.userset !== -1) {
+      this.#becomeUserset(node, read.userset, text.slice(0, read.to));
+    } else {
+      if (node !== -1) this.#push(node);
+      const everybody = nodes.find(model.types.length + read.type.index, '*', 0, 1);
+      if (everybody !== -1 && everybody !== node) this.#push(everybody);
+    }
+    if (wide) this.ownComplete = false;
+    else this.#close();
+  }
+
+  /** A small closure is looked through, since it is in the processor's cache and the marks of a large graph are not. */
+  includes(node: number): boolean {
+    if (this.count > SMALL_CLOSURE) return this.#marks[node] === this.#epoch;
+    for (let i = 0; i < this.count; i++) if (this.nodes[i] === node) return true;
+    return false;
+  }
+
+  #becomeUserset(object: number, kind: number, text: string): void {
+    this.self = object === -1 ? -2 : object;
+    this.selfKind = kind;
+    this.selfText = text;
+    if (object === -1) return;
+    const { nodes, model } = this.#graph;
+    const relation = model.kinds[kind]?.relation ?? -1;
+    for (let node = nodes.nextUserset(object); node !== -1; node = nodes.nextUserset(node)) {
+      const alike = nodes.kind(node);
+      if (alike === kind || (!this.#wide && model.within[alike]?.[relation] === 1)) this.#push(node);
+    }
+  }
+
+  #close(): void {
+    const { nodes, edges } = this.#graph;
+    for (let from = 0; from < this.count; ) {
+      const end = this.count;
+      for (; from < end; from++) {
+        const member = this.nodes[from] as number;
+        for (let edge = nodes.first(member, USES); edge !== -1; edge = edges.nextOut(edge)) {
+          const object = edges.object(edge);
+          this.#own(edge, object);
+          this.#enter(object, edges.relations(edge));
+        }
+        this.#ownReaches(nodes.first(member, REACHES));
+      }
+      if (this.count > end) this.levels++;
+    }
+  }
+
+  #ownReaches(first: number): void {
+    const { edges } = this.#graph;
+    let left = OWN_EDGES_OF_ONE;
+    for (let edge = first; edge !== -1 && this.ownComplete; edge = edges.nextOut(edge)) {
+      if (left-- === 0) this.ownComplete = false;
+      else this.#own(edge, edges.object(edge));
+    }
+  }
+
+  #own(edge: number, object: number): void {
+    if (this.ownCount === OWN_EDGES) {
+      this.ownComplete = false;
+      return;
+    }
+    this.ownEdges[this.ownCount] = edge;
+    this.ownObjects[this.ownCount++] = object;
+  }
+
+  /** Takes in the usersets of an object that follow from these relations to it. */
+  #enter(object: number, relations: readonly number[]): void {
+    const { nodes, model } = this.#graph;
+    for (let userset = nodes.nextUserset(object); userset !== -1; userset = nodes.nextUserset(userset)) {
+      const within = model.within[nodes.kind(userset)];
+      if (within === undefined || this.includes(userset)) continue;
+      for (let i = 0; i < relations.length; i++) {
+        if (within[relations[i] as number] !== 1) continue;
+        this.#push(userset);
+        break;
+      }
+    }
+  }
+
+  #push(node: number): void {
+    if (this.count === this.nodes.length) {
+      this.nodes = grown(this.nodes);
+      this.kinds = grown(this.kinds);
+    }
+    this.nodes[this.count] = node;
+    this.kinds[this.count++] = this.#graph.nodes.kind(node);
+    if (this.count === SMALL_CLOSURE + 1) this.#markAll();
+    else if (this.count > SMALL_CLOSURE) this.#marks[node] = this.#epoch;
+  }
+
+  /** Marks take memory only once a caller with a large closure has come. */
+  #markAll(): void {
+    const { length } = this.#graph.nodes;
+    if (this.#marks.length < length) this.#marks = new Uint32Array(Math.ceil(length * 1.05));
+    for (let i = 0; i < this.count; i++) this.#marks[this.nodes[i] as number] = this.#epoch;
+  }
+
+  #reset(): void {
+    if (this.#epoch === 0xffffffff) {
+      this.#marks.fill(0);
+      this.#epoch = 0;
+    }
+    this.#epoch++;
+    this.count = 0;
+    this.ownCount = 0;
+    this.ownComplete = true;
+    this.levels = 0;
+    this.self = -2;
+    this.selfKind = -1;
+    this.selfText = '';
+  }
+}
+
+function grown(cells: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const next = new Int32Array(cells.length * 2);
+  next.set(cells);
+  return next;
+}

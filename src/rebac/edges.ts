@@ -1,0 +1,122 @@
+import { RelationSets } from './relation-sets.ts';
+import { Buckets, Rows } from './rows.ts';
+
+const STRIDE = 8;
+const SUBJECT = 0;
+const OBJECT = 1;
+const SET = 2;
+const NEXT_IN = 3;
+const NEXT_OUT = 4;
+const FIRST = 5;
+const CHAIN = 6;
+const CONDITIONAL = 7;
+
+/** One edge for all tuples from one subject to one object, found by that pair. */
+export class Edges {
+  readonly #rows = new Rows(STRIDE);
+  readonly #sets = new RelationSets();
+  readonly #index = new Buckets();
+
+  get length(): number {
+    return this.#rows.length;
+  }
+
+  get bytes(): number {
+    return this.#rows.bytes + this.#index.bytes + this.#sets.bytes;
+  }
+
+  /** The edge between two nodes, or -1. */
+  find(subject: number, object: number): number {
+    const { cells } = this.#rows;
+    const { heads } = this.#index;
+    let edge = heads[hashPair(subject, object) & (heads.length - 1)] as number;
+    while (edge !== -1) {
+      const row = edge * STRIDE;
+      if (cells[row] === subject && cells[row + OBJECT] === object) return edge;
+      edge = cells[row + CHAIN] as number;
+    }
+    return -1;
+  }
+
+  /** Appends an edge that is not there yet, in front of the two lists that it belongs to. */
+  push(subject: number, object: number, nextIn: number, nextOut: number): number {
+    const edge = this.#rows.push();
+    const row = edge * STRIDE;
+    const { cells } = this.#rows;
+    cells[row + SUBJECT] = subject;
+    cells[row + OBJECT] = object;
+    cells[row + SET] = 0;
+    cells[row + NEXT_IN] = nextIn;
+    cells[row + NEXT_OUT] = nextOut;
+    cells[row + CONDITIONAL] = 0;
+    if (this.#index.widen(this.length)) for (let each = 0; each < this.length; each++) this.#insert(each);
+    else this.#insert(edge);
+    return edge;
+  }
+
+  subject(edge: number): number {
+    return this.#rows.cells[edge * STRIDE + SUBJECT] as number;
+  }
+
+  object(edge: number): number {
+    return this.#rows.cells[edge * STRIDE + OBJECT] as number;
+  }
+
+  /** The relations that tuples without condition state, ascending. */
+  relations(edge: number): readonly number[] {
+    return this.#sets.members[this.#rows.cells[edge * STRIDE + SET] as number] as readonly number[];
+  }
+
+  /** How many of its tuples have a condition. */
+  conditional(edge: number): number {
+    return this.#rows.cells[edge * STRIDE + CONDITIONAL] as number;
+  }
+
+  /** The next edge into the same object; -1 ends. */
+  nextIn(edge: number): number {
+    return this.#rows.cells[edge * STRIDE + NEXT_IN] as number;
+  }
+
+  /** The next edge out of the same subject; -1 ends. */
+  nextOut(edge: number): number {
+    return this.#rows.cells[edge * STRIDE + NEXT_OUT] as number;
+  }
+
+  /** The first of its tuples, or -1 when all have gone. */
+  first(edge: number): number {
+    return this.#rows.get(edge, FIRST);
+  }
+
+  setFirst(edge: number, tuple: number): void {
+    this.#rows.set(edge, FIRST, tuple);
+  }
+
+  clearRelations(edge: number): void {
+    this.#rows.set(edge, SET, 0);
+    this.#rows.set(edge, CONDITIONAL, 0);
+  }
+
+  addRelation(edge: number, relation: number): void {
+    this.#rows.set(edge, SET, this.#sets.plus(this.#rows.get(edge, SET), relation));
+  }
+
+  addConditional(edge: number): void {
+    this.#rows.set(edge, CONDITIONAL, this.conditional(edge) + 1);
+  }
+
+  trim(): void {
+    this.#rows.trim();
+  }
+
+  #insert(edge: number): void {
+    const { heads } = this.#index;
+    const bucket = hashPair(this.subject(edge), this.object(edge)) & (heads.length - 1);
+    this.#rows.set(edge, CHAIN, heads[bucket] as number);
+    heads[bucket] = edge;
+  }
+}
+
+function hashPair(subject: number, object: number): number {
+  const mixed = Math.imul(subject, 0x9e3779b1) ^ Math.imul(object, 0x85ebca6b);
+  return (mixed ^ (mixed >>> 15)) >>> 1;
+}

@@ -1,0 +1,124 @@
+import type { RelationDef, TypeDef } from './model.ts';
+import type { Dependency } from './settle.ts';
+import { NO, YES } from './steps.ts';
+import type { Tuple } from './tuple.ts';
+import type { Walk } from './walk.ts';
+
+/** A tuple that leads from one frame to a relation of another. */
+export interface Lead {
+  readonly tuple: Tuple;
+  readonly frame: number;
+  readonly relation: number;
+}
+
+/** What a finished walk in the wide knows, in the words of the model instead of slots. */
+export class Evidence {
+  readonly user: string;
+  readonly #walk: Walk;
+  readonly #object: string;
+
+  constructor(walk: Walk, user: string, object: string) {
+    this.#walk = walk;
+    this.#object = object;
+    this.user = user;
+  }
+
+  type(frame: number): TypeDef {
+    return this.#walk.frames.planOf(frame).type;
+  }
+
+  relation(frame: number, relation: number): RelationDef {
+    return this.type(frame).relations[relation] as RelationDef;
+  }
+
+  object(frame: number): string {
+    const node = this.#walk.frames.node[frame] as number;
+    return node === -1 ? this.#object : this.#walk.graph.text(node);
+  }
+
+  holds(frame: number, relation: number): boolean {
+    return this.#value(frame, relation) === YES;
+  }
+
+  isRuledOut(frame: number, relation: number): boolean {
+    return this.#value(frame, relation) === NO;
+  }
+
+  /** The round in which the relation became sure; what it rests on in other objects became so earlier. */
+  rank(frame: number, relation: number): number {
+    return this.#walk.ranks?.[this.#cell(frame, relation)] ?? 0;
+  }
+
+  /** The user is a userset, and this is it. */
+  isSelf(frame: number, relation: number): boolean {
+    return this.user === `${this.object(frame)}#${this.relation(frame, relation).name}`;
+  }
+
+  /** The tuple that states the relation for the user, or for everybody of their type. */
+  stated(frame: number, relation: number): Tuple | undefined {
+    const { graph, caller, frames } = this.#walk;
+    const node = frames.node[frame] as number;
+    for (let i = 0; i < caller.count && node !== -1; i++) {
+      const edge = graph.edges.find(caller.nodes[i] as number, node);
+      if (edge === -1) continue;
+      if (graph.edges.relations(edge).includes(relation)) return this.#tuple(edge, relation);
+      for (const conditional of graph.conditional(edge)) {
+        if (conditional.relation !== relation || this.#walk.weigh(conditional) !== YES) continue;
+        return { ...this.#tuple(edge, relation), condition: { name: conditional.condition.name } };
+      }
+    }
+    return;
+  }
+
+  /** Usersets that are assigned the relation. */
+  usersets(frame: number, relation: number): Lead[] {
+    const { graph } = this.#walk;
+    return this.#dependencies(frame, relation).flatMap((each) => {
+      const { type, relation: of } = graph.kind(graph.edges.subject(each.edge));
+      if (of === undefined || type !== this.type(each.frame)) return [];
+      return [{ tuple: this.#tuple(each.edge, relation), frame: each.frame, relation: of }];
+    });
+  }
+
+  /** Parents through a tupleset, as far as their type knows the relation asked for. */
+  parents(frame: number, tupleset: number, name: string): Lead[] {
+    const { graph } = this.#walk;
+    return this.#dependencies(frame, tupleset).flatMap((each) => {
+      const { type, relation: of } = graph.kind(graph.edges.subject(each.edge));
+      const theirs = type.relationIndex.get(name);
+      if (of !== undefined || theirs === undefined) return [];
+      return [{ tuple: this.#tuple(each.edge, tupleset), frame: each.frame, relation: theirs }];
+    });
+  }
+
+  /** Whether the user could be assigned the relation directly. */
+  admitsUser(frame: number, relation: number): boolean {
+    const { model } = this.#walk.graph;
+    const { admits } = this.relation(frame, relation);
+    const [object = '', userset] = this.user.split('#', 2);
+    const type = model.typeIndex.get(object.split(':', 1)[0] ?? '') as TypeDef;
+    const wildcard = object.endsWith(':*') ? model.types.length : 0;
+    if (userset === undefined) return admits.has(type.index + wildcard);
+    return admits.has(type.firstUserset + (type.relationIndex.get(userset) ?? 0));
+  }
+
+  #dependencies(frame: number, relation: number): Dependency[] {
+    return (this.#walk.dependencies[frame] ?? []).filter((each) => each.relation === relation);
+  }
+
+  #cell(frame: number, relation: number): number {
+    const { frames } = this.#walk;
+    return frames.baseOf(frame) + (frames.planOf(frame).slotOf[relation] as number);
+  }
+
+  #value(frame: number, relation: number): number {
+    return this.#walk.frames.cells[this.#cell(frame, relation)] as number;
+  }
+
+  #tuple(edge: number, relation: number): Tuple {
+    const { graph } = this.#walk;
+    const object = graph.edges.object(edge);
+    const { name } = graph.kind(object).type.relations[relation] as RelationDef;
+    return { user: graph.text(graph.edges.subject(edge)), relation: name, object: graph.text(object) };
+  }
+}

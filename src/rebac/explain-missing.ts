@@ -1,0 +1,127 @@
+import type { Evidence, Lead } from './evidence.ts';
+import { proofOf, type Step } from './explain-proof.ts';
+import type { Rewrite } from './model.ts';
+import type { Tuple } from './tuple.ts';
+import { MAX_HOPS } from './walk.ts';
+
+/** What keeps a relation from holding, along the way that needs the least to be changed. */
+export interface MissingLink {
+  /** Tuples that would have to be stated. */
+  readonly add: readonly Tuple[];
+  /** Relations that exclude the user and would have to go. */
+  readonly excludedBy: readonly {
+    readonly object: string;
+    readonly relation: string;
+    readonly steps: readonly Step[];
+  }[];
+  /** Tuples that lead there already. */
+  readonly trail: readonly Tuple[];
+}
+
+/** Ways that use what is stated already are nearer than ways that state something new higher up. */
+export function nearestMissingLink(evidence: Evidence, frame: number, relation: number): MissingLink | undefined {
+  return new Gap(evidence).relation(frame, relation, 0);
+}
+
+class Gap {
+  readonly #evidence: Evidence;
+  readonly #known = new Map<string, MissingLink | undefined>();
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+  }
+
+  relation(frame: number, relation: number, hops: number): MissingLink | undefined {
+    if (this.#evidence.holds(frame, relation)) return { add: [], excludedBy: [], trail: [] };
+    const key = `${frame}:${relation}`;
+    if (this.#known.has(key) || hops >= MAX_HOPS) return this.#known.get(key);
+    this.#known.set(key, undefined);
+    const found = this.#rewrite(frame, relation, this.#evidence.relation(frame, relation).rewrite, hops);
+    this.#known.set(key, found);
+    return found;
+  }
+
+  #rewrite(frame: number, relation: number, rewrite: Rewrite, hops: number): MissingLink | undefined {
+    switch (rewrite.op) {
+      case 'computed':
+        return this.relation(frame, rewrite.relation, hops);
+      case 'this':
+        return this.#direct(frame, relation, hops);
+      case 'parent':
+        return this.#along(this.#evidence.parents(frame, rewrite.tupleset, rewrite.relation), hops);
+      case 'or':
+        return nearest(rewrite.of.map((operand) => this.#rewrite(frame, relation, operand, hops)));
+      case 'and':
+        return together(rewrite.of.map((operand) => this.#rewrite(frame, relation, operand, hops)));
+      case 'not':
+        return together([
+          this.#rewrite(frame, relation, rewrite.base, hops),
+          this.#exclusion(frame, relation, rewrite.subtract),
+        ]);
+    }
+  }
+
+  #direct(frame: number, relation: number, hops: number): MissingLink | undefined {
+    const { name } = this.#evidence.relation(frame, relation);
+    const { user } = this.#evidence;
+    if (this.#evidence.stated(frame, relation)) return { add: [], excludedBy: [], trail: [] };
+    const through = this.#along(this.#evidence.usersets(frame, relation), hops);
+    if (!this.#evidence.admitsUser(frame, relation)) return through;
+    const tuple = { user, relation: name, object: this.#evidence.object(frame) };
+    return nearest([through, { add: [tuple], excludedBy: [], trail: [] }]);
+  }
+
+  #along(leads: readonly Lead[], hops: number): MissingLink | undefined {
+    return nearest(
+      leads.map((lead) => {
+        const rest = this.relation(lead.frame, lead.relation, hops + 1);
+        return rest && { ...rest, trail: [lead.tuple, ...rest.trail] };
+      }),
+    );
+  }
+
+  /** Which relations behind a `but not` are in the way; those that are undecided are, too. */
+  #exclusion(frame: number, relation: number, subtract: Rewrite): MissingLink {
+    const excludedBy: { object: string; relation: string; steps: readonly Step[] }[] = [];
+    const visit = (rewrite: Rewrite): void => {
+      if (rewrite.op === 'computed') {
+        if (this.#evidence.isRuledOut(frame, rewrite.relation)) return;
+        const { name } = this.#evidence.relation(frame, rewrite.relation);
+        const steps = proofOf(this.#evidence, frame, rewrite.relation);
+        excludedBy.push({ object: this.#evidence.object(frame), relation: name, steps });
+      } else if (rewrite.op === 'parent') {
+        for (const lead of this.#evidence.parents(frame, rewrite.tupleset, rewrite.relation)) {
+          if (this.#evidence.isRuledOut(lead.frame, lead.relation)) continue;
+          const steps = proofOf(this.#evidence, lead.frame, lead.relation);
+          excludedBy.push({ object: this.#evidence.object(lead.frame), relation: rewrite.relation, steps });
+        }
+      } else if (rewrite.op === 'not') visit(rewrite.base);
+      else if (rewrite.op !== 'this') rewrite.of.forEach(visit);
+      else if (this.#evidence.stated(frame, relation)) {
+        const { name } = this.#evidence.relation(frame, relation);
+        excludedBy.push({ object: this.#evidence.object(frame), relation: name, steps: [] });
+      }
+    };
+    visit(subtract);
+    return { add: [], excludedBy, trail: [] };
+  }
+}
+
+function nearest(ways: readonly (MissingLink | undefined)[]): MissingLink | undefined {
+  const open = ways.filter((way) => way !== undefined);
+  return open.sort((a, b) => cost(a) - cost(b) || b.trail.length - a.trail.length)[0];
+}
+
+function together(ways: readonly (MissingLink | undefined)[]): MissingLink | undefined {
+  const all = ways.filter((way) => way !== undefined);
+  if (all.length !== ways.length) return;
+  return {
+    add: all.flatMap(({ add }) => add),
+    excludedBy: all.flatMap(({ excludedBy }) => excludedBy),
+    trail: all.flatMap(({ trail }) => trail),
+  };
+}
+
+function cost({ add, excludedBy }: MissingLink): number {
+  return add.length + excludedBy.length;
+}

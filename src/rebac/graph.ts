@@ -1,0 +1,220 @@
+import type { Condition, Context } from './condition.ts';
+import { Edges } from './edges.ts';
+import type { Kind, Model } from './model.ts';
+import { GRANTS, LINKS, Nodes, REACHES, USES } from './nodes.ts';
+import { Rows } from './rows.ts';
+import { admit, type Entry, type Reference, type Tuple } from './tuple.ts';
+
+/** Columns of a tuple: where it lies, its relation, and the next of its source and of its edge. */
+const OF_EDGE = 0;
+const RELATION = 1;
+const NEXT_OF_SOURCE = 2;
+const NEXT_OF_EDGE = 3;
+
+/** A rebuild is not worth its while below this many empty edges. */
+const FEW = 1024;
+
+export interface ConditionalTuple {
+  readonly relation: number;
+  readonly condition: Condition;
+  readonly context: Context | undefined;
+}
+
+/**
+ * The tuples of one world in integers. Tuples that the model does not admit are never entered, so that a stale one grants nothing.
+ * Edges whose last tuple went stay as empty rows, which costs readers nothing; when they outnumber the others all is built anew.
+ */
+export class Graph {
+  readonly model: Model;
+  /** Grows with every change; what was remembered of an older one is void. */
+  revision = 0;
+  /** What was read ahead is kept, since a read without use might be left out. */
+  warmed = 0;
+  nodes: Nodes;
+  edges = new Edges();
+  #tuples = new Rows(4);
+  #freeTuple = -1;
+  #sources = new Map<string, number>();
+  #conditions = new Map<number, ConditionalTuple>();
+  #live = 0;
+  #emptyEdges = 0;
+
+  constructor(model: Model) {
+    this.model = model;
+    this.nodes = new Nodes(model.types.length * 2);
+  }
+
+  /** How many tuples count; each source counts its own. */
+  get size(): number {
+    return this.#live;
+  }
+
+  get sources(): IterableIterator<string> {
+    return this.#sources.keys();
+  }
+
+  /** What this graph holds in memory, to a few per cent; for a cache that is bounded in bytes. */
+  get bytes(): number {
+    const aside = this.#sources.size * 100 + this.#conditions.size * 400 + 4000;
+    return this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + aside;
+  }
+
+  /** Enters many tuples at once, each under its own source. */
+  load(tuples: Iterable<Tuple>): void {
+    for (const tuple of tuples) this.#add(tuple.source ?? '', tuple);
+    this.revision++;
+    this.nodes.trim();
+    this.edges.trim();
+    this.#tuples.trim();
+  }
+
+  /** After this the source says exactly these tuples, whatever it said before; their own `source` is not looked at. */
+  replaceSource(source: string, tuples: Iterable<Tuple>): void {
+    this.#clear(source);
+    for (const tuple of tuples) this.#add(source, tuple);
+    this.revision++;
+    if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.length) this.#rebuild();
+  }
+
+  /** All tuples of a source, as they came in but for those that the model refused. */
+  *tuplesOf(source: string): IterableIterator<Tuple> {
+    for (let tuple = this.#sources.get(source) ?? -1; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
+      const edge = this.#tuples.get(tuple, OF_EDGE);
+      const object = this.edges.object(edge);
+      const relation = this.kind(object).type.relations[this.#tuples.get(tuple, RELATION)]?.name ?? '';
+      const conditional = this.#conditions.get(tuple);
+      const condition = conditional && { name: conditional.condition.name, context: conditional.context };
+      yield { user: this.text(this.edges.subject(edge)), relation, object: this.text(object), source, condition };
+    }
+  }
+
+  conditional(edge: number): ConditionalTuple[] {
+    const found: ConditionalTuple[] = [];
+    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_EDGE)) {
+      const conditional = this.#conditions.get(tuple);
+      if (conditional !== undefined) found.push(conditional);
+    }
+    return found;
+  }
+
+  kind(node: number): Kind {
+    return this.model.kinds[this.nodes.kind(node)] as Kind;
+  }
+
+  /** `type:id`, `type:*` or `type:id#relation`. */
+  text(node: number): string {
+    const { type, relation } = this.kind(node);
+    if (relation === undefined) return `${type.name}:${this.nodes.name(node)}`;
+    return `${type.name}:${this.nodes.name(this.nodes.base(node))}#${type.relations[relation]?.name}`;
+  }
+
+  /**
+   * Reads ahead what a walk from this object for this subject will need. In a large graph each of these reads waits for main memory;
+   * side by side they wait together, in the walk itself one after the other.
+   */
+  warm(user: string, subject: Reference, text: string, object: Reference): void {
+    const { nodes, edges } = this;
+    const left = nodes.guess(subject.kind, user, subject.from, subject.to);
+    const right = nodes.guess(object.kind, text, object.from, object.to);
+    if (left === -1 || right === -1) return;
+    const out = nodes.first(left, REACHES);
+    const into = nodes.first(right, LINKS);
+    this.warmed = (out === -1 ? 0 : edges.object(out)) + (into === -1 ? 0 : edges.subject(into));
+  }
+
+  #add(source: string, given: Tuple): void {
+    const entry = admit(this.model, given);
+    if (typeof entry === 'string') return;
+    const edge = this.#edgeOf(entry, given);
+    if (this.edges.first(edge) === -1) this.#emptyEdges--;
+    const tuple = this.#freeTuple === -1 ? this.#tuples.push() : this.#freeTuple;
+    if (tuple === this.#freeTuple) this.#freeTuple = this.#tuples.get(tuple, NEXT_OF_SOURCE);
+    this.#tuples.set(tuple, OF_EDGE, edge);
+    this.#tuples.set(tuple, RELATION, entry.relation);
+    this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#sources.get(source) ?? -1);
+    this.#tuples.set(tuple, NEXT_OF_EDGE, this.edges.first(edge));
+    this.edges.setFirst(edge, tuple);
+    this.#sources.set(source, tuple);
+    this.#live++;
+    const { relation, condition, context } = entry;
+    if (condition !== undefined) this.#conditions.set(tuple, { relation, condition, context });
+    this.#count(edge, tuple);
+  }
+
+  #edgeOf(entry: Entry, given: Tuple): number {
+    const { nodes, edges, model } = this;
+    const object = nodes.intern(entry.object.kind, given.object, entry.object.from, entry.object.to);
+    let subject = nodes.intern(entry.subject.kind, given.user, entry.subject.from, entry.subject.to);
+    if (entry.subject.userset !== -1) subject = nodes.internUserset(subject, entry.subject.userset);
+    const found = edges.find(subject, object);
+    if (found !== -1) return found;
+    const { type } = entry.object;
+    const into = model.linked[type.index * model.kinds.length + nodes.kind(subject)] === 1 ? LINKS : GRANTS;
+    const outOf = model.inClosure[type.index] === 1 ? USES : REACHES;
+    const edge = edges.push(subject, object, nodes.first(object, into), nodes.first(subject, outOf));
+    nodes.rows.set(object, into, edge);
+    nodes.rows.set(subject, outOf, edge);
+    this.#emptyEdges++;
+    return edge;
+  }
+
+  #count(edge: number, tuple: number): void {
+    if (this.#conditions.has(tuple)) this.edges.addConditional(edge);
+    else this.edges.addRelation(edge, this.#tuples.get(tuple, RELATION));
+  }
+
+  #clear(source: string): void {
+    let tuple = this.#sources.get(source) ?? -1;
+    this.#sources.delete(source);
+    while (tuple !== -1) {
+      const next = this.#tuples.get(tuple, NEXT_OF_SOURCE);
+      this.#unlink(tuple);
+      this.#conditions.delete(tuple);
+      this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#freeTuple);
+      this.#freeTuple = tuple;
+      this.#live--;
+      tuple = next;
+    }
+  }
+
+  /** Takes the tuple from its edge and counts anew what the edge still says, since another source may say the same. */
+  #unlink(tuple: number): void {
+    const edge = this.#tuples.get(tuple, OF_EDGE);
+    let last = -1;
+    this.edges.clearRelations(edge);
+    for (let each = this.edges.first(edge); each !== -1; each = this.#tuples.get(each, NEXT_OF_EDGE)) {
+      if (each !== tuple) {
+        this.#count(edge, each);
+        last = each;
+      } else if (last === -1) {
+        this.edges.setFirst(edge, this.#tuples.get(each, NEXT_OF_EDGE));
+      } else {
+        this.#tuples.set(last, NEXT_OF_EDGE, this.#tuples.get(each, NEXT_OF_EDGE));
+      }
+    }
+    if (last === -1) this.#emptyEdges++;
+  }
+
+  *#all(): IterableIterator<Tuple> {
+    for (const source of this.#sources.keys()) yield* this.tuplesOf(source);
+  }
+
+  #rebuild(): void {
+    const fresh = new Graph(this.model);
+    fresh.load(this.#all());
+    this.nodes = fresh.nodes;
+    this.edges = fresh.edges;
+    this.#tuples = fresh.#tuples;
+    this.#freeTuple = fresh.#freeTuple;
+    this.#sources = fresh.#sources;
+    this.#conditions = fresh.#conditions;
+    this.#emptyEdges = fresh.#emptyEdges;
+  }
+}
+
+/** A graph of these tuples; those that the model does not admit are left out. */
+export function createGraph(model: Model, tuples: Iterable<Tuple> = []): Graph {
+  const graph = new Graph(model);
+  graph.load(tuples);
+  return graph;
+}

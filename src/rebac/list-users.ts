@@ -1,0 +1,166 @@
+import { contextually, type Surroundings } from './contextual.ts';
+import { RebacError } from './errors.ts';
+import type { Graph } from './graph.ts';
+import type { Kind, Model, RelationDef, Rewrite } from './model.ts';
+import { GRANTS, LINKS } from './nodes.ts';
+import { validObject, walkOf } from './question.ts';
+import { type Leaf, leaves, reachOf } from './reach.ts';
+import { UNSURE, YES } from './steps.ts';
+import type { Walk } from './walk.ts';
+
+export interface UsersQuestion extends Surroundings {
+  readonly object: string;
+  readonly relation: string;
+  /** What to look for: `user`, or a userset such as `team#member`. */
+  readonly filter: string;
+}
+
+/**
+ * Everyone of one kind who has the relation to the object, sorted; `user:*` stands for everybody. Only who is named by a tuple on
+ * the way is listed beside `user:*`. Candidates are all subjects on the way; then each is checked.
+ */
+export function listUsers(graph: Graph, question: UsersQuestion): string[] {
+  const { model } = graph;
+  const [typeName = ''] = question.object.split(':', 1);
+  if (!model.typeIndex.has(typeName)) throw new RebacError('typeNotFound', `type ${typeName} is not in the model`);
+  const object = validObject(model, question.object);
+  const relation = object.type.relationIndex.get(question.relation);
+  if (relation === undefined)
+    throw new RebacError('relationNotFound', `${object.type.name} has no relation ${question.relation}`);
+  const wanted = readFilter(model, question.filter);
+  return contextually(graph, question, () => {
+    const walk = walkOf(graph);
+    const node = graph.nodes.find(object.kind, question.object, object.from, object.to);
+    const survey = new Survey(graph, walk, wanted, question);
+    survey.from(node, object.type.firstUserset + relation);
+    const plan = model.plans.forOne(object.type, relation);
+    const found: string[] = [];
+    for (const user of survey.users) {
+      walk.run(user, question.object, node, plan, question.context);
+      const answer = walk.answer(plan.slotOf[relation] as number);
+      if (answer instanceof RebacError) throw answer;
+      if (answer) found.push(user);
+    }
+    if (survey.fault !== undefined) throw survey.fault;
+    return found.sort();
+  });
+}
+
+/** The kinds that a filter accepts. */
+function readFilter(model: Model, filter: string): ReadonlySet<number> {
+  const [name = '', relation] = filter.split('#', 2);
+  const type = model.typeIndex.get(name);
+  if (type === undefined) throw new RebacError('typeNotFound', `type ${name} is not in the model`);
+  if (relation === undefined) return new Set([type.index, model.types.length + type.index]);
+  const index = type.relationIndex.get(relation);
+  if (index === undefined) throw new RebacError('relationNotFound', `${name} has no relation ${relation}`);
+  return new Set([type.firstUserset + index]);
+}
+
+/** Collects all subjects of the wanted kinds that tuples lead to from an object and relation. */
+class Survey {
+  readonly users = new Set<string>();
+  fault: RebacError | undefined;
+  readonly #graph: Graph;
+  readonly #walk: Walk;
+  readonly #wanted: ReadonlySet<number>;
+  readonly #question: UsersQuestion;
+  readonly #seen = new Map<number, Set<number>>();
+  readonly #queue: Visit[] = [];
+
+  constructor(graph: Graph, walk: Walk, wanted: ReadonlySet<number>, question: UsersQuestion) {
+    this.#graph = graph;
+    this.#walk = walk;
+    this.#wanted = wanted;
+    this.#question = question;
+  }
+
+  from(node: number, kind: number): void {
+    if (!this.#leadsThere(kind)) return;
+    this.#walk.surround('', this.#question.context);
+    this.#add(node, kind, 0);
+    for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) this.#visit(next);
+  }
+
+  /** OpenFGA looks at no tuple, and so meets no faulty condition, where the model rules the filter out. */
+  #leadsThere(kind: number): boolean {
+    const { kinds } = this.#graph.model;
+    const below = reachOf(this.#graph.model).below(kind);
+    for (const [each, { type, relation }] of kinds.entries()) {
+      if (below[each] === 0 || relation === undefined) continue;
+      if (this.#wanted.has(each)) return true;
+      const { admits, rewrite } = type.relations[relation] as RelationDef;
+      if (
+        [...leaves(rewrite)].some(({ op }) => op === 'this') &&
+        [...admits.keys()].some((one) => this.#wanted.has(one))
+      ) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #visit({ node, kind, denials }: Visit): void {
+    const { type, relation = -1 } = this.#graph.model.kinds[kind] as Kind;
+    if (this.#wanted.has(kind) && denials < 2) {
+      const text = node === -1 ? this.#question.object : this.#graph.text(node);
+      this.users.add(`${text}#${type.relations[relation]?.name}`);
+    }
+    for (const [leaf, behind] of deniedLeaves((type.relations[relation] as RelationDef).rewrite, denials)) {
+      if (leaf.op === 'computed') this.#add(node, type.firstUserset + leaf.relation, behind);
+      else if (node !== -1 && leaf.op === 'this') this.#into(node, relation, behind);
+      else if (node !== -1 && leaf.op === 'parent') this.#into(node, leaf.tupleset, behind, leaf.relation);
+    }
+  }
+
+  /** The subjects of one relation of the object, or that relation of its parents. */
+  #into(object: number, relation: number, denials: number, ofParents?: string): void {
+    const { nodes, edges } = this.#graph;
+    for (const list of [LINKS, GRANTS]) {
+      for (let edge = nodes.first(object, list); edge !== -1; edge = edges.nextIn(edge)) {
+        let holds = edges.relations(edge).includes(relation);
+        for (const conditional of edges.conditional(edge) > 0 ? this.#graph.conditional(edge) : []) {
+          if (conditional.relation !== relation) continue;
+          const value = this.#walk.weigh(conditional);
+          if (value === UNSURE) this.fault ??= this.#walk.lastFault;
+          if (value === YES) holds = true;
+        }
+        if (holds) this.#meet(edges.subject(edge), denials, ofParents);
+      }
+    }
+  }
+
+  #meet(subject: number, denials: number, ofParents: string | undefined): void {
+    const { nodes } = this.#graph;
+    const kind = nodes.kind(subject);
+    const { type, relation } = this.#graph.kind(subject);
+    if (ofParents !== undefined) {
+      const theirs = type.relationIndex.get(ofParents);
+      if (theirs !== undefined) this.#add(subject, type.firstUserset + theirs, denials);
+    } else if (relation !== undefined) this.#add(nodes.base(subject), kind, denials);
+    else if (this.#wanted.has(kind) && denials < 2) this.users.add(this.#graph.text(subject));
+  }
+
+  #add(node: number, kind: number, denials: number): void {
+    const key = kind * 3 + denials;
+    const nodes = this.#seen.get(key) ?? new Set();
+    if (nodes.has(node)) return;
+    this.#seen.set(key, nodes.add(node));
+    this.#queue.push({ node, kind, denials });
+  }
+}
+
+interface Visit {
+  readonly node: number;
+  readonly kind: number;
+  /** Behind how many `but not` this lies; from two on it is looked at for faulty conditions only, as OpenFGA does. */
+  readonly denials: number;
+}
+
+function* deniedLeaves(rewrite: Rewrite, denials: number): IterableIterator<readonly [leaf: Leaf, denials: number]> {
+  if (rewrite.op === 'not') {
+    yield* deniedLeaves(rewrite.base, denials);
+    yield* deniedLeaves(rewrite.subtract, Math.min(denials + 1, 2));
+  } else if ('of' in rewrite) for (const operand of rewrite.of) yield* deniedLeaves(operand, denials);
+  else yield [rewrite, denials];
+}

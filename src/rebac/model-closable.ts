@@ -1,0 +1,72 @@
+import type { Kind, Model, RelationDef, Rewrite, TypeDef } from './model.ts';
+
+type ClosureTables = Pick<Model, 'closable' | 'within' | 'inClosure' | 'linked' | 'admitted'>;
+
+/**
+ * A userset is closable when it is only a union of assignments without conditions and of closable usersets. Then who is in it follows
+ * from the caller alone, once for all objects; whatever else a model says is found from the object.
+ */
+export function markClosable(types: readonly TypeDef[], kinds: readonly Kind[]): ClosureTables {
+  const closable = new Uint8Array(kinds.length);
+  for (const type of types) closable.fill(1, type.firstUserset, type.firstUserset + type.relations.length);
+  const isOpen = (kind: number): boolean => kinds[kind]?.relation !== undefined && closable[kind] === 0;
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const type of types) {
+      for (const relation of type.relations) {
+        const kind = type.firstUserset + relation.index;
+        if (closable[kind] === 0 || isUnion(relation.rewrite, type, relation, isOpen)) continue;
+        closable[kind] = 0;
+        changed = true;
+      }
+    }
+  }
+
+  const inClosure = new Uint8Array(types.length);
+  const linked = new Uint8Array(types.length * kinds.length);
+  const admitted = new Uint8Array(types.length * kinds.length);
+  for (const type of types) {
+    for (const relation of type.relations) {
+      for (const [kind, conditions] of relation.admits) {
+        const subject = kinds[kind] as Kind;
+        const userset = subject.relation !== undefined;
+        const cell = type.index * kinds.length + kind;
+        admitted[cell] = 1;
+        if (userset && closable[kind] === 1) inClosure[subject.type.index] = 1;
+        // A condition on a userset is asked before its members are, so that its errors do not depend on who asks.
+        const conditional = userset && (conditions.size > 1 || !conditions.has(undefined));
+        if (conditional || isOpen(kind) || type.tuplesets.has(relation.index)) linked[cell] = 1;
+      }
+    }
+  }
+  const within = new Array<Uint8Array | undefined>(kinds.length).fill(undefined);
+  for (const type of types) {
+    for (const relation of type.relations) {
+      const kind = type.firstUserset + relation.index;
+      if (closable[kind] === 1) within[kind] = parts(type, relation, new Uint8Array(type.relations.length));
+    }
+  }
+  return { closable, within, inClosure, linked, admitted };
+}
+
+function isUnion(rewrite: Rewrite, type: TypeDef, relation: RelationDef, isOpen: (kind: number) => boolean): boolean {
+  if (rewrite.op === 'computed') return !isOpen(type.firstUserset + rewrite.relation);
+  if (rewrite.op === 'or') return rewrite.of.every((child) => isUnion(child, type, relation, isOpen));
+  if (rewrite.op !== 'this') return false;
+  for (const [kind, conditions] of relation.admits) {
+    if (conditions.size !== 1 || !conditions.has(undefined) || isOpen(kind)) return false;
+  }
+  return true;
+}
+
+/** The relations of the same object that a closable one is made of, itself among them. */
+function parts(type: TypeDef, relation: RelationDef, found: Uint8Array): Uint8Array {
+  if (found[relation.index] === 1) return found;
+  found[relation.index] = 1;
+  const visit = (rewrite: Rewrite): void => {
+    if (rewrite.op === 'computed') parts(type, type.relations[rewrite.relation] as RelationDef, found);
+    if (rewrite.op === 'or') rewrite.of.forEach(visit);
+  };
+  visit(relation.rewrite);
+  return found;
+}

@@ -1,0 +1,132 @@
+import { hashName, hashNumber, Names, numberIn } from './names.ts';
+import { Buckets, Rows } from './rows.ts';
+
+/** Columns of a node. `REF` is the name of an object (a number, or where its text lies), or the object of a userset. */
+const STRIDE = 8;
+const KIND = 0;
+const REF = 1;
+const CHAIN = 2;
+/** First of the edges into this object that every walk over it must visit. */
+export const LINKS = 3;
+/** First of the other edges into this object: those that the caller's closure finds by itself. */
+export const GRANTS = 4;
+/** First of the edges out of this subject into objects that the closure goes on from. */
+export const USES = 5;
+/** First of the other edges out of this subject. */
+export const REACHES = 6;
+/** Of an object: the first of its usersets that are subjects. Of such a userset: the next. */
+const USERSETS = 7;
+
+/** Everything that can stand left or right of a relation, as an integer: objects, `type:*`, and usersets. */
+export class Nodes {
+  readonly rows = new Rows(STRIDE);
+  readonly #names = new Names();
+  readonly #buckets = new Buckets();
+  /** Kinds below this have a name; those above are usersets and are found through their object. */
+  readonly #namedKinds: number;
+
+  constructor(namedKinds: number) {
+    this.#namedKinds = namedKinds;
+  }
+
+  get length(): number {
+    return this.rows.length;
+  }
+
+  kind(node: number): number {
+    return this.rows.cells[node * STRIDE] as number;
+  }
+
+  /** The object that a userset is of. */
+  base(userset: number): number {
+    return this.rows.cells[userset * STRIDE + REF] as number;
+  }
+
+  first(node: number, list: number): number {
+    return this.rows.cells[node * STRIDE + list] as number;
+  }
+
+  /** The first node in the bucket of a name: as a rule the one that is meant. */
+  guess(kind: number, text: string, from: number, to: number): number {
+    const { heads } = this.#buckets;
+    const number = numberIn(text, from, to);
+    const hash = number === 0 ? hashName(kind, text, from, to) : hashNumber(kind, number);
+    return heads[hash & (heads.length - 1)] as number;
+  }
+
+  /** The node of this kind with the name that the text holds between the two marks, or -1. */
+  find(kind: number, text: string, from: number, to: number): number {
+    const { cells } = this.rows;
+    const { heads } = this.#buckets;
+    const number = numberIn(text, from, to);
+    const hash = number === 0 ? hashName(kind, text, from, to) : hashNumber(kind, number);
+    let node = heads[hash & (heads.length - 1)] as number;
+    while (node !== -1) {
+      const row = node * STRIDE;
+      const ref = cells[row + REF] as number;
+      if (cells[row] === kind && (number === 0 ? ref >= 0 && this.#names.same(ref, text, from, to) : ref === number))
+        return node;
+      node = cells[row + CHAIN] as number;
+    }
+    return -1;
+  }
+
+  intern(kind: number, text: string, from: number, to: number): number {
+    const found = this.find(kind, text, from, to);
+    if (found !== -1) return found;
+    const node = this.rows.push();
+    this.rows.set(node, KIND, kind);
+    this.rows.set(node, REF, numberIn(text, from, to) || this.#names.write(text, from, to));
+    if (this.#buckets.widen(this.length)) for (let each = 0; each < this.length; each++) this.#insert(each);
+    else this.#insert(node);
+    return node;
+  }
+
+  /** The first userset of an object, or the one after a userset; -1 ends. */
+  nextUserset(node: number): number {
+    return this.rows.cells[node * STRIDE + USERSETS] as number;
+  }
+
+  findUserset(object: number, kind: number): number {
+    let node = this.nextUserset(object);
+    while (node !== -1 && this.kind(node) !== kind) node = this.nextUserset(node);
+    return node;
+  }
+
+  internUserset(object: number, kind: number): number {
+    const found = this.findUserset(object, kind);
+    if (found !== -1) return found;
+    const node = this.rows.push();
+    this.rows.set(node, KIND, kind);
+    this.rows.set(node, REF, object);
+    this.rows.set(node, USERSETS, this.nextUserset(object));
+    this.rows.set(object, USERSETS, node);
+    return node;
+  }
+
+  /** The name of an object without its type. */
+  name(node: number): string {
+    const ref = this.rows.get(node, REF);
+    return ref < 0 ? String(-ref - 1) : this.#names.read(ref);
+  }
+
+  trim(): void {
+    this.rows.trim();
+    this.#names.trim();
+  }
+
+  get bytes(): number {
+    return this.rows.bytes + this.#buckets.bytes + this.#names.bytes;
+  }
+
+  #insert(node: number): void {
+    const kind = this.kind(node);
+    if (kind >= this.#namedKinds) return;
+    const { heads } = this.#buckets;
+    const ref = this.rows.get(node, REF);
+    const name = ref < 0 ? '' : this.#names.read(ref);
+    const bucket = (ref < 0 ? hashNumber(kind, ref) : hashName(kind, name, 0, name.length)) & (heads.length - 1);
+    this.rows.set(node, CHAIN, heads[bucket] as number);
+    heads[bucket] = node;
+  }
+}

@@ -1,0 +1,167 @@
+import type { RelationDef, Rewrite, TypeDef } from './model.ts';
+
+/** A step that makes one slot from others. `not` takes its second operand from the negated side of the walk. */
+export interface Step {
+  readonly op: 'or' | 'and' | 'not';
+  readonly out: number;
+  readonly from: readonly number[];
+}
+
+/** One `x from y`: the parents are the subjects of tupleset y, and what they say of x goes into the slot. */
+export interface ParentStep {
+  readonly relation: string;
+  readonly slot: number;
+}
+
+/**
+ * What must be known of one object to answer some relations of its type: slots, filled first from tuples and parents, then by steps
+ * in an order in which operands come before what is made of them.
+ */
+export interface Plan {
+  readonly id: number;
+  readonly type: TypeDef;
+  readonly slots: number;
+  /** By relation: its slot, or -1 where this plan does not need it. */
+  readonly slotOf: Int16Array;
+  /** By relation: the slot that its direct assignments fill, or -1. */
+  readonly directSlotOf: Int16Array;
+  /** By tupleset relation: what is read through it. */
+  readonly parents: readonly (readonly ParentStep[] | undefined)[];
+  readonly steps: readonly Step[];
+  /** Relations of the type refer to each other in a circle, so that one pass over the steps is not enough. */
+  readonly circular: boolean;
+  readonly negates: boolean;
+  /** By tupleset and type of the parent: what `forParent` has found. */
+  readonly known: (ParentPlan | null)[][];
+}
+
+/** How a parent of a given type is asked: its plan, and which of its slots goes into which of ours. */
+export interface ParentPlan {
+  readonly plan: Plan;
+  readonly theirs: readonly number[];
+  readonly ours: readonly number[];
+}
+
+export interface PlanTable {
+  /** The plan for these relations of the type; the same object for the same question. */
+  forRelations(type: TypeDef, relations: readonly number[]): Plan;
+  forAll(type: TypeDef): Plan;
+  forOne(type: TypeDef, relation: number): Plan;
+  /** `null` where the parent's type knows none of the relations asked for. */
+  forParent(plan: Plan, tupleset: number, parent: TypeDef): ParentPlan | null;
+}
+
+export function createPlanTable(): PlanTable {
+  const plans = new Map<string, Plan>();
+  const ones = new Map<number, Plan>();
+  const alls: Plan[] = [];
+
+  function forRelations(type: TypeDef, relations: readonly number[]): Plan {
+    const key = `${type.index}:${relations.join()}`;
+    let plan = plans.get(key);
+    if (plan === undefined) {
+      plan = compilePlan(plans.size, type, relations);
+      plans.set(key, plan);
+    }
+    return plan;
+  }
+
+  function forAll(type: TypeDef): Plan {
+    alls[type.index] ??= forRelations(type, [...type.relations.keys()]);
+    return alls[type.index] as Plan;
+  }
+
+  function forOne(type: TypeDef, relation: number): Plan {
+    const kind = type.firstUserset + relation;
+    let plan = ones.get(kind);
+    if (plan === undefined) {
+      plan = forRelations(type, [relation]);
+      ones.set(kind, plan);
+    }
+    return plan;
+  }
+
+  function forParent(plan: Plan, tupleset: number, parent: TypeDef): ParentPlan | null {
+    const row = plan.known[tupleset] ?? [];
+    plan.known[tupleset] = row;
+    const found = row[parent.index] ?? parentPlan(plan.parents[tupleset] ?? [], parent);
+    row[parent.index] = found;
+    return found;
+  }
+
+  function parentPlan(asked: readonly ParentStep[], parent: TypeDef): ParentPlan | null {
+    const answered = asked.filter(({ relation }) => parent.relationIndex.has(relation));
+    if (answered.length === 0) return null;
+    const relations = answered.map(({ relation }) => parent.relationIndex.get(relation) as number);
+    const plan = forRelations(
+      parent,
+      [...new Set(relations)].sort((a, b) => a - b),
+    );
+    const theirs = relations.map((relation) => plan.slotOf[relation] as number);
+    return { plan, theirs, ours: answered.map(({ slot }) => slot) };
+  }
+
+  return { forRelations, forAll, forOne, forParent };
+}
+
+function compilePlan(id: number, type: TypeDef, relations: readonly number[]): Plan {
+  const slotOf = new Int16Array(type.relations.length).fill(-1);
+  const directSlotOf = new Int16Array(type.relations.length).fill(-1);
+  const parents: ParentStep[][] = [];
+  const steps: Step[] = [];
+  const done = new Set<number>();
+  let slots = 0;
+  let circular = false;
+
+  function relationSlot(index: number): number {
+    if (slotOf[index] !== -1) {
+      if (!done.has(index)) circular = true;
+      return slotOf[index] as number;
+    }
+    const slot = slots++;
+    slotOf[index] = slot;
+    const relation = type.relations[index] as RelationDef;
+    // Direct assignments and parents of a plain union need no slot of their own: slots only ever gain.
+    const operands = relation.rewrite.op === 'or' ? relation.rewrite.of : [relation.rewrite];
+    const others = operands.filter((operand) => !fills(index, operand, slot)).map((operand) => slotFor(index, operand));
+    if (others.length > 0) steps.push({ op: 'or', out: slot, from: others });
+    done.add(index);
+    return slot;
+  }
+
+  /** True for a leaf that is read from tuples; it will be put into the slot. */
+  function fills(index: number, rewrite: Rewrite, slot: number): boolean {
+    if (rewrite.op === 'this') directSlotOf[index] = slot;
+    else if (rewrite.op === 'parent') {
+      const through = parents[rewrite.tupleset] ?? [];
+      through.push({ relation: rewrite.relation, slot });
+      parents[rewrite.tupleset] = through;
+    } else return false;
+    return true;
+  }
+
+  function slotFor(index: number, rewrite: Rewrite): number {
+    if (rewrite.op === 'computed') return relationSlot(rewrite.relation);
+    if (rewrite.op === 'or' || rewrite.op === 'and') {
+      const from = rewrite.of.map((operand) => slotFor(index, operand));
+      return push(rewrite.op, from);
+    }
+    if (rewrite.op === 'not') {
+      return push('not', [slotFor(index, rewrite.base), slotFor(index, rewrite.subtract)]);
+    }
+    if (rewrite.op === 'this' && directSlotOf[index] !== -1) return directSlotOf[index] as number;
+    const slot = slots++;
+    fills(index, rewrite, slot);
+    return slot;
+  }
+
+  function push(op: Step['op'], from: readonly number[]): number {
+    const out = slots++;
+    steps.push({ op, out, from });
+    return out;
+  }
+
+  for (const relation of relations) relationSlot(relation);
+  const negates = steps.some((step) => step.op === 'not');
+  return { id, type, slots, slotOf, directSlotOf, parents, steps, circular, negates, known: [] };
+}

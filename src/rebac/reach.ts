@@ -1,0 +1,75 @@
+import type { Kind, Model, RelationDef, Rewrite, TypeDef } from './model.ts';
+
+export type Leaf = Extract<Rewrite, { op: 'this' } | { op: 'computed' } | { op: 'parent' }>;
+
+/** The leaves of a rewrite that can contribute to it, that is, not those behind `but not`. */
+export function* leaves(rewrite: Rewrite): IterableIterator<Leaf> {
+  if (rewrite.op === 'not') yield* leaves(rewrite.base);
+  else if ('of' in rewrite) for (const operand of rewrite.of) yield* leaves(operand);
+  else yield rewrite;
+}
+
+/** Which relations a relation can gain from, over all tuples that the model admits. Relations are given as their userset kinds. */
+export interface Reach {
+  /** The relation itself and all that it can gain from, near or far. */
+  below(kind: number): Uint8Array;
+  /** Relations of the same type that are computed from it. */
+  computedFrom(kind: number): readonly number[];
+  /** Relations of the child's type that gain from a relation of this name through this tupleset. */
+  inheriting(child: TypeDef, tupleset: number, relation: string): readonly number[];
+}
+
+const reaches = new WeakMap<Model, Reach>();
+
+export function reachOf(model: Model): Reach {
+  let reach = reaches.get(model);
+  if (reach === undefined) {
+    reach = createReach(model);
+    reaches.set(model, reach);
+  }
+  return reach;
+}
+
+function createReach(model: Model): Reach {
+  const computed: number[][] = model.kinds.map(() => []);
+  const inherited = new Map<string, number[]>();
+  const gains: number[][] = model.kinds.map(() => []);
+  for (const type of model.types) for (const relation of type.relations) read(type, relation);
+
+  function read(type: TypeDef, relation: RelationDef): void {
+    const kind = type.firstUserset + relation.index;
+    for (const leaf of leaves(relation.rewrite)) {
+      if (leaf.op === 'computed') {
+        computed[type.firstUserset + leaf.relation]?.push(relation.index);
+        gains[kind]?.push(type.firstUserset + leaf.relation);
+      } else if (leaf.op === 'this') {
+        gains[kind]?.push(...[...relation.admits.keys()].filter((each) => model.kinds[each]?.relation !== undefined));
+      } else {
+        const key = `${type.index}:${leaf.tupleset}:${leaf.relation}`;
+        inherited.set(key, [...(inherited.get(key) ?? []), relation.index]);
+        for (const each of type.relations[leaf.tupleset]?.admits.keys() ?? []) {
+          const parent = (model.kinds[each] as Kind).type;
+          const theirs = parent.relationIndex.get(leaf.relation);
+          if (theirs !== undefined) gains[kind]?.push(parent.firstUserset + theirs);
+        }
+      }
+    }
+  }
+
+  function below(kind: number): Uint8Array {
+    const found = new Uint8Array(model.kinds.length);
+    const queue = [kind];
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      if (found[next] === 1) continue;
+      found[next] = 1;
+      queue.push(...(gains[next] ?? []));
+    }
+    return found;
+  }
+
+  return {
+    below,
+    computedFrom: (kind) => computed[kind] ?? [],
+    inheriting: (child, tupleset, relation) => inherited.get(`${child.index}:${tupleset}:${relation}`) ?? [],
+  };
+}

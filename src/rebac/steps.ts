@@ -1,0 +1,28 @@
+import type { Plan, Step } from './plan.ts';
+
+/**
+ * What is known of a slot, as two bits: bit 0 says that it surely holds, bit 1 that it may. So a union is `|`, an intersection `&`, and
+ * an answer that could not be had (a condition without its context, a circle through `but not`) is neither sure nor ruled out.
+ */
+export const NO = 0;
+export const UNSURE = 2;
+export const YES = 3;
+
+const NEGATED = Uint8Array.of(YES, UNSURE, UNSURE, NO);
+
+/** Runs a plan's steps over a frame. What is negated is read from `denied`, which is the frame itself unless a circle is being solved. */
+export function runSteps(plan: Plan, cells: Uint8Array, base: number, denied: Uint8Array, deniedBase: number): void {
+  const { steps } = plan;
+  for (let i = 0; i < steps.length; i++) {
+    const { op, out, from } = steps[i] as Step;
+    let value = cells[base + (from[0] as number)] as number;
+    if (op === 'or') {
+      for (let j = 1; j < from.length; j++) value |= cells[base + (from[j] as number)] as number;
+    } else if (op === 'and') {
+      for (let j = 1; j < from.length; j++) value &= cells[base + (from[j] as number)] as number;
+    } else {
+      value &= NEGATED[denied[deniedBase + (from[1] as number)] as number] as number;
+    }
+    cells[base + out] = (cells[base + out] as number) | value;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Condition, Context } from './condition.ts';
+import type { Model, TypeDef } from './model.ts';
+
+export interface Tuple {
+  readonly user: string;
+  readonly relation: string;
+  readonly object: string;
+  /** Who states it. A source is replaced as a whole; the same tuple may come from several. */
+  readonly source?: string;
+  readonly condition?: { readonly name: string; readonly context?: Context | undefined } | undefined;
+}
+
+/** Where a name lies in a text such as `team:3#member`, and what it names. */
+export interface Reference {
+  readonly type: TypeDef;
+  /** Kind of the object or wildcard. */
+  readonly kind: number;
+  readonly from: number;
+  readonly to: number;
+  /** Kind of the userset, or -1. */
+  readonly userset: number;
+}
+
+export interface Entry {
+  readonly subject: Reference;
+  readonly object: Reference;
+  readonly relation: number;
+  readonly condition: Condition | undefined;
+  readonly context: Context | undefined;
+}
+
+const MAX_REFERENCE = 512;
+
+/** Reads `type:id`, `type:*` or `type:id#relation`; a text says what is wrong with it. */
+export function readReference(model: Model, text: string): Reference | string {
+  const colon = text.indexOf(':');
+  if (colon < 1) return `'${text}' is not of the form type:id`;
+  const type = typeAt(model, text, colon);
+  if (type === undefined) return `type '${text.slice(0, colon)}' is not in the model`;
+  const hash = text.indexOf('#', colon);
+  const to = hash === -1 ? text.length : hash;
+  if (to === colon + 1 || text.length > MAX_REFERENCE || !isPlain(text, colon + 1, to))
+    return `'${text}' has no valid id`;
+  const wildcard = to === colon + 2 && text.charCodeAt(colon + 1) === 42;
+  const kind = wildcard ? model.types.length + type.index : type.index;
+  if (hash === -1) return { type, kind, from: colon + 1, to, userset: -1 };
+  const relation = type.relationIndex.get(text.slice(hash + 1));
+  if (wildcard || relation === undefined) return `'${text}' names no relation of type '${type.name}'`;
+  return { type, kind, from: colon + 1, to, userset: type.firstUserset + relation };
+}
+
+/** Models have few types: comparing their names is faster than making a string to look one up. */
+function typeAt({ types }: Model, text: string, colon: number): TypeDef | undefined {
+  for (let i = 0; i < types.length; i++) {
+    const type = types[i] as TypeDef;
+    if (type.name.length === colon && text.startsWith(type.name)) return type;
+  }
+  return;
+}
+
+/** An object: no wildcard and no userset. */
+export function readObject(model: Model, text: string): Reference | string {
+  const read = readReference(model, text);
+  if (typeof read === 'string') return read;
+  return read.userset !== -1 || read.kind !== read.type.index ? `'${text}' is not an object` : read;
+}
+
+/** What the model makes of a tuple, or why it does not admit it. */
+export function admit(model: Model, tuple: Tuple): Entry | string {
+  const object = readObject(model, tuple.object);
+  if (typeof object === 'string') return object;
+  const relation = object.type.relations[object.type.relationIndex.get(tuple.relation) ?? -1];
+  if (relation === undefined) return `type '${object.type.name}' has no relation '${tuple.relation}'`;
+  const subject = readReference(model, tuple.user);
+  if (typeof subject === 'string') return subject;
+  const allowed = relation.admits.get(subject.userset === -1 ? subject.kind : subject.userset);
+  if (allowed === undefined) return `'${tuple.user}' may not be ${tuple.relation} of '${object.type.name}'`;
+  if (!allowed.has(tuple.condition?.name || undefined)) return `condition does not fit '${tuple.relation}'`;
+  const condition = tuple.condition?.name ? model.conditions.get(tuple.condition.name) : undefined;
+  if (tuple.condition?.name && condition === undefined) return `condition '${tuple.condition.name}' is not defined`;
+  const context = tuple.condition?.context ?? undefined;
+  const refused = context && condition?.refuses(context);
+  if (refused) return refused;
+  return { subject, object, relation: relation.index, condition, context };
+}
+
+/** Neither white space nor one of the separators. */
+function isPlain(text: string, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit <= 32 || unit === 35 || unit === 58 || unit === 0x7f) return false;
+    if (unit > 0x7f && /\s/.test(text.charAt(i))) return false;
+  }
+  return true;
+}

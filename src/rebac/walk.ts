@@ -1,0 +1,277 @@
+import { Caller } from './caller.ts';
+import type { Context } from './condition.ts';
+import { RebacError } from './errors.ts';
+import { Frames } from './frames.ts';
+import type { ConditionalTuple, Graph } from './graph.ts';
+import type { Kind } from './model.ts';
+import { GRANTS, LINKS } from './nodes.ts';
+import type { ParentStep, Plan } from './plan.ts';
+import { type Dependency, settle } from './settle.ts';
+import { NO, runSteps, UNSURE, YES } from './steps.ts';
+
+/** As many hops from object to object as OpenFGA follows before it calls a question too complex. */
+export const MAX_HOPS = 25;
+
+/** So many edges of an object are looked at before pairs are looked up: most objects have no more. */
+const FEW_EDGES = 2;
+
+/**
+ * Answers one question by walking from the object towards the caller's closure. Almost every walk is a plain descent. One that meets
+ * a circle, or comes near the limit of hops, is done again in the wide: every object is entered first, then all are settled together.
+ */
+export class Walk {
+  readonly graph: Graph;
+  readonly caller: Caller;
+  readonly frames = new Frames();
+  /** In the wide: what is still to be read from where. */
+  dependencies: Dependency[][] = [];
+  /** In the wide: by cell, the round in which it became sure. */
+  ranks: Int32Array | undefined;
+  /** The first condition that could not be evaluated, should the answer hang on it. */
+  fault: RebacError | undefined;
+  /** Why the last condition was UNSURE. */
+  lastFault: RebacError | undefined;
+  #wide = false;
+  #trouble = false;
+  #context: Context | undefined;
+  #rootIsSelf = false;
+
+  constructor(graph: Graph) {
+    this.graph = graph;
+    this.caller = new Caller(graph);
+  }
+
+  /** Fills the first frame with what the plan asks of the object. `node` is -1 for an object that no tuple names. */
+  run(user: string, object: string, node: number, plan: Plan, context: Context | undefined, wide = false): void {
+    this.caller.become(user, wide);
+    this.frames.reset();
+    this.fault = undefined;
+    this.ranks = undefined;
+    this.#context = context;
+    this.#trouble = false;
+    this.#wide = wide;
+    this.#rootIsSelf = node === -1 && object === this.caller.selfText;
+    if (!wide) {
+      this.#descend(node, plan, 0);
+      if (this.#trouble) this.run(user, object, node, plan, context, true);
+      return;
+    }
+    this.dependencies = [];
+    this.frames.push(node, plan);
+    for (let frame = 0; frame < this.frames.count; frame++) {
+      this.dependencies.push([]);
+      this.#fill(frame, 0);
+    }
+    this.ranks = settle(this.frames, this.dependencies);
+  }
+
+  /** Prepares for weighing conditions and, unless the user is empty, for finding what leads away from them. */
+  surround(user: string, context: Context | undefined): void {
+    if (user !== '') this.caller.become(user, true);
+    this.#context = context;
+  }
+
+  /** What the first frame says of a slot; a grant over too many hops is a fault of its own. */
+  answer(slot: number): boolean | RebacError {
+    const value = this.frames.cells[slot] as number;
+    if (value === YES) return this.tooDeep(slot) ? tooComplex() : true;
+    return value === NO ? false : (this.fault ?? false);
+  }
+
+  tooDeep(slot: number): boolean {
+    return this.ranks !== undefined && (this.ranks[slot] as number) > MAX_HOPS;
+  }
+
+  /** What a condition says, where saying nothing is UNSURE. */
+  weigh({ condition, context }: ConditionalTuple): number {
+    try {
+      return condition.holds(context, this.#context) ? YES : NO;
+    } catch (error) {
+      if (!(error instanceof RebacError)) throw error;
+      this.lastFault = error;
+      return UNSURE;
+    }
+  }
+
+  #descend(node: number, plan: Plan, hops: number): number {
+    const known = this.frames.find(node, plan);
+    if (known !== -1) {
+      if (this.frames.done[known] === 0) this.#trouble = true;
+      return known;
+    }
+    const frame = this.frames.push(node, plan);
+    if (plan.circular || hops + this.caller.levels >= MAX_HOPS) this.#trouble = true;
+    if (this.#trouble) return frame;
+    this.#fill(frame, hops);
+    const { cells } = this.frames;
+    const base = this.frames.baseOf(frame);
+    runSteps(plan, cells, base, cells, base);
+    this.frames.done[frame] = 1;
+    return frame;
+  }
+
+  /** Everything that the tuples of one object say, before the steps of its plan. */
+  #fill(frame: number, hops: number): void {
+    const { caller, frames, graph } = this;
+    const node = frames.node[frame] as number;
+    const plan = frames.planOf(frame);
+    if (caller.selfKind !== -1) this.#define(frame, node, plan);
+    if (node === -1) return;
+    if (caller.ownComplete) this.#grantedByOwn(frame, node, plan);
+    else if (!this.#grantedByList(frame, node, plan)) this.#grantedByPairs(frame, node, plan);
+    for (let edge = graph.nodes.first(node, LINKS); edge !== -1; edge = graph.edges.nextIn(edge)) {
+      this.#follow(frame, plan, edge, hops);
+    }
+    if (!this.#wide) return;
+    for (let edge = graph.nodes.first(node, GRANTS); edge !== -1; edge = graph.edges.nextIn(edge)) {
+      this.#follow(frame, plan, edge, hops);
+    }
+  }
+
+  /** A caller that is a userset is in that userset. */
+  #define(frame: number, node: number, plan: Plan): void {
+    if (node !== this.caller.self && !(node === -1 && this.#rootIsSelf)) return;
+    const { type, relation = -1 } = this.graph.model.kinds[this.caller.selfKind] as Kind;
+    const slot = type === plan.type ? (plan.slotOf[relation] as number) : -1;
+    if (slot !== -1) this.frames.gain(frame, slot, YES);
+  }
+
+  #grantedByOwn(frame: number, node: number, plan: Plan): void {
+    const { ownCount, ownObjects, ownEdges } = this.caller;
+    for (let i = 0; i < ownCount; i++) {
+      if (ownObjects[i] === node) this.#grant(frame, plan, ownEdges[i] as number);
+    }
+  }
+
+  #grantedByPairs(frame: number, node: number, plan: Plan): void {
+    const { caller, graph } = this;
+    const { admitted, kinds } = graph.model;
+    const row = plan.type.index * kinds.length;
+    for (let i = 0; i < caller.count; i++) {
+      if (admitted[row + (caller.kinds[i] as number)] === 0) continue;
+      const edge = graph.edges.find(caller.nodes[i] as number, node);
+      if (edge !== -1) this.#grant(frame, plan, edge);
+    }
+  }
+
+  /** False when the object has more edges than the closure has members, so that pairs are the shorter way. */
+  #grantedByList(frame: number, node: number, plan: Plan): boolean {
+    const { caller, graph } = this;
+    let left = Math.max(caller.count, FEW_EDGES);
+    for (let edge = graph.nodes.first(node, GRANTS); edge !== -1; edge = graph.edges.nextIn(edge)) {
+      if (left-- === 0) return false;
+      if (caller.includes(graph.edges.subject(edge))) this.#grant(frame, plan, edge);
+    }
+    for (let edge = graph.nodes.first(node, LINKS); edge !== -1; edge = graph.edges.nextIn(edge)) {
+      if (left-- === 0) return false;
+      if (caller.includes(graph.edges.subject(edge))) this.#grant(frame, plan, edge);
+    }
+    return true;
+  }
+
+  /** The caller is the subject of this edge. */
+  #grant(frame: number, plan: Plan, edge: number): void {
+    const { graph, frames } = this;
+    const relations = graph.edges.relations(edge);
+    const base = frames.baseOf(frame);
+    for (let i = 0; i < relations.length; i++) {
+      const slot = plan.directSlotOf[relations[i] as number] as number;
+      if (slot !== -1) frames.cells[base + slot] = YES;
+    }
+    if (graph.edges.conditional(edge) === 0 || graph.kind(graph.edges.subject(edge)).relation !== undefined) return;
+    for (const conditional of graph.conditional(edge)) {
+      const slot = plan.directSlotOf[conditional.relation] as number;
+      if (slot === -1) continue;
+      const value = this.weigh(conditional);
+      if (value === UNSURE) this.fault ??= this.lastFault;
+      frames.gain(frame, slot, value);
+    }
+  }
+
+  /** The subject of this edge is a parent, or a userset that must be opened. */
+  #follow(frame: number, plan: Plan, edge: number, hops: number): void {
+    const { graph } = this;
+    const relations = graph.edges.relations(edge);
+    for (let i = 0; i < relations.length; i++) this.#open(frame, plan, edge, relations[i] as number, hops);
+    if (graph.edges.conditional(edge) === 0) return;
+    for (const conditional of graph.conditional(edge)) {
+      const { relation } = conditional;
+      const userset = graph.kind(graph.edges.subject(edge)).relation !== undefined;
+      const slots = userset
+        ? [plan.directSlotOf[relation] as number].filter((slot) => slot !== -1)
+        : (plan.parents[relation] ?? []).map(({ slot }: ParentStep) => slot);
+      if (slots.length === 0) continue;
+      const value = this.weigh(conditional);
+      if (value === YES) this.#open(frame, plan, edge, relation, hops);
+      if (value !== UNSURE || this.#anotherHolds(graph.edges.object(edge), relation, userset)) continue;
+      this.fault ??= this.lastFault;
+      for (const slot of slots) this.frames.gain(frame, slot, UNSURE);
+    }
+  }
+
+  #open(frame: number, plan: Plan, edge: number, relation: number, hops: number): void {
+    const { graph, caller, frames } = this;
+    const subject = graph.edges.subject(edge);
+    const kind = graph.nodes.kind(subject);
+    const { type, relation: of } = graph.model.kinds[kind] as Kind;
+    if (of === undefined) {
+      if (plan.parents[relation] === undefined) return;
+      const parent = graph.model.plans.forParent(plan, relation, type);
+      if (parent !== null) this.#take(frame, edge, relation, subject, parent.plan, parent.theirs, parent.ours, hops);
+      return;
+    }
+    const slot = plan.directSlotOf[relation] as number;
+    if (slot === -1) return;
+    if (graph.model.closable[kind] === 1 && !this.#wide) {
+      if (caller.includes(subject)) frames.gain(frame, slot, YES);
+      return;
+    }
+    const theirs = graph.model.plans.forOne(type, of);
+    this.#take(frame, edge, relation, graph.nodes.base(subject), theirs, [theirs.slotOf[of] as number], [slot], hops);
+  }
+
+  /** Goes on to another object and takes some of its slots into ours. */
+  #take(
+    frame: number,
+    edge: number,
+    relation: number,
+    node: number,
+    plan: Plan,
+    theirs: readonly number[],
+    ours: readonly number[],
+    hops: number,
+  ): void {
+    const { frames } = this;
+    if (this.#wide) {
+      const known = frames.find(node, plan);
+      const other = known === -1 ? frames.push(node, plan) : known;
+      this.dependencies[frame]?.push({ frame: other, theirs, ours, edge, relation });
+      return;
+    }
+    const other = frames.baseOf(this.#descend(node, plan, hops + 1));
+    const base = frames.baseOf(frame);
+    const { cells } = frames;
+    for (let i = 0; i < theirs.length; i++) {
+      const cell = base + (ours[i] as number);
+      cells[cell] = (cells[cell] as number) | (cells[other + (theirs[i] as number)] as number);
+    }
+  }
+
+  /** OpenFGA drops a condition's error when another tuple of the same list could be used; so do we. */
+  #anotherHolds(object: number, relation: number, userset: boolean): boolean {
+    const { graph } = this;
+    for (const list of [LINKS, GRANTS]) {
+      for (let edge = graph.nodes.first(object, list); edge !== -1; edge = graph.edges.nextIn(edge)) {
+        if ((graph.kind(graph.edges.subject(edge)).relation !== undefined) !== userset) continue;
+        if (graph.edges.relations(edge).includes(relation)) return true;
+        const others = graph.conditional(edge).filter((other) => other.relation === relation);
+        if (others.some((other) => this.weigh(other) === YES)) return true;
+      }
+    }
+    return false;
+  }
+}
+
+export function tooComplex(): RebacError {
+  return new RebacError('tooComplex', `the answer hangs on a chain of more than ${MAX_HOPS} relations`);
+}
