@@ -1,0 +1,73 @@
+import { type Db, type Query, sql } from '../db/db.ts';
+import type { RingPurpose, RingStore, Slot, Wrap } from './ring.ts';
+
+interface SlotRow {
+  ring_key_id: bigint;
+  purpose: RingPurpose;
+  is_current: boolean;
+  wrapped: Buffer;
+}
+
+// Two first starts, or two rotations, one after the other.
+const LOCK = sql('ring.lock', `select pg_advisory_xact_lock(hashtextextended('key ring', 0))`);
+const ANY = sql('ring.any', 'select exists (select 1 from ring_key) as any');
+const ROOTS = sql('ring.roots', 'select distinct root from key_slot order by root');
+const SLOTS = sql(
+  'ring.slots',
+  `select s.ring_key_id, k.purpose, k.retired_at is null as is_current, s.wrapped
+     from key_slot s join ring_key k on k.id = s.ring_key_id where s.root = $1 order by s.ring_key_id`,
+);
+const RETIRE = sql('ring.retire', 'update ring_key set retired_at = now() where purpose = $1 and retired_at is null');
+const INSERT = sql('ring.insert', 'insert into ring_key (purpose) values ($1) returning id');
+const INSERT_SLOT = sql(
+  'ring.insertSlot',
+  'insert into key_slot (ring_key_id, root, wrapped) values ($1, $2, $3) on conflict do nothing',
+);
+const KEEP_ONLY = sql('ring.keepOnly', 'delete from key_slot where root <> $1');
+
+export function createRingStore(db: Db): RingStore {
+  return { slots, roots, begin, renew, keepOnly };
+
+  async function slots(root: string): Promise<Slot[]> {
+    const rows = await db.query<SlotRow>(SLOTS, [root]);
+    return rows.map((row) => ({
+      ringKeyId: row.ring_key_id,
+      purpose: row.purpose,
+      isCurrent: row.is_current,
+      wrapped: row.wrapped,
+    }));
+  }
+
+  async function roots(): Promise<string[]> {
+    return (await db.query<{ root: string }>(ROOTS)).map(({ root }) => root);
+  }
+
+  async function begin(keys: Parameters<RingStore['begin']>[0]): Promise<void> {
+    await db.transaction(async (query) => {
+      await query(LOCK);
+      const [row] = await query<{ any: boolean }>(ANY);
+      if (row?.any) return;
+      for (const { purpose, wrap } of keys) await insert(query, purpose, wrap);
+    });
+  }
+
+  async function renew(...[purpose, wrap, further]: Parameters<RingStore['renew']>): Promise<bigint> {
+    return await db.transaction(async (query) => {
+      await query(LOCK);
+      for (const { ringKeyId, root, wrapped } of further) await query(INSERT_SLOT, [ringKeyId, root, wrapped]);
+      await query(RETIRE, [purpose]);
+      return await insert(query, purpose, wrap);
+    });
+  }
+
+  async function keepOnly(root: string): Promise<void> {
+    await db.query(KEEP_ONLY, [root]);
+  }
+}
+
+async function insert(query: Query, purpose: RingPurpose, wrap: Wrap): Promise<bigint> {
+  const [row] = await query<{ id: bigint }>(INSERT, [purpose]);
+  const id = row?.id ?? 0n;
+  for (const { root, wrapped } of wrap(id)) await query(INSERT_SLOT, [id, root, wrapped]);
+  return id;
+}

@@ -1,0 +1,129 @@
+import { AppError } from '../errors.ts';
+import { createKeys, type Keys } from '../keys.ts';
+import { newSecret, openWith, type Sealed, type Secret, sealWith, secretOf } from './sealing.ts';
+
+export type RingPurpose = 'house' | 'vault';
+
+/** A key of the ring as one root key finds it. */
+export interface Slot {
+  readonly ringKeyId: bigint;
+  readonly purpose: RingPurpose;
+  readonly isCurrent: boolean;
+  readonly wrapped: Sealed;
+}
+
+export interface NewSlot {
+  readonly root: string;
+  readonly wrapped: Sealed;
+}
+
+/** The slots of a ring key, made when its id is known: the id goes into what is wrapped. */
+export type Wrap = (ringKeyId: bigint) => readonly NewSlot[];
+
+export interface RingStore {
+  /** Every key of the ring that this root key can open. */
+  slots(root: string): Promise<Slot[]>;
+  /** The root keys that have slots. */
+  roots(): Promise<string[]>;
+  /** Makes the first keys of the ring, unless there is a ring already. */
+  begin(keys: readonly { readonly purpose: RingPurpose; readonly wrap: Wrap }[]): Promise<void>;
+  /** A new key takes the place of the present one, which is retired; slots that are missing are added. */
+  renew(purpose: RingPurpose, wrap: Wrap, further: readonly (NewSlot & { ringKeyId: bigint })[]): Promise<bigint>;
+  /** Takes away the slots of every other root key. */
+  keepOnly(root: string): Promise<void>;
+}
+
+export interface Ring {
+  /** What every purpose derives its key from; stays when the root key is replaced. */
+  readonly keys: Keys;
+  /** The key that new data keys are wrapped with. */
+  current(): Promise<RingKey>;
+  byId(id: bigint): Promise<RingKey>;
+}
+
+export interface RingKey {
+  readonly id: bigint;
+  readonly secret: Secret;
+}
+
+/** Opens the ring with the root key, and makes it on first start. Refuses a root key that the database does not know. */
+export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
+  if ((await store.roots()).length === 0) {
+    const wrap = () => wrapFor([root], newSecret());
+    await store.begin([
+      { purpose: 'house', wrap: wrap() },
+      { purpose: 'vault', wrap: wrap() },
+    ]);
+  }
+  const known = new Map<bigint, RingKey>();
+  const house = (await read()).find((slot) => slot.purpose === 'house');
+  const secret = house && known.get(house.ringKeyId)?.secret;
+  if (!secret) {
+    throw new AppError(
+      'internal',
+      'the root key is not the one that this database was made with: set ATRIUM_KEY, or put the right atrium.key into DATA_DIR',
+    );
+  }
+  return { keys: createKeys(secret.export()), current, byId };
+
+  async function read(): Promise<Slot[]> {
+    const slots = await store.slots(root.fingerprint);
+    for (const { ringKeyId, wrapped } of slots) {
+      if (!known.has(ringKeyId)) known.set(ringKeyId, { id: ringKeyId, secret: unwrap(root, ringKeyId, wrapped) });
+    }
+    return slots;
+  }
+
+  async function current(): Promise<RingKey> {
+    const slot = (await read()).find((one) => one.purpose === 'vault' && one.isCurrent);
+    const key = slot && known.get(slot.ringKeyId);
+    if (!key) throw new AppError('internal', 'the root key does not open the present key of the vault');
+    return key;
+  }
+
+  /** A rotation may have put a key on the ring that this process has not seen yet. */
+  async function byId(id: bigint): Promise<RingKey> {
+    if (!known.has(id)) await read();
+    const key = known.get(id);
+    if (!key) throw new Error(`the root key does not open key ${id} of the ring`);
+    return key;
+  }
+}
+
+/** Puts a new vault key on the ring. With a further root key, every key gets a slot that it can open. */
+export async function renewRing(store: RingStore, root: Keys, next?: Keys): Promise<void> {
+  const accepted = next ? [root, next] : [root];
+  const strangers = (await store.roots()).filter((one) => !accepted.some((keys) => keys.fingerprint === one));
+  if (strangers.length > 0) {
+    throw new AppError(
+      'invalid',
+      'the root key is being replaced: name the new one in ATRIUM_NEXT_KEY, or, once every server runs with it, end the change with --retire-old-root',
+    );
+  }
+  const further = next
+    ? (await store.slots(root.fingerprint)).map(({ ringKeyId, wrapped }) => ({
+        ringKeyId,
+        ...slotFor(next, ringKeyId, unwrap(root, ringKeyId, wrapped)),
+      }))
+    : [];
+  await store.renew('vault', wrapFor(accepted, newSecret()), further);
+}
+
+function wrapFor(roots: readonly Keys[], secret: Secret): Wrap {
+  return (ringKeyId) => roots.map((root) => slotFor(root, ringKeyId, secret));
+}
+
+function slotFor(root: Keys, ringKeyId: bigint, secret: Secret): NewSlot {
+  return {
+    root: root.fingerprint,
+    wrapped: sealWith(secretOf(root.derive('ring')), ringKeyId, 'ring key', secret.export()),
+  };
+}
+
+function unwrap(root: Keys, ringKeyId: bigint, wrapped: Sealed): Secret {
+  try {
+    return secretOf(openWith(secretOf(root.derive('ring')), 'ring key', wrapped));
+  } catch (cause) {
+    throw new AppError('internal', `key ${ringKeyId} of the ring is damaged: restore it from a backup`, { cause });
+  }
+}

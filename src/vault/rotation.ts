@@ -1,0 +1,131 @@
+import { AppError } from '../errors.ts';
+import type { Keys } from '../keys.ts';
+import { bind, type DataKey, type NewDataKey, newDataKey, openDataKey } from './data-key.ts';
+import { type Ring, type RingStore, renewRing } from './ring.ts';
+import { headOf, openWith, type Sealed, sealWith } from './sealing.ts';
+
+/** A column that holds sealed values. The names are SQL of ours, never of a caller. */
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  readonly ownerId: string;
+  /** An expression that gives the identity that the value was sealed with. */
+  readonly identity: string;
+}
+
+/** A value under a retired key, and both keys that it takes to put it under the present one. */
+export interface StaleValue {
+  readonly id: bigint;
+  readonly ownerId: bigint;
+  readonly identity: string;
+  readonly sealed: Sealed;
+  readonly retired: DataKey;
+  readonly present: DataKey;
+}
+
+export interface Resealed {
+  readonly id: bigint;
+  /** The head of the value that is replaced, by which it is known again. */
+  readonly before: Buffer;
+  readonly after: Sealed;
+}
+
+export interface RotationStore {
+  /** Owners whose present data key is wrapped by another key of the ring than this one. */
+  ownersBehind(ringKeyId: bigint, most: number): Promise<bigint[]>;
+  /** Retires the owners' present keys and puts these in their place. */
+  replaceKeys(keys: readonly NewDataKey[]): Promise<void>;
+  stale(column: SealedColumn, afterId: bigint, most: number): Promise<StaleValue[]>;
+  /** Leaves alone what somebody has changed in the meantime; the number of the others. */
+  reseal(column: SealedColumn, values: readonly Resealed[]): Promise<number>;
+  /** Drops keys that were retired before that moment and that nothing hangs on. */
+  sweep(columns: readonly SealedColumn[], retiredBefore: Date): Promise<void>;
+}
+
+export interface RotationOptions {
+  /** The root key that shall follow: from now on both open the ring. */
+  readonly next?: Keys | undefined;
+  /** Every server runs with the present root key: no other opens the ring any more. */
+  readonly retireOldRoot?: boolean | undefined;
+  readonly now?: Date;
+}
+
+export interface Rotated {
+  readonly owners: number;
+  readonly values: number;
+  /** Values that could not be opened, and were left as they are. */
+  readonly damaged: readonly string[];
+}
+
+const BATCH = 1000;
+/** A server may have read a key just before it was retired, and store what it seals with it a little later. */
+const GRACE_MS = 3_600_000;
+
+interface Parts {
+  readonly store: RotationStore;
+  readonly ringStore: RingStore;
+  readonly ring: Ring;
+  readonly root: Keys;
+  readonly columns: readonly SealedColumn[];
+}
+
+/**
+ * New keys for everything, while servers read and write. Nothing is ever unreadable: a value names its key, retired keys
+ * still open what they sealed, and a value changes together with the key that it names.
+ */
+export function createRotation({ store, ringStore, ring, root, columns }: Parts) {
+  return async function rotate(options: RotationOptions = {}): Promise<Rotated> {
+    const { next, retireOldRoot, now = new Date() } = options;
+    if (next && retireOldRoot)
+      throw new AppError('invalid', 'one step at a time: ATRIUM_NEXT_KEY begins, --retire-old-root ends');
+    if (retireOldRoot) await ringStore.keepOnly(root.fingerprint);
+    await renewRing(ringStore, root, next);
+    const owners = await renewDataKeys();
+    const damaged: string[] = [];
+    let values = 0;
+    for (const column of columns) values += await resealAll(column, damaged);
+    await store.sweep(columns, new Date(now.getTime() - GRACE_MS));
+    return { owners, values, damaged };
+  };
+
+  async function renewDataKeys(): Promise<number> {
+    const wrapping = await ring.current();
+    let renewed = 0;
+    for (;;) {
+      const owners = await store.ownersBehind(wrapping.id, BATCH);
+      if (owners.length === 0) return renewed;
+      await store.replaceKeys(owners.map((owner) => newDataKey(wrapping, owner)));
+      renewed += owners.length;
+    }
+  }
+
+  async function resealAll(column: SealedColumn, damaged: string[]): Promise<number> {
+    let resealed = 0;
+    let afterId = 0n;
+    // One batch is written while the next is read and sealed.
+    let writing = Promise.resolve(0);
+    for (;;) {
+      const stale = await store.stale(column, afterId, BATCH);
+      if (stale.length === 0) return resealed + (await writing);
+      const done: Resealed[] = [];
+      for (const value of stale) {
+        try {
+          done.push({ id: value.id, before: headOf(value.sealed), after: await reseal(value) });
+        } catch {
+          damaged.push(`${column.table} ${value.id}`);
+        }
+      }
+      resealed += await writing;
+      writing = store.reseal(column, done);
+      // It is waited for above; until then a failure is nobody's.
+      writing.catch(() => undefined);
+      afterId = stale.at(-1)?.id ?? afterId;
+    }
+  }
+
+  async function reseal({ ownerId, identity, sealed, retired, present }: StaleValue): Promise<Sealed> {
+    const bound = bind(ownerId, identity);
+    const plaintext = openWith(openDataKey(await ring.byId(retired.ringKeyId), retired), bound, sealed);
+    return sealWith(openDataKey(await ring.byId(present.ringKeyId), present), present.id, bound, plaintext);
+  }
+}

@@ -1,0 +1,66 @@
+import { AppError } from '../errors.ts';
+import { bind, type DataKey, type NewDataKey, newDataKey, openDataKey } from './data-key.ts';
+import type { Ring } from './ring.ts';
+import { keyIdOf, openWith, type Sealed, type Secret, sealWith } from './sealing.ts';
+
+export type { Sealed } from './sealing.ts';
+
+export interface VaultStore {
+  currentKey(ownerId: bigint): Promise<DataKey | undefined>;
+  key(id: bigint): Promise<DataKey | undefined>;
+  /** The owner's present key: this one, unless another was made at the same moment. */
+  addKey(key: NewDataKey): Promise<DataKey>;
+}
+
+export type Vault = ReturnType<typeof createVault>;
+
+interface OpenKey {
+  readonly ownerId: bigint;
+  readonly secret: Secret;
+}
+
+/** What a key id means never changes, so these are right for ever; the number only bounds the memory (some 3 MB). */
+const MOST_KEYS = 10_000;
+
+/**
+ * Secrets at rest. A value is sealed with its owner's data key, bound to the owner and to the identity that the caller gives
+ * (kind and name). Both functions ask the database, so neither may be called inside a transaction: on PGlite that would wait
+ * for itself.
+ */
+export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byId'>, onFault: () => void = () => {}) {
+  const keys = new Map<bigint, OpenKey>();
+  return { seal, open };
+
+  async function seal(ownerId: bigint, identity: string, plaintext: Buffer | string): Promise<Sealed> {
+    // Asked each time: after a rotation nothing more is sealed with a retired key.
+    const key = (await store.currentKey(ownerId)) ?? (await store.addKey(newDataKey(await ring.current(), ownerId)));
+    const { secret } = keys.get(key.id) ?? (await unwrap(key));
+    return sealWith(secret, key.id, bind(ownerId, identity), Buffer.from(plaintext));
+  }
+
+  async function open(ownerId: bigint, identity: string, sealed: Sealed): Promise<Buffer> {
+    try {
+      const id = keyIdOf(sealed);
+      const key = keys.get(id) ?? (await load(id));
+      if (key?.ownerId !== ownerId) throw new Error(`no data key ${id} of this owner`);
+      return openWith(key.secret, bind(ownerId, identity), sealed);
+    } catch (cause) {
+      // The database being away says nothing about the value.
+      if (cause instanceof AppError && cause.kind === 'unavailable') throw cause;
+      onFault();
+      throw new AppError('internal', `the sealed ${identity} of account ${ownerId} cannot be opened`, { cause });
+    }
+  }
+
+  async function load(id: bigint): Promise<OpenKey | undefined> {
+    const key = await store.key(id);
+    return key && (await unwrap(key));
+  }
+
+  async function unwrap(key: DataKey): Promise<OpenKey> {
+    const opened = { ownerId: key.ownerId, secret: openDataKey(await ring.byId(key.ringKeyId), key) };
+    if (keys.size >= MOST_KEYS) keys.delete(keys.keys().next().value ?? key.id);
+    keys.set(key.id, opened);
+    return opened;
+  }
+}

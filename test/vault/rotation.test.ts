@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { readConfig } from '../../src/config.ts';
+import { sql } from '../../src/db/db.ts';
+import { type House, openHouse } from '../../src/house.ts';
+import { createKeys } from '../../src/keys.ts';
+import { createLog } from '../../src/log.ts';
+import { DRIVERS, newPlace, type Place } from '../support/db.ts';
+
+const HOUR_MS = 3_600_000;
+const KEYS = sql('test.rotation.keys', 'select id, retired_at is null as present from data_key order by id');
+const RING = sql('test.rotation.ring', `select count(*)::int as count from ring_key where purpose = 'vault'`);
+
+for (const driver of DRIVERS) {
+  describe(`the rotation of keys on ${driver}`, () => {
+    const oldRoot = randomBytes(32);
+    const newRoot = randomBytes(32);
+    let place: Place;
+    let house: House;
+    let ann = { id: 0n, name: 'ann', requestId: 'test' };
+    const open = (root: Buffer) => {
+      const env = {
+        DATA_DIR: place.dataDir,
+        DATABASE_URL: place.databaseUrl ?? '',
+        ATRIUM_KEY: root.toString('base64'),
+      };
+      return openHouse(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
+        log: createLog('error'),
+        say: () => undefined,
+      });
+    };
+    const read = async (from = house) => (await from.credentials.get(ann.id, 'a')).spec;
+    before(async () => {
+      place = await newPlace(driver);
+      house = await open(oldRoot);
+      ann = { ...ann, id: await house.people.create({ name: 'ann', email: 'ann@example.com' }) };
+      await house.credentials.create(ann, '{"name":"a","v":"secret-1"}');
+      await house.credentials.create(ann, '{"name":"b","v":"secret-2"}');
+    });
+    after(() => house.close(0));
+
+    it('gives every owner a new key and seals everything anew', async () => {
+      const before = await house.db.query<{ id: bigint }>(KEYS);
+      assert.deepEqual(await house.rotateKeys(), { owners: 1, values: 2, damaged: [] });
+      assert.equal(await read(), '{"name":"a","v":"secret-1"}');
+      const keys = await house.db.query<{ id: bigint; present: boolean }>(KEYS);
+      assert.deepEqual(
+        keys.map(({ present }) => present),
+        [false, true],
+      );
+      assert.equal(keys[0]?.id, before[0]?.id);
+    });
+
+    it('keeps the versions, so that nobody who edits is disturbed', async () => {
+      const before = await house.credentials.get(ann.id, 'a');
+      await house.rotateKeys();
+      assert.deepEqual(await house.credentials.get(ann.id, 'a'), before);
+    });
+
+    it('drops retired keys an hour later, and none that is needed', async () => {
+      await house.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
+      assert.equal((await house.db.query(KEYS)).length, 1);
+      assert.deepEqual(await house.db.query(RING), [{ count: 1 }]);
+      assert.equal(await read(), '{"name":"a","v":"secret-1"}');
+    });
+
+    it('leaves a damaged value as it is, says so, and keeps its key', async () => {
+      const flip = sql(
+        'test.rotation.flip',
+        `update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1)
+        where name = 'b' returning id`,
+      );
+      const [row] = await house.db.query<{ id: bigint }>(flip);
+      const { values, damaged } = await house.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
+      assert.deepEqual([values, damaged], [1, [`credential ${row?.id}`]]);
+      await house.db.query(flip);
+      assert.equal((await house.credentials.get(ann.id, 'b')).spec, '{"name":"b","v":"secret-2"}');
+    });
+
+    it('replaces the root key in two steps, and no token notices', async () => {
+      const { text } = await house.tokens.issue({ accountId: ann.id, name: 't', scopes: ['all'] });
+      await house.rotateKeys({ next: createKeys(newRoot) });
+      await assert.rejects(house.rotateKeys(), /ATRIUM_NEXT_KEY/);
+      assert.equal(await read(), '{"name":"a","v":"secret-1"}');
+      // On PGlite one house at a time has the folder; on PostgreSQL both serve side by side.
+      if (driver === 'pglite') await house.close(0);
+      const next = await open(newRoot);
+      assert.equal(await read(next), '{"name":"a","v":"secret-1"}');
+      if (driver === 'postgres') {
+        await next.credentials.update(ann, '{"name":"a","v":"secret-3"}', () => undefined);
+        assert.equal(await read(house), '{"name":"a","v":"secret-3"}');
+        await house.close(0);
+      }
+      house = next;
+      await house.rotateKeys({ retireOldRoot: true });
+      const url = await house.listen();
+      const answer = await fetch(`${url}/api/v1/user`, { headers: { Authorization: `token ${text}` } });
+      assert.equal(answer.status, 200);
+      await answer.text();
+      if (driver === 'pglite') await house.close(0);
+      await assert.rejects(open(oldRoot), /not the one that this database was made with/);
+      if (driver === 'pglite') house = await open(newRoot);
+      assert.match(await read(), /secret-[13]/);
+    });
+  });
+}

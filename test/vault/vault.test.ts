@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { type Db, sql } from '../../src/db/db.ts';
+import { AppError } from '../../src/errors.ts';
+import { createKeys } from '../../src/keys.ts';
+import { createRingStore } from '../../src/vault/ring.store.ts';
+import { openRing } from '../../src/vault/ring.ts';
+import { createVaultStore } from '../../src/vault/vault.store.ts';
+import { createVault, type Sealed } from '../../src/vault/vault.ts';
+import { DRIVERS, migrated, openTestDb } from '../support/db.ts';
+
+const SECRET = 'canary-4fd1-secret';
+const isFault = (error: unknown) => error instanceof AppError && error.kind === 'internal';
+
+for (const driver of DRIVERS) {
+  describe(`the vault on ${driver}`, () => {
+    const root = createKeys(randomBytes(32));
+    let db: Db;
+    let faults = 0;
+    const newVault = async (keys = root) =>
+      createVault(createVaultStore(db), await openRing(createRingStore(db), keys), () => {
+        faults++;
+      });
+    before(async () => {
+      db = await openTestDb(driver, {}, migrated());
+    });
+    after(() => db.close());
+
+    it('gives back what was put in, also to another process and of any length', async () => {
+      const vault = await newVault();
+      for (const text of ['', SECRET, 'ü\u{1f511}\0', 'x'.repeat(300_000)]) {
+        const sealed = await vault.seal(7n, 'credential:a', text);
+        assert.ok(!sealed.includes(SECRET));
+        assert.equal((await vault.open(7n, 'credential:a', sealed)).toString(), text);
+        assert.equal((await (await newVault()).open(7n, 'credential:a', sealed)).toString(), text);
+      }
+    });
+
+    it('never seals the same twice alike, and gives each owner a key of its own', async () => {
+      const vault = await newVault();
+      const [a, b] = [await vault.seal(7n, 'x', SECRET), await vault.seal(7n, 'x', SECRET)];
+      assert.ok(!a.equals(b));
+      await Promise.all([vault.seal(8n, 'x', SECRET), (await newVault()).seal(8n, 'x', SECRET)]);
+      const keys = sql(
+        'test.keys',
+        'select owner_id, wrapped from data_key where owner_id in (7, 8) order by owner_id',
+      );
+      const rows = await db.query<{ owner_id: bigint; wrapped: Buffer }>(keys);
+      assert.deepEqual(
+        rows.map((row) => row.owner_id),
+        [7n, 8n],
+      );
+    });
+
+    it('notices every flipped bit and every length but the right one', async () => {
+      const vault = await newVault();
+      const sealed = await vault.seal(7n, 'credential:a', SECRET);
+      const before = faults;
+      let tried = 0;
+      for (let bit = 0; bit < sealed.length * 8; bit++, tried++) {
+        const flipped = Buffer.from(sealed);
+        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        await assert.rejects(vault.open(7n, 'credential:a', flipped), isFault, `bit ${bit}`);
+      }
+      for (let length = 0; length < sealed.length; length++, tried++) {
+        await assert.rejects(vault.open(7n, 'credential:a', sealed.subarray(0, length)), isFault);
+      }
+      assert.equal(faults - before, tried);
+    });
+
+    it('opens nothing for another owner, under another name, or of another kind', async () => {
+      const vault = await newVault();
+      const sealed = await vault.seal(7n, 'credential:a', SECRET);
+      await vault.seal(8n, 'credential:a', SECRET);
+      const elsewhere: readonly (readonly [bigint, string, Sealed])[] = [
+        [8n, 'credential:a', sealed],
+        [0n, 'credential:a', sealed],
+        [7n, 'credential:b', sealed],
+        [7n, 'bus:a', sealed],
+      ];
+      for (const [owner, identity, value] of elsewhere) {
+        await assert.rejects(vault.open(owner, identity, value), (error: AppError) => {
+          assert.ok(isFault(error));
+          assert.ok(!`${error.message}${error.cause}`.includes(SECRET));
+          return true;
+        });
+      }
+    });
+
+    it('notices a data key that was handed to another owner', async () => {
+      const sealed = await (await newVault()).seal(9n, 'x', SECRET);
+      await db.query(sql('test.steal', 'update data_key set owner_id = 10 where owner_id = 9'));
+      await assert.rejects((await newVault()).open(10n, 'x', sealed), isFault);
+    });
+
+    it('refuses a root key that the database was not made with', async () => {
+      await assert.rejects(newVault(createKeys(randomBytes(32))), /not the one that this database was made with/);
+    });
+
+    it('keeps the derived keys from start to start', async () => {
+      const one = await openRing(createRingStore(db), root);
+      const two = await openRing(createRingStore(db), root);
+      assert.deepEqual(one.keys.derive('token'), two.keys.derive('token'));
+      assert.notDeepEqual(one.keys.derive('token'), root.derive('token'));
+    });
+  });
+}
