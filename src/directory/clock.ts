@@ -1,0 +1,119 @@
+import type { Query } from '../db/db.ts';
+import type { AuditEntry } from './audit.ts';
+
+/** What a write touched, so that every replica can forget just that. */
+export type ChangeKind = 'account' | 'platform' | 'team' | 'role' | 'cluster' | 'contract' | 'robot' | 'token';
+
+export interface Change {
+  readonly kind: ChangeKind;
+  readonly id: bigint;
+  /** The account whose authorization graph the change belongs to, if any; 0: everybody's. */
+  readonly organizationId?: bigint | null;
+}
+
+export interface News {
+  readonly revision: bigint;
+  readonly pruned: bigint;
+  readonly changes: readonly Change[];
+}
+
+export interface ClockStore {
+  /** No other process writes, so the revision is known without asking. */
+  readonly onlyWriter: boolean;
+  news(since: bigint): Promise<News>;
+  write<T>(work: Work<T>): Promise<{ result: T; revision: bigint | undefined }>;
+  prune(keep: bigint): Promise<void>;
+}
+
+export type Work<T> = (
+  query: Query,
+  touch: (change: Change) => void,
+  record: (entry: AuditEntry) => void,
+) => Promise<T>;
+/** A transaction that decides who a caller is or what they may do; it names all that it touches, and what it did. */
+export type Write = <T>(work: Work<T>) => Promise<T>;
+
+export interface Listener {
+  forget(change: Change): void;
+  forgetAll(): void;
+}
+
+export interface Clock {
+  /** Resolves when everything remembered is exact as of a moment after the call. */
+  current(): Promise<void>;
+  /** The revision that everything remembered is exact as of. */
+  readonly revision: bigint;
+  readonly write: Write;
+  listen(listener: Listener): void;
+  /** How often the database was asked; far less often than `current` was called. */
+  readonly questions: number;
+  prune(keep: bigint): Promise<void>;
+}
+
+/** Before the first reading. What was remembered by then may be of any moment, so it is forgotten, not patched. */
+const NEVER = -1n;
+const NO_CHANGES = 2n ** 63n - 1n;
+
+/**
+ * The one clock. A request waits for a reading of the revision that began after the request arrived; requests that
+ * arrive while a reading is under way share the next one. So nothing stale is ever used, and the number of questions
+ * does not grow with the number of requests.
+ */
+export function createClock(store: ClockStore): Clock {
+  const listeners: Listener[] = [];
+  let revision = NEVER;
+  let ownRevision: bigint | undefined;
+  let questions = 0;
+  let reading: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  return {
+    current,
+    write,
+    listen: (listener) => listeners.push(listener),
+    prune: (keep) => store.prune(keep),
+    get revision() {
+      return revision;
+    },
+    get questions() {
+      return questions;
+    },
+  };
+
+  function current(): Promise<void> {
+    if (store.onlyWriter && revision === ownRevision) return Promise.resolve();
+    next ??= begin();
+    return next;
+  }
+
+  /** The next reading: after the one under way, else at the end of this turn, so that a whole wave shares it. */
+  async function begin(): Promise<void> {
+    if (reading) await reading.catch(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    reading = next;
+    next = undefined;
+    try {
+      await read();
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  async function read(): Promise<void> {
+    questions++;
+    const since = revision;
+    const news = await store.news(since === NEVER ? NO_CHANGES : since);
+    if (since < news.pruned || since === NEVER) for (const listener of listeners) listener.forgetAll();
+    else for (const change of news.changes) for (const listener of listeners) listener.forget(change);
+    revision = news.revision;
+    ownRevision ??= news.revision;
+  }
+
+  async function write<T>(work: Work<T>): Promise<T> {
+    const done = await store.write(work);
+    if (done.revision !== undefined && (ownRevision === undefined || done.revision > ownRevision)) {
+      ownRevision = done.revision;
+    }
+    return done.result;
+  }
+}

@@ -1,0 +1,4 @@
+export interface DeploymentStore {
+  /** Resolves when the database answers a question. */
+  answers(): Promise<void>;
+}

@@ -1,0 +1,29 @@
+/** The rules for names of people and organizations, which share one name space. */
+export type NameVerdict = 'VALID' | 'RESERVED' | 'INVALID';
+
+const SHAPE = /^[0-9A-Za-z][-.\w]*$/;
+const ODD_PUNCTUATION = /[-._]{2}|[-._]$/;
+const MOST = 40;
+const RESERVED_ENDINGS = ['.keys', '.gpg', '.rss', '.atom', '.png'];
+const RESERVED = new Set(
+  `.well-known admin api assets atrium attachments authz avatar avatars captcha commits console css debug docs error
+   explore favicon.ico ghost gitea-actions healthz help img install invite issues js less links login logout
+   manifest.json marketplace metrics milestones new notifications openapi.json openapi3.v1.json org plugins pulls raw
+   readyz repo repo-avatars robots.txt search serviceworker.js settings signin signout sitemap.xml ssh_info stars
+   swagger.v1.json template user users v2 vendor version`.split(/\s+/),
+);
+
+export function judgeName(name: string): NameVerdict {
+  if (name.length > MOST || !SHAPE.test(name) || ODD_PUNCTUATION.test(name)) return 'INVALID';
+  const key = name.toLowerCase();
+  if (RESERVED.has(key) || RESERVED_ENDINGS.some((ending) => key.endsWith(ending))) return 'RESERVED';
+  return 'VALID';
+}
+
+/**
+ * The name without its letter case, as it is stored. What cannot be a name has no key: letters beyond ASCII can turn
+ * into plain ones when their case is changed, and would find somebody else.
+ */
+export function nameKey(name: string): string {
+  return SHAPE.test(name) ? name.toLowerCase() : '';
+}

@@ -1,0 +1,32 @@
+import { sql } from '../db/db.ts';
+import type { Write } from './clock.ts';
+import type { SessionStore } from './sessions.ts';
+
+const INSERT = sql(
+  'sessions.insert',
+  'insert into session (hash, account_id, csrf, expires_at) values ($1, $2, $3, $4)',
+);
+const DELETE_EXPIRED = sql(
+  'sessions.deleteExpired',
+  'delete from session where account_id = $1 and expires_at < now()',
+);
+const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
+
+export function createSessionStore(write: Write): SessionStore {
+  return {
+    // Nobody has seen the new session yet, so nothing remembered becomes wrong: no revision is taken.
+    async create({ hash, accountId, csrf, expiresAt }) {
+      await write(async (query) => {
+        await query(DELETE_EXPIRED, [accountId]);
+        await query(INSERT, [hash, accountId, csrf, expiresAt]);
+      });
+    },
+
+    async remove(hash) {
+      await write(async (query, touch) => {
+        const [row] = await query<{ account_id: bigint }>(DELETE, [hash]);
+        if (row) touch({ kind: 'account', id: row.account_id });
+      });
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { AppError } from '../errors.ts';
+import { SCOPES } from './scopes.ts';
+import { hashSecret, mintToken } from './token-text.ts';
+
+export interface NewToken {
+  readonly accountId: bigint;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt?: Date | null;
+  readonly robotId?: bigint | null;
+}
+
+export interface TokenDraft {
+  readonly accountId: bigint;
+  readonly robotId: bigint | null;
+  readonly name: string;
+  readonly hash: Buffer;
+  readonly lastEight: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export interface TokenStore {
+  create(draft: TokenDraft): Promise<bigint | 'name taken'>;
+  remove(id: bigint): Promise<boolean>;
+}
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+export function createTokens(store: TokenStore, key: Buffer) {
+  return { issue, revoke };
+
+  /** The clear text is in this answer and nowhere else. */
+  async function issue(token: NewToken): Promise<{ id: bigint; text: string }> {
+    const unknown = token.scopes.filter((scope) => !SCOPES.includes(scope));
+    if (unknown.length > 0) throw new AppError('invalid', `unknown token scope: ${unknown.join(', ')}`);
+    const text = mintToken();
+    const made = await store.create({
+      accountId: token.accountId,
+      robotId: token.robotId ?? null,
+      name: token.name,
+      hash: hashSecret(key, text),
+      lastEight: text.slice(-8),
+      scopes: token.scopes,
+      expiresAt: token.expiresAt ?? null,
+    });
+    if (made === 'name taken') throw nameUsed();
+    return { id: made, text };
+  }
+
+  async function revoke(id: bigint): Promise<void> {
+    if (!(await store.remove(id))) throw new AppError('notFound', 'token does not exist');
+  }
+}
+
+function nameUsed(): AppError {
+  const message = 'access token name has been used already';
+  return new AppError('malformed', message, { errors: [{ field: 'name', message }] });
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Change, type ClockStore, createClock, type News } from '../../src/directory/clock.ts';
+
+/** A database that answers when the test says so, with the moment at which it was asked. */
+function slowStore({ onlyWriter = false } = {}) {
+  const asked: { since: bigint; answer(news?: Partial<News>): void; fail(error: Error): void }[] = [];
+  const state = { revision: 5n, pruned: 0n };
+  const store: ClockStore = {
+    onlyWriter,
+    news: (since) => {
+      const snapshot = { ...state, changes: [] };
+      return new Promise((resolve, reject) => {
+        asked.push({ since, answer: (news = {}) => resolve({ ...snapshot, ...news }), fail: reject });
+      });
+    },
+    write: async (work) => {
+      const touched: Change[] = [];
+      const result = await work(
+        async () => [],
+        (change) => touched.push(change),
+        () => undefined,
+      );
+      if (touched.length > 0) state.revision++;
+      return { result, revision: touched.length > 0 ? state.revision : undefined };
+    },
+    prune: async () => undefined,
+  };
+  return { store, asked, state };
+}
+
+function listening(clock: ReturnType<typeof createClock>) {
+  const heard: string[] = [];
+  clock.listen({ forget: ({ kind, id }) => heard.push(`${kind} ${id}`), forgetAll: () => heard.push('everything') });
+  return heard;
+}
+
+/** Whether a promise is through, without waiting for it. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  await turn();
+  const open = Symbol();
+  return (await Promise.race([promise.catch(() => undefined), Promise.resolve(open)])) !== open;
+}
+
+describe('the clock', () => {
+  it('asks once for a whole wave of requests', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const wave = Array.from({ length: 100 }, () => clock.current());
+    await turn();
+    assert.equal(asked.length, 1);
+    asked[0]?.answer();
+    await Promise.all(wave);
+    assert.equal(clock.questions, 1);
+    assert.equal(clock.revision, 5n);
+  });
+
+  it('never uses a reading that began before the request came', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const early = clock.current();
+    await turn();
+    const late = [clock.current(), clock.current()];
+    asked[0]?.answer();
+    await early;
+    assert.equal(await isSettled(late[0] as Promise<void>), false);
+    await turn();
+    assert.equal(asked.length, 2);
+    asked[1]?.answer({ revision: 6n });
+    await Promise.all(late);
+    assert.equal(clock.revision, 6n);
+    assert.equal(clock.questions, 2);
+  });
+
+  it('keeps at most one reading under way, however many come', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const all: Promise<void>[] = [];
+    for (let wave = 0; wave < 10; wave++) {
+      all.push(clock.current(), clock.current());
+      await turn();
+    }
+    assert.equal(asked.length, 1);
+    asked[0]?.answer();
+    await turn();
+    await turn();
+    asked[1]?.answer();
+    await Promise.all(all);
+    assert.equal(clock.questions, 2);
+  });
+
+  it('hands out the changes since its last reading, before anybody goes on', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const heard = listening(clock);
+    const first = clock.current();
+    await turn();
+    asked[0]?.answer();
+    await first;
+    heard.length = 0;
+    const second = clock.current().then(() => [...heard]);
+    await turn();
+    assert.equal(asked[1]?.since, 5n);
+    asked[1]?.answer({
+      revision: 7n,
+      changes: [
+        { kind: 'account', id: 1n },
+        { kind: 'team', id: 2n },
+      ],
+    });
+    assert.deepEqual(await second, ['account 1', 'team 2']);
+  });
+
+  it('makes everybody forget everything when the changes it missed are pruned', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const heard = listening(clock);
+    const first = clock.current();
+    await turn();
+    asked[0]?.answer({ revision: 5n, pruned: 4n });
+    await first;
+    assert.deepEqual(
+      heard.splice(0),
+      ['everything'],
+      'what was remembered before the first reading is of no known moment',
+    );
+    const second = clock.current();
+    await turn();
+    asked[1]?.answer({ revision: 900n, pruned: 800n, changes: [{ kind: 'account', id: 1n }] });
+    await second;
+    assert.deepEqual(heard, ['everything']);
+  });
+
+  it('fails every request that waited for a reading that failed, and none that comes after', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const waiting = [clock.current(), clock.current(), clock.current()];
+    await turn();
+    const next = clock.current();
+    asked[0]?.fail(new Error('the database is gone'));
+    for (const one of waiting) await assert.rejects(one, /the database is gone/);
+    await turn();
+    asked[1]?.answer();
+    await next;
+    assert.equal(clock.revision, 5n);
+  });
+
+  it('loses no change to a reading that failed', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const heard = listening(clock);
+    const steps: [(index: number) => void, RegExp | undefined][] = [
+      [(at) => asked[at]?.answer(), undefined],
+      [(at) => asked[at]?.fail(new Error('lost')), /lost/],
+      [(at) => asked[at]?.answer({ revision: 6n, changes: [{ kind: 'token', id: 9n }] }), undefined],
+    ];
+    for (const [index, [step, failure]] of steps.entries()) {
+      const reading = clock.current();
+      await turn();
+      step(index);
+      if (failure) await assert.rejects(reading, failure);
+      else await reading;
+    }
+    assert.equal(asked[2]?.since, 5n);
+    assert.deepEqual(heard, ['everything', 'token 9']);
+  });
+
+  it('as the only writer asks again only after a write of its own', async () => {
+    const { store, asked, state } = slowStore({ onlyWriter: true });
+    const clock = createClock(store);
+    const first = clock.current();
+    await turn();
+    asked[0]?.answer();
+    await first;
+    for (let request = 0; request < 100; request++) await clock.current();
+    assert.equal(clock.questions, 1);
+
+    await clock.write(async () => 'nothing touched');
+    await clock.current();
+    assert.equal(clock.questions, 1);
+
+    await clock.write(async (_query, touch) => touch({ kind: 'account', id: 1n }));
+    assert.equal(state.revision, 6n);
+    const after = clock.current();
+    await turn();
+    asked[1]?.answer();
+    await after;
+    assert.equal(clock.questions, 2);
+    await clock.current();
+    assert.equal(clock.questions, 2);
+  });
+});

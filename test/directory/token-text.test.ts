@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { SCOPES, scopesAllow } from '../../src/directory/scopes.ts';
+import { hashSecret, isTokenText, mintToken } from '../../src/directory/token-text.ts';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const numberOf = (digits: string) => [...digits].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);
+
+describe('the text of a token', () => {
+  it('is a prefix, 160 random bits and a checksum over both', () => {
+    for (let time = 0; time < 1000; time++) {
+      const text = mintToken();
+      assert.match(text, /^atr_[0-9A-Za-z]{33}$/);
+      assert.ok(numberOf(text.slice(4, -6)) < 2n ** 160n);
+      assert.equal(numberOf(text.slice(-6)), BigInt(crc32(text.slice(0, -6))));
+      assert.ok(isTokenText(text));
+    }
+  });
+
+  it('uses all of its bits: over many tokens every bit is sometimes 0 and sometimes 1', () => {
+    const bits = Array.from({ length: 200 }, () => numberOf(mintToken().slice(4, -6)));
+    const all = 2n ** 160n - 1n;
+    assert.equal(
+      bits.reduce((a, b) => a | b),
+      all,
+    );
+    assert.equal(
+      bits.reduce((a, b) => a & b),
+      0n,
+    );
+  });
+
+  it('that has one wrong character, or two changed places, is refused', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 32 }), fc.nat({ max: 60 }), (at, shift) => {
+        const text = mintToken();
+        const place = 4 + at;
+        const wrong = DIGITS.charAt((DIGITS.indexOf(text.charAt(place)) + 1 + shift) % 62);
+        assert.equal(isTokenText(text.slice(0, place) + wrong + text.slice(place + 1)), false);
+      }),
+    );
+  });
+
+  for (const odd of ['', 'atr_', 'ATR_', `atr_${'0'.repeat(33)}`, `atr_${'0'.repeat(27)}`, ' ', 'é'.repeat(37)]) {
+    it(`is not ${JSON.stringify(odd)}`, () => assert.equal(isTokenText(odd), false));
+  }
+
+  it('is not a right one with anything around it', () => {
+    const text = mintToken();
+    for (const odd of [` ${text}`, `${text} `, `${text}\n`, text.slice(1), text.toUpperCase()])
+      assert.equal(isTokenText(odd), false);
+  });
+
+  it('is stored as a hash that another key does not make', () => {
+    const text = mintToken();
+    const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    assert.equal(hashSecret(one, text).length, 32);
+    assert.deepEqual(hashSecret(one, text), hashSecret(one, text));
+    assert.notDeepEqual(hashSecret(one, text), hashSecret(two, text));
+  });
+});
+
+describe('the scopes of a token', () => {
+  const table: readonly [readonly string[], 'read:user' | 'write:user', boolean][] = [
+    [['all'], 'write:user', true],
+    [['read:user'], 'read:user', true],
+    [['write:user'], 'read:user', true],
+    [['read:user'], 'write:user', false],
+    [['read:authz', 'write:admin'], 'read:user', false],
+    [[], 'read:user', false],
+  ];
+  for (const [scopes, needed, allowed] of table) {
+    it(`${scopes.join(' ') || 'none'} ${allowed ? 'allow' : 'do not allow'} ${needed}`, () =>
+      assert.equal(scopesAllow(scopes, needed), allowed));
+  }
+
+  it('are known by name', () => {
+    assert.ok(SCOPES.includes('read:user') && SCOPES.includes('write:credential') && SCOPES.includes('all'));
+    assert.equal(new Set(SCOPES).size, SCOPES.length);
+  });
+});
