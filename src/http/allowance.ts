@@ -1,0 +1,56 @@
+/**
+ * Counts what each key has used up of an allowance that grows back steadily. Memory is bounded: keys that are whole
+ * again are forgotten when the table is full, and if none is, the oldest go.
+ */
+export interface Allowance {
+  /** Takes one; false when nothing is left. */
+  take(key: string, now: number): boolean;
+  /** Gives back one that was taken. */
+  give(key: string): void;
+  left(key: string, now: number): number;
+  /** Seconds until one is there again. */
+  wait(key: string, now: number): number;
+}
+
+const MOST_KEYS = 100_000;
+
+export function createAllowance(size: number, windowMs: number): Allowance {
+  const used = new Map<string, { amount: number; at: number }>();
+  const rate = size / windowMs;
+
+  return { take, give, left: (key, now) => Math.max(0, Math.floor(size - usedBy(key, now))), wait };
+
+  function usedBy(key: string, now: number): number {
+    const entry = used.get(key);
+    return entry ? Math.max(0, entry.amount - (now - entry.at) * rate) : 0;
+  }
+
+  function take(key: string, now: number): boolean {
+    const amount = usedBy(key, now);
+    if (amount + 1 > size) return false;
+    const entry = used.get(key);
+    if (entry) {
+      entry.amount = amount + 1;
+      entry.at = now;
+    } else {
+      if (used.size >= MOST_KEYS) makeRoom(now);
+      used.set(key, { amount: 1, at: now });
+    }
+    return true;
+  }
+
+  function give(key: string): void {
+    const entry = used.get(key);
+    if (entry) entry.amount = Math.max(0, entry.amount - 1);
+  }
+
+  function wait(key: string, now: number): number {
+    return Math.max(1, Math.ceil((usedBy(key, now) + 1 - size) / rate / 1000));
+  }
+
+  function makeRoom(now: number): void {
+    for (const key of used.keys()) if (usedBy(key, now) === 0) used.delete(key);
+    let surplus = used.size - MOST_KEYS / 2;
+    for (const key of used.keys()) if (surplus-- > 0) used.delete(key);
+  }
+}

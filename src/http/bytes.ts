@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
+
+/** Sends bytes that are whole in memory: the one range that was asked for, or nothing when the client has them. */
+export function sendBytes(request: FastifyRequest, reply: FastifyReply, bytes: Buffer, etag: string): FastifyReply {
+  reply.header('ETag', etag).header('Accept-Ranges', 'bytes');
+  if (knows(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  const { range, 'if-range': ifRange } = request.headers;
+  if (range === undefined || request.method === 'HEAD' || (ifRange !== undefined && ifRange !== etag)) {
+    return reply.send(bytes);
+  }
+  const asked = RANGE.exec(range);
+  // Several ranges at once, or another unit: the whole is a right answer too.
+  if (!asked) return reply.send(bytes);
+  const [first, last] = resolve(asked, bytes.length);
+  if (first > last) return reply.code(416).header('Content-Range', `bytes */${bytes.length}`).send(Buffer.alloc(0));
+  return reply
+    .code(206)
+    .header('Content-Range', `bytes ${first}-${last}/${bytes.length}`)
+    .send(bytes.subarray(first, last + 1));
+}
+
+function resolve([, from, to, suffix]: RegExpExecArray, length: number): [number, number] {
+  if (suffix !== undefined) return [Math.max(0, length - Number(suffix)), Number(suffix) === 0 ? -1 : length - 1];
+  const last = to === undefined ? length - 1 : Math.min(Number(to), length - 1);
+  const first = Number(from);
+  return first < length ? [first, last] : [1, 0];
+}
+
+function knows(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,129 @@
+import { STATUS_CODES } from 'node:http';
+import { type Access, neededScope } from './access.ts';
+import type { BookedRoute } from './route-book.ts';
+import { ErrorBody, ListenerErrorBody } from './schemas.ts';
+
+export const LISTENER_PREFIX = '/marketplace/api/v1';
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly required?: readonly string[];
+}
+
+/** The OpenAPI 3.1 document of the routes that really stand: the schemas in it are the ones that validate. */
+export function describeApi(routes: readonly BookedRoute[], version: string) {
+  const paths: Record<string, Record<string, object>> = {};
+  const shown = routes.filter((route) => !route.schema.hide).sort((a, b) => (a.path < b.path ? -1 : 1));
+  for (const route of shown) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) };
+  }
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Atrium',
+      version,
+      description: 'Authorization, the signed-in user and the marketplace listener of a self-hosted platform.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: { Error: ErrorBody, ListenerError: ListenerErrorBody },
+      securitySchemes: {
+        token: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The word "token", a space, and an access token.',
+        },
+        basic: { type: 'http', scheme: 'basic' },
+        session: { type: 'apiKey', in: 'cookie', name: 'atrium_session' },
+        queryToken: { type: 'apiKey', in: 'query', name: 'token' },
+      },
+    },
+  };
+  return JSON.parse(JSON.stringify(document, publish)) as typeof document;
+}
+
+/** Our own keyword for numbers of 64 bits in a body is an ordinary type to everybody else. */
+function publish(_key: string, value: unknown): unknown {
+  const isInt64 = typeof value === 'object' && value !== null && 'int64' in value;
+  return isInt64 ? { type: 'integer', format: 'int64' } : value;
+}
+
+function describeRoute(route: BookedRoute): object {
+  const { schema, access } = route;
+  const parameters = [...parametersOf(schema.params, 'path'), ...parametersOf(schema.querystring, 'query')];
+  return {
+    operationId: operationId(route),
+    ...(schema.summary && { summary: schema.summary }),
+    ...(schema.tags && { tags: schema.tags }),
+    ...(schema.extension && { 'x-extension': true }),
+    description: whoMayCall(access, route.method),
+    security: securityOf(access),
+    ...(parameters.length > 0 && { parameters }),
+    ...(schema.body && { requestBody: { required: true, content: { 'application/json': { schema: schema.body } } } }),
+    responses: responsesOf(route),
+  };
+}
+
+function operationId({ method, path }: BookedRoute): string {
+  const words = path
+    .replace(/^\/(marketplace\/)?api\/v1/, (_all, listener) => (listener ? 'marketplace' : ''))
+    .split(/[^0-9A-Za-z]+/)
+    .filter((word) => word !== '');
+  return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}
+
+function parametersOf(schema: ObjectSchema | undefined, place: 'path' | 'query'): object[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || (schema?.required?.includes(name) ?? false),
+    ...(description && { description }),
+    schema: rest,
+  }));
+}
+
+function whoMayCall(access: Access, method: string): string {
+  if (access.who === 'anyone') return 'Anyone may call this.';
+  if (access.who === 'webhook') return 'Called by a marketplace, which proves itself as its notifications do.';
+  const who = {
+    signedIn: 'Any signed-in user may call this.',
+    siteAdmin: 'Site administrators may call this.',
+    member: 'Members of the organization may call this.',
+    holds: `Members of the organization who hold \`${access.relation}\` may call this.`,
+  }[access.who];
+  return `${who} A token needs the scope \`${neededScope(access, method)}\`.`;
+}
+
+function securityOf(access: Access): object[] {
+  if (access.who === 'anyone' || access.who === 'webhook') return [];
+  const ways = [{ token: [] }, { basic: [] }, { session: [] }];
+  return access.queryToken ? [...ways, { queryToken: [] }] : ways;
+}
+
+function responsesOf({ path, schema, access }: BookedRoute): object {
+  const isListener = path.startsWith(LISTENER_PREFIX);
+  const error = { $ref: `#/components/schemas/${isListener ? 'ListenerError' : 'Error'}` };
+  const refusals = [
+    ...(access.who === 'anyone' || access.who === 'webhook' ? [] : [401, 403]),
+    ...(schema.body ? [isListener ? 400 : 422] : []),
+    ...(access.who !== 'anyone' && access.who !== 'webhook' && access.organization ? [400] : []),
+    ...(isListener ? [500] : [429, 500]),
+  ].sort();
+  const answers = Object.entries(schema.response ?? {}).map(
+    ([status, body]) => [status, answer(status, body)] as const,
+  );
+  const errors = refusals.map((status) => [
+    String(status),
+    { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
+  ]);
+  return Object.fromEntries([...errors, ...answers]);
+}
+
+function answer(status: string, body: { readonly type?: string }): object {
+  const description = STATUS_CODES[Number(status)] ?? 'Answer';
+  return body.type === 'null' ? { description } : { description, content: { 'application/json': { schema: body } } };
+}

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+
+const DEFAULT_LIMIT = 30;
+const MOST_LIMIT = 50;
+const MOST_PAGE = 1_000_000_000;
+
+export interface Page {
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Read by `readPage`, not by validation: what cannot be read means the default, never an error. */
+export const PageQuery = {
+  page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page to show, from 1.' })),
+  limit: Type.Optional(
+    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MOST_LIMIT}.` }),
+  ),
+};
+
+export function readPage(query: { page?: unknown; limit?: unknown }): Page {
+  const page = Math.min(positive(query.page) ?? 1, MOST_PAGE);
+  const limit = Math.min(positive(query.limit) ?? DEFAULT_LIMIT, MOST_LIMIT);
+  return { page, limit, offset: (page - 1) * limit };
+}
+
+/** `X-Total-Count`, and `Link` to the other pages where there are any. */
+export function showPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  baseUrl: string,
+  page: Page,
+  total: number,
+): void {
+  reply.header('X-Total-Count', String(total));
+  const last = Math.max(1, Math.ceil(total / page.limit));
+  if (last === 1) return;
+  const here = Math.min(page.page, last);
+  const links = [
+    ...(here < last ? [link(here + 1, 'next'), link(last, 'last')] : []),
+    ...(here > 1 ? [link(1, 'first'), link(here - 1, 'prev')] : []),
+  ];
+  reply.header('Link', links.join(','));
+
+  function link(number: number, rel: string): string {
+    const url = new URL(`${baseUrl}${request.url}`);
+    url.searchParams.set('page', String(number));
+    url.searchParams.delete('token');
+    url.searchParams.delete('access_token');
+    return `<${url.href}>; rel="${rel}"`;
+  }
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === 'string' && /^0*[1-9]\d{0,18}$/.test(value) ? Number(value) : undefined;
+}

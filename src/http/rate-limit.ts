@@ -1,0 +1,22 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { createAllowance } from './allowance.ts';
+
+const WINDOW_SECONDS = 60;
+
+/** Counts requests by credential, or by address while there is none, and says in each answer what is left. */
+export function createRateLimit(perMinute: number) {
+  if (perMinute === 0) return () => undefined;
+  const allowance = createAllowance(perMinute, WINDOW_SECONDS * 1000);
+  const policy = `"default";q=${perMinute};w=${WINDOW_SECONDS}`;
+
+  return function count(request: FastifyRequest, reply: FastifyReply): void {
+    const key = request.caller?.credentialKey ?? request.ip;
+    const now = Date.now();
+    const granted = allowance.take(key, now);
+    const wait = granted ? WINDOW_SECONDS : allowance.wait(key, now);
+    reply.header('RateLimit-Policy', policy);
+    reply.header('RateLimit', `"default";r=${allowance.left(key, now)};t=${wait}`);
+    if (!granted) throw new AppError('limited', 'too many requests, try again later', { retryAfter: wait });
+  };
+}

@@ -1,0 +1,64 @@
+import Type from 'typebox';
+import { AppError } from '../errors.ts';
+
+const MOST_INT64 = 2n ** 63n - 1n;
+
+/** An ID in an answer: a JSON number, exact over the whole of int64. */
+export const Int64 = Type.Unsafe<bigint>({ type: 'integer', format: 'int64' });
+/** An ID in a body: any JSON number passes here, so that one that is not an ID is told apart from what is no number. */
+export const Int64Input = Type.Unsafe<number | bigint>({ int64: true });
+export const OrgQuery = Type.Object({ org: Type.String({ description: 'Name of the organization.' }) });
+export const Timestamp = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
+
+/** An answer without a body: sent as `reply.send()`, because `null` would be written out. */
+export const NoBody = Type.Unsafe<void>({ type: 'null' });
+
+export const ErrorBody = Type.Object({
+  message: Type.String({ description: 'What was wrong, for a person.' }),
+  url: Type.String({ description: 'Address of the API documentation.' }),
+  errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
+  request_id: Type.Optional(Type.String()),
+});
+export const ListenerErrorBody = Type.Object({ message: Type.String() });
+export const ServerVersion = Type.Object({ version: Type.String() });
+
+/** An ID as it stands in a path: a positive int64, else the request names something that cannot exist. */
+export function readId(text: string, what: string): bigint {
+  const id = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : 0n;
+  if (id < 1n || id > MOST_INT64)
+    throw new AppError('invalid', `invalid ${what}: ${JSON.stringify(text.slice(0, 40))}`);
+  return id;
+}
+
+export function readIdNumber(value: number | bigint, what: string): bigint {
+  if (!(typeof value === 'bigint' || Number.isSafeInteger(value)) || value < 1 || BigInt(value) > MOST_INT64) {
+    throw new AppError('invalid', `invalid ${what}: ${value}`);
+  }
+  return BigInt(value);
+}
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 5000;
+const PAIRS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+const days = new Map<number, string>();
+
+/**
+ * RFC 3339 in whole seconds of UTC; a moment that never was is the beginning of Unix time. Long lists hold thousands, and
+ * `toISOString` takes longer than all else about an entry, so it is asked once for a day.
+ */
+export function timestamp(moment: Date | null): string {
+  const ms = moment?.getTime() ?? 0;
+  const day = Math.floor(ms / DAY_MS);
+  const second = Math.floor((ms - day * DAY_MS) / 1000);
+  return `${dayText(day)}T${PAIRS[Math.floor(second / 3600)]}:${PAIRS[Math.floor(second / 60) % 60]}:${PAIRS[second % 60]}Z`;
+}
+
+function dayText(day: number): string {
+  let text = days.get(day);
+  if (text === undefined) {
+    text = new Date(day * DAY_MS).toISOString().slice(0, 10);
+    if (days.size >= MOST_DAYS) days.clear();
+    days.set(day, text);
+  }
+  return text;
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { bodyText, readJson } from '../json.ts';
+import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
+
+/** A part of the server with a prefix, a voice and routes of its own. */
+export type Scope = FastifyInstance<
+  FastifyInstance['server'],
+  FastifyRequest['raw'],
+  FastifyReply['raw'],
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route passes the body on letter for letter, so its text is kept beside its value. */
+    keepsText?: boolean;
+  }
+  interface FastifyRequest {
+    bodyText: string;
+  }
+  interface FastifyInstance {
+    /** Where the server writes down what an operator wants to know. */
+    journal: FastifyBaseLogger;
+  }
+}
+
+interface Options {
+  readonly log: FastifyBaseLogger;
+  readonly trustedProxies: readonly string[];
+  readonly isHttps: () => boolean;
+  /** Speaks the refusals that no scope sees, such as a path that cannot be decoded. */
+  readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+  /** Words the refusals of what is not even HTTP. */
+  readonly word: WordRefusal;
+}
+
+const SECONDS = 1000;
+const MIB = 1024 * 1024;
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Fastify as this house uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
+export function createServer({ log, trustedProxies, isHttps, refuse, word }: Options): Scope {
+  const brokenHttp = createBrokenHttp(word);
+  const app = Fastify({
+    // Fastify's own logger costs every request something, though few log anything: what there is to say goes to the journal.
+    logger: false,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    bodyLimit: MIB,
+    // A whole request within 30 s, its headers within 10 s; idle connections outlive a load balancer's usual minute.
+    requestTimeout: 30 * SECONDS,
+    keepAliveTimeout: 65 * SECONDS,
+    // A missing Host is refused below, in the right voice; Node's own answer has no body.
+    http: { headersTimeout: 10 * SECONDS, connectionsCheckingInterval: 5 * SECONDS, requireHostHeader: false },
+    // Requests that still arrive while the server drains are served, and their connections closed.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    frameworkErrors: (error, request, reply) => {
+      safeHeaders(request, reply);
+      refuse(error, request, reply);
+    },
+    clientErrorHandler: brokenHttp.refuse,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  brokenHttp.watch(app.server);
+  // One endpoint of the specification is a GET that carries a body.
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  app.decorate('journal', log);
+  app.decorateRequest('caller', null);
+  app.decorateRequest('bodyText', '{}');
+  readOnlyJson(app);
+  validateByPart(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    safeHeaders(request, reply);
+    if (!hasOneHost(request.raw)) done(new AppError('invalid', 'request must have exactly one Host header'));
+    // PostgreSQL cannot hold a NUL, and nothing that we store has one.
+    else if (request.url.includes('%00')) done(new AppError('invalid', 'path or query holds a NUL character'));
+    else done();
+  });
+  return app;
+
+  function safeHeaders(request: FastifyRequest, reply: FastifyReply): void {
+    reply.headers({
+      'X-Request-Id': request.id,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      'Referrer-Policy': 'no-referrer',
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+    if (isHttps()) reply.header('Strict-Transport-Security', 'max-age=31536000');
+  }
+}
+
+/** A second Host is how one server is made to see another request than the proxy before it. */
+function hasOneHost({ rawHeaders, httpVersion }: FastifyRequest['raw']): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+function readOnlyJson(app: Scope): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') {
+      throw new AppError('malformed', `content encoding is not supported: ${encoding.slice(0, 40)}`);
+    }
+    if (!request.routeOptions.config?.keepsText) return readJson(body);
+    const value = readJson(body, 'as text');
+    request.bodyText = bodyText(body);
+    return value;
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
+    if (body.length > 0) throw new AppError('malformed', 'body must be sent as application/json');
+    return undefined;
+  });
+}
+
+/** A body must have the right types as it is; a path or query is all text, so numbers and flags are read from it. */
+function validateByPart(app: Scope): void {
+  const strict = new Ajv({ coerceTypes: false, removeAdditional: false, useDefaults: true, strictTypes: false });
+  const lenient = new Ajv({ coerceTypes: true, removeAdditional: false, useDefaults: true, strictTypes: false });
+  for (const ajv of [strict, lenient]) {
+    addFormats.default(ajv);
+    ajv.addKeyword({
+      keyword: 'int64',
+      validate: (_schema: true, data: unknown) => typeof data === 'number' || typeof data === 'bigint',
+      errors: false,
+      error: { message: 'must be number' },
+    });
+  }
+  app.setValidatorCompiler(({ schema, httpPart }) =>
+    (httpPart === 'body' ? strict : lenient).compile(schema as object),
+  );
+}
+
+/** The journal with the request's ID on every line. */
+export function journalOf(request: FastifyRequest): FastifyBaseLogger {
+  return request.server.journal.child({ request_id: request.id });
+}

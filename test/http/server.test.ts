@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import Type from 'typebox';
+import { anyone } from '../../src/http/access.ts';
+import { platformVoice, speak } from '../../src/http/errors.ts';
+import { Int64 } from '../../src/http/schemas.ts';
+import { createServer, type Scope } from '../../src/http/server.ts';
+import { writeJson } from '../../src/json.ts';
+import { createLog } from '../../src/log.ts';
+import { sendRaw } from '../support/raw.ts';
+
+const open = { config: { access: anyone } };
+const EXACT = '{"id":9223372036854775807,"more":[9007199254740993,1.5,"9007199254740993"]}';
+
+describe('the server', () => {
+  const voice = platformVoice(() => 'http://docs');
+  let app: Scope;
+  let url: string;
+  before(async () => {
+    app = createServer({
+      log: createLog('error', { write: () => undefined }),
+      trustedProxies: [],
+      isHttps: () => false,
+      refuse: (error, request, reply) => void speak(voice, error, request, reply),
+      word: (_path, message) => ({ message }),
+    });
+    app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+    app.route({
+      method: ['GET', 'POST', 'PUT', 'DELETE'],
+      url: '/echo',
+      ...open,
+      handler: async (request, reply) =>
+        reply.type('application/json').send(writeJson({ body: request.body ?? 'none' })),
+    });
+    app.get('/id', { ...open, schema: { response: { 200: Type.Object({ id: Int64 }) } } }, async () => ({
+      id: 2n ** 63n - 1n,
+    }));
+    url = await app.listen({ port: 0, host: '127.0.0.1' });
+  });
+  after(() => app.close());
+
+  const send = async (method: string, headers: string[], body = '') => {
+    const lines = [
+      `${method} /echo HTTP/1.1`,
+      'Host: a',
+      ...headers,
+      ...(body ? [`Content-Length: ${body.length}`] : []),
+    ];
+    return await sendRaw(url, [`${lines.join('\r\n')}\r\n\r\n${body}`]);
+  };
+
+  it('has timeouts that somebody chose', () => {
+    const { requestTimeout, headersTimeout, keepAliveTimeout } = app.server;
+    assert.deepEqual(
+      { requestTimeout, headersTimeout, keepAliveTimeout },
+      { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 65_000 },
+    );
+  });
+
+  const accepted: readonly [string, string, string[], string, string][] = [
+    ['JSON', 'POST', ['Content-Type: application/json'], '{"a":1}', '{"a":1}'],
+    ['JSON with a charset', 'POST', ['Content-Type: application/json; charset=utf-8'], '{"a":1}', '{"a":1}'],
+    ['JSON in capital letters', 'POST', ['Content-Type: APPLICATION/JSON'], '{"a":1}', '{"a":1}'],
+    [
+      'JSON that says it is not packed',
+      'PUT',
+      ['Content-Type: application/json', 'Content-Encoding: identity'],
+      '1',
+      '1',
+    ],
+    ['a GET with a body', 'GET', ['Content-Type: application/json'], '{"a":1}', '{"a":1}'],
+    ['a DELETE with a body', 'DELETE', ['Content-Type: application/json'], '[]', '[]'],
+    ['a DELETE with a JSON type and no body', 'DELETE', ['Content-Type: application/json'], '', '{}'],
+    ['the same, with a length of 0', 'DELETE', ['Content-Type: application/json', 'Content-Length: 0'], '', '{}'],
+    ['a POST without type and body', 'POST', ['Content-Length: 0'], '', '"none"'],
+    [
+      'a form that is empty',
+      'POST',
+      ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 0'],
+      '',
+      '"none"',
+    ],
+    ['numbers of 64 bits, exact', 'POST', ['Content-Type: application/json'], EXACT, EXACT],
+    ['an expectation that nobody knows', 'POST', ['Content-Type: application/json', 'Expect: something'], '2', '2'],
+  ];
+  for (const [name, method, headers, body, read] of accepted) {
+    it(`takes ${name}`, async () => {
+      const answer = await send(method, headers, body);
+      assert.equal(answer.status, 200, answer.text);
+      assert.equal(answer.text, `{"body":${read}}`);
+    });
+  }
+
+  it('takes a body of exactly 1 MiB', async () => {
+    const body = `"${'a'.repeat(1024 * 1024 - 2)}"`;
+    assert.equal((await send('POST', ['Content-Type: application/json'], body)).status, 200);
+  });
+
+  it('takes a body in chunks, with extensions and trailers that mean nothing', async () => {
+    const head =
+      'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const answer = await sendRaw(url, [head, '2;x=y\r\n{"\r\n', '5\r\na":1}\r\n', '0\r\nX-Trailer: 1\r\n\r\n']);
+    assert.equal(answer.text, '{"body":{"a":1}}');
+  });
+
+  it('writes numbers of 64 bits exactly', async () => {
+    assert.equal((await app.inject({ url: '/id', headers: { host: 'a' } })).body, '{"id":9223372036854775807}');
+  });
+
+  it('closes the connection after an answer to HTTP/1.0', async () => {
+    const answer = await sendRaw(url, ['GET /echo HTTP/1.0\r\n\r\n']);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('connection'), 'close');
+  });
+});

@@ -1,0 +1,48 @@
+import { AppError } from '../../src/errors.ts';
+import { createAdmission } from '../../src/http/access.ts';
+import { createBrake } from '../../src/http/brake.ts';
+import { platformVoice, speak } from '../../src/http/errors.ts';
+import { createRouteBook } from '../../src/http/route-book.ts';
+import { createServer, type Scope } from '../../src/http/server.ts';
+import { createLog } from '../../src/log.ts';
+import { openTestHouse, type TestHouse } from './house.ts';
+
+export interface Annex {
+  readonly house: TestHouse;
+  /** The server with the test's own routes. */
+  readonly app: Scope;
+  close(): Promise<void>;
+}
+
+/** A small server with routes of the test's own, behind the real admission and beside a real house. */
+export async function openAnnex(mount: (scope: Scope) => void, queryTokens = true): Promise<Annex> {
+  const house = await openTestHouse();
+  const { callers } = house.house;
+  const voice = platformVoice(() => `${house.url}/api/v1/docs`);
+  const app = createServer({
+    log: createLog('error', { write: () => undefined }),
+    trustedProxies: [],
+    isHttps: () => false,
+    refuse: (error, request, reply) => void speak(voice, error, request, reply),
+    word: (_path, message) => voice.body(new AppError('invalid', message), ''),
+  });
+  createRouteBook(app);
+  const admit = createAdmission({
+    callers,
+    requireRelation: async () => undefined,
+    usage: { note: () => undefined },
+    brake: createBrake(20),
+    queryTokens,
+  });
+  app.addHook('onRequest', async (request) => admit(request));
+  app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+  mount(app);
+  return {
+    house,
+    app,
+    async close() {
+      await app.close();
+      await house.close();
+    },
+  };
+}

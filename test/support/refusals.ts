@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from './house.ts';
+import { sendRaw } from './raw.ts';
+
+/** One line of a table of bad requests: what is sent, and what the refusal must say. */
+export interface Refusal {
+  readonly name: string;
+  readonly send: readonly (string | Buffer)[];
+  readonly status: number;
+  readonly message: string | RegExp;
+  readonly allow?: string;
+}
+
+export type Voice = 'platform' | 'listener';
+type Headers = Readonly<Record<string, string>>;
+
+const HOST = 'Host: atrium.test\r\n';
+
+/** A request in well-formed HTTP, its body with the right length. */
+export function http(
+  method: string,
+  target: string,
+  headers: Headers = {},
+  body?: string | Buffer,
+): (string | Buffer)[] {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const bytes = Buffer.from(body ?? '');
+  const length = body === undefined ? '' : `Content-Length: ${bytes.length}\r\n`;
+  return [
+    Buffer.concat([
+      Buffer.from(`${method} ${target} HTTP/1.1\r\n${HOST}${lines.join('')}${length}\r\n`, 'latin1'),
+      bytes,
+    ]),
+  ];
+}
+
+export const row = (
+  name: string,
+  send: readonly (string | Buffer)[],
+  status: number,
+  message: string | RegExp,
+  allow?: string,
+): Refusal => ({ name, send, status, message, ...(allow !== undefined && { allow }) });
+
+/** Sends every line of the table to one house, in which the server must be as well afterwards as before. */
+export function refuseAll(title: string, voice: Voice, rows: readonly Refusal[]): void {
+  describe(title, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ env: { DEPLOYMENT: voice === 'listener' ? 'marketplace' : 'standard' } });
+    });
+    after(() => house.close());
+
+    for (const { name, send, status, message, allow } of rows) {
+      it(`${name}: ${status}`, async () => {
+        const answer = await sendRaw(house.url, send);
+        assert.equal(answer.status, status, answer.text);
+        assert.equal(answer.headers.get('allow'), allow);
+        assertVoice(house, voice, status, answer.text, message);
+        assert.match(answer.headers.get('x-request-id') ?? '', /^[\w.:-]+$/);
+      });
+    }
+
+    it('and afterwards the server answers as before, and logged no failure of its own', async () => {
+      assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+      assert.doesNotMatch(house.logged(), /"level":"error"/);
+    });
+  });
+}
+
+function assertVoice(house: TestHouse, voice: Voice, status: number, text: string, message: string | RegExp): void {
+  const body = JSON.parse(text);
+  if (typeof message === 'string') assert.equal(body.message, message);
+  else assert.match(body.message, message);
+  if (voice === 'listener') {
+    assert.deepEqual(Object.keys(body), ['message']);
+    return;
+  }
+  assert.equal(body.url, `${house.url}/api/v1/docs`);
+  assert.deepEqual(Object.keys(body), status === 422 ? ['message', 'url', 'errors'] : ['message', 'url']);
+  if (status !== 422) return;
+  assert.ok(body.errors.length > 0);
+  for (const fault of body.errors) assert.deepEqual(Object.keys(fault), ['field', 'message']);
+}
