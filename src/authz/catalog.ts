@@ -1,0 +1,100 @@
+/** One thing that a custom role can grant. The action is what people read and send; the relation is the model's. */
+export interface CatalogEntry {
+  readonly namespace: string;
+  readonly action: string;
+  readonly description: string;
+  /** The relation of the organization that a role holding this is given; exactly one. */
+  readonly relation: string;
+  /** Actions of the same namespace that this one cannot do without; the model implies them. */
+  readonly requires: readonly string[];
+}
+
+function entry(
+  namespace: string,
+  action: string,
+  relation: string,
+  description: string,
+  ...requires: string[]
+): CatalogEntry {
+  return { namespace, action, relation, description, requires };
+}
+
+/** Every permission that can be assigned, in the order in which it is shown. */
+export const CATALOG: readonly CatalogEntry[] = [
+  entry('org_mgmt', 'edit', 'can_edit', 'Change the details of the organization.'),
+  entry('org_mgmt', 'view members', 'can_view_members', 'See who is in the organization.'),
+  entry('org_mgmt', 'add members', 'can_add_member', 'Bring people into the organization.', 'view members'),
+  entry('org_mgmt', 'remove members', 'can_remove_member', 'Take people out of the organization.', 'view members'),
+  entry('org_mgmt', 'view teams', 'can_view_teams', 'See the teams of the organization.'),
+  entry('org_mgmt', 'create teams', 'can_create_team', 'Make new teams.', 'view teams'),
+  entry('org_mgmt', 'edit teams', 'can_edit_teams', 'Change teams.', 'view teams'),
+  entry('org_mgmt', 'delete teams', 'can_delete_teams', 'Delete teams.', 'view teams'),
+  entry(
+    'org_mgmt',
+    'manage team members',
+    'can_manage_team_members',
+    'Put people into teams and take them out; not of the owners.',
+    'view teams',
+  ),
+  entry('org_mgmt', 'view roles', 'can_view_roles', 'See custom roles and who has them.'),
+  entry('org_mgmt', 'create roles', 'can_create_role', 'Make new custom roles.', 'view roles'),
+  entry('org_mgmt', 'edit roles', 'can_edit_roles', 'Change custom roles and give them to teams.', 'view roles'),
+  entry('org_mgmt', 'delete roles', 'can_delete_roles', 'Delete custom roles.', 'view roles'),
+  entry('org_mgmt', 'view audit log', 'can_view_audit_log', 'Read who changed what.'),
+  entry('cluster_mgmt', 'view clusters', 'can_view_clusters', 'See the clusters of the organization.'),
+  entry(
+    'cluster_mgmt',
+    'import clusters',
+    'can_import_clusters',
+    'Bring clusters into the organization.',
+    'view clusters',
+  ),
+  entry('cluster_mgmt', 'reconfigure clusters', 'can_edit_clusters', 'Change clusters.', 'view clusters'),
+  entry(
+    'cluster_mgmt',
+    'connect to clusters',
+    'can_connect_clusters',
+    'Open connections to clusters.',
+    'view clusters',
+  ),
+  entry(
+    'cluster_mgmt',
+    'view orchestrator configuration',
+    'can_view_cluster_config',
+    'See how the orchestrator of a cluster is set up.',
+    'view clusters',
+  ),
+  entry('cluster_mgmt', 'remove clusters', 'can_remove_clusters', 'Take clusters out.', 'view clusters'),
+  entry('contract_mgmt', 'view contracts', 'can_view_contracts', 'See billing contracts.'),
+  entry('contract_mgmt', 'create contracts', 'can_create_contracts', 'Make billing contracts.', 'view contracts'),
+  entry('contract_mgmt', 'edit contracts', 'can_edit_contracts', 'Change billing contracts.', 'view contracts'),
+  entry('contract_mgmt', 'delete contracts', 'can_delete_contracts', 'Delete billing contracts.', 'view contracts'),
+  entry('robot_mgmt', 'view robot accounts', 'can_view_robots', 'See robot accounts.'),
+  entry('robot_mgmt', 'create robot accounts', 'can_create_robots', 'Make robot accounts.', 'view robot accounts'),
+  entry('robot_mgmt', 'edit robot accounts', 'can_edit_robots', 'Change robot accounts.', 'view robot accounts'),
+  entry('robot_mgmt', 'delete robot accounts', 'can_delete_robots', 'Delete robot accounts.', 'view robot accounts'),
+  entry('token_mgmt', 'view tokens', 'can_view_tokens', 'See the access tokens of the organization.'),
+  entry('token_mgmt', 'create tokens', 'can_create_tokens', 'Make access tokens for the organization.', 'view tokens'),
+  entry('token_mgmt', 'revoke tokens', 'can_delete_tokens', 'Revoke access tokens of the organization.', 'view tokens'),
+];
+
+const PLACES = new Map(CATALOG.map((one, place) => [key(one), place]));
+
+export interface PermissionPair {
+  readonly namespace: string;
+  readonly action: string;
+}
+
+export function findPermission(pair: PermissionPair): CatalogEntry | undefined {
+  return CATALOG[PLACES.get(key(pair)) ?? -1];
+}
+
+/** Each pair once, in the order of the catalogue. */
+export function inCatalogOrder(pairs: readonly CatalogEntry[]): CatalogEntry[] {
+  const asked = new Set(pairs.map(key));
+  return CATALOG.filter((one) => asked.has(key(one)));
+}
+
+function key({ namespace, action }: PermissionPair): string {
+  return `${namespace}/${action}`;
+}

@@ -1,0 +1,134 @@
+import Type from 'typebox';
+import { AppError } from '../errors.ts';
+import { callerIn, holds, member, signedIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { Int64, Int64Input, OrgQuery, readId, readIdNumber } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { CatalogEntry } from './catalog.ts';
+import type { Insight } from './insight.ts';
+import { readObjectType } from './objects.ts';
+import { readInput, UpdateRole } from './roles.routes.ts';
+
+const ObjectPath = Type.Object({ objectType: Type.String(), objID: Type.String() });
+const Relation = Type.String({ description: 'A relation of the object, such as can_view.' });
+const Person = Type.Object({ id: Int64, name: Type.String() });
+const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
+const Step = Type.Object({
+  depth: Type.Integer(),
+  object: Type.String(),
+  relation: Type.String(),
+  text: Type.String(),
+});
+
+const Explanation = Type.Object({
+  objectType: Type.String(),
+  objectID: Int64,
+  relation: Type.String(),
+  userID: Int64,
+  allowed: Type.Boolean(),
+  steps: Type.Array(Step, { description: 'From the object to the user; each rests on the deeper ones after it.' }),
+  missing: Type.Array(Type.String(), { description: 'What would have to be so for the answer to be yes.' }),
+});
+
+const PreviewRole = Type.Object({
+  ...UpdateRole.properties,
+  id: Type.Optional(Int64Input),
+  delete: Type.Optional(Type.Boolean({ description: 'With an id: preview deleting the role.' })),
+});
+const Effects = Type.Object({
+  changes: Type.Array(Type.Object({ user: Person, gains: Type.Array(Pair), loses: Type.Array(Pair) })),
+});
+
+export function insightRoutes(scope: Scope, insight: Insight, baseUrl: () => string): void {
+  const tags = ['authorization'];
+
+  scope.get(
+    '/authz/objects/:objectType/:objID/explain',
+    {
+      config: { access: signedIn('authz', { organization: true }) },
+      schema: {
+        summary: 'Why somebody holds a relation on an object, or what is missing',
+        tags,
+        extension: true,
+        params: ObjectPath,
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          relation: Relation,
+          user: Type.Optional(Type.String({ description: 'Whom to ask about; the caller unless said.' })),
+        }),
+        response: { 200: Explanation },
+      },
+    },
+    async (request) => {
+      const { person, organization } = callerIn(request);
+      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
+      const { relation, user } = request.query;
+      const question = { organizationId: organization.id, askerId: person.id, object, relation };
+      const { personId, ...why } = await insight.why(question, user);
+      return {
+        objectType: object.type,
+        objectID: object.id,
+        relation,
+        userID: personId,
+        ...why,
+        steps: [...why.steps],
+        missing: [...why.missing],
+      };
+    },
+  );
+
+  scope.get(
+    '/authz/objects/:objectType/:objID/principals',
+    {
+      config: { access: holds('view_members:org', 'authz') },
+      schema: {
+        summary: 'Who holds a relation on an object',
+        tags,
+        extension: true,
+        params: ObjectPath,
+        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation }),
+        response: { 200: Type.Array(Type.Object({ type: Type.String(), ...Person.properties })) },
+      },
+    },
+    async (request, reply) => {
+      const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
+      const { relation } = request.query;
+      const found = await insight.whoCan({ organizationId: callerIn(request).organization.id, object, relation });
+      const page = readPage(request.query);
+      showPage(request, reply, baseUrl(), page, found.length);
+      return found.slice(page.offset, page.offset + page.limit).map((one) => ({ type: 'user', ...one }));
+    },
+  );
+
+  scope.post(
+    '/authz/roles/preview',
+    {
+      config: { access: member('authz', { level: 'read' }) },
+      schema: {
+        summary: 'What making, changing or deleting a role would change, and for whom',
+        tags,
+        extension: true,
+        querystring: OrgQuery,
+        body: PreviewRole,
+        response: { 200: Effects },
+      },
+    },
+    async (request) => {
+      const { person, organization } = callerIn(request);
+      const { id, delete: isDelete, ...body } = request.body;
+      if (isDelete && id === undefined) throw new AppError('invalid', 'delete needs the id of a role');
+      const roleId = id === undefined ? undefined : readIdNumber(id, 'role ID');
+      const found = await insight.preview(organization.id, person.id, roleId, isDelete ? 'delete' : readInput(body));
+      const changes = found.map(({ person: user, gains, loses }) => ({
+        user,
+        gains: gains.map(pair),
+        loses: loses.map(pair),
+      }));
+      return { changes };
+    },
+  );
+}
+
+function pair({ namespace, action }: CatalogEntry) {
+  return { namespace, action };
+}

@@ -1,0 +1,175 @@
+import type { Actor } from '../directory/audit.ts';
+import { AppError } from '../errors.ts';
+import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
+import type { Judge } from './judge.ts';
+
+export interface Role {
+  readonly id: bigint;
+  readonly organizationId: bigint;
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly CatalogEntry[];
+  readonly teamIds: readonly bigint[];
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface RoleDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly CatalogEntry[];
+  readonly teamIds: readonly bigint[];
+}
+
+/** What a caller sends; on update whatever is left out stays as it is. */
+export interface RoleInput {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permissions?: readonly PermissionPair[] | undefined;
+  readonly teamIds?: readonly bigint[] | undefined;
+}
+
+export interface Principal {
+  readonly type: 'team' | 'user';
+  readonly id: bigint;
+  readonly name: string;
+  readonly assignedAt: Date;
+}
+
+export interface RoleStore {
+  list(organizationId: bigint): Promise<Role[]>;
+  get(organizationId: bigint, id: bigint): Promise<Role | undefined>;
+  principals(organizationId: bigint, id: bigint): Promise<Principal[]>;
+  create(organizationId: bigint, draft: RoleDraft, actor: Actor): Promise<Role | Refusal | undefined>;
+  /** `decide` sees the role as it is while nobody else can change it. */
+  update(
+    organizationId: bigint,
+    id: bigint,
+    decide: (current: Role) => RoleDraft,
+    actor: Actor,
+  ): Promise<Role | Refusal | undefined>;
+  remove(organizationId: bigint, id: bigint, decide: (current: Role) => void, actor: Actor): Promise<boolean>;
+}
+
+export type Refusal =
+  | { readonly refused: 'name taken' }
+  | { readonly refused: 'unknown teams'; readonly teamIds: readonly bigint[] };
+
+/** The caller, the organization, and the request that a change is made for. */
+export interface Setting {
+  readonly organizationId: bigint;
+  readonly actor: Actor;
+}
+
+/** Throws when a role is not the one that the caller last saw. */
+export type Precondition = (current: Role) => void;
+
+export type Roles = ReturnType<typeof createRoles>;
+
+const MOST_NAME = 100;
+const MOST_DESCRIPTION = 1000;
+
+/** Custom roles: bundles of permissions that teams of an organization are given. */
+export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
+  return { list: store.list, principals: store.principals, get, create, update, remove };
+
+  async function get(organizationId: bigint, id: bigint): Promise<Role> {
+    const role = await store.get(organizationId, id);
+    if (!role) throw roleNotFound();
+    return role;
+  }
+
+  async function create({ organizationId, actor }: Setting, input: RoleInput): Promise<Role> {
+    const draft = draftOf(undefined, input);
+    refuseEscalation(draft.permissions, await heldBy(actor.id, organizationId));
+    return settled(await store.create(organizationId, draft, actor));
+  }
+
+  async function update(setting: Setting, id: bigint, input: RoleInput, require: Precondition): Promise<Role> {
+    const { organizationId, actor } = setting;
+    const held = await heldBy(actor.id, organizationId);
+    const decide = (current: Role) => {
+      require(current);
+      const next = draftOf(current, input);
+      refuseEscalation(grantedAnew(current, next), held);
+      return next;
+    };
+    return settled(await store.update(organizationId, id, decide, actor));
+  }
+
+  async function remove({ organizationId, actor }: Setting, id: bigint, require: Precondition): Promise<void> {
+    if (!(await store.remove(organizationId, id, require, actor))) throw roleNotFound();
+  }
+
+  /** Every relation of the organization that the person holds, in one walk. */
+  async function heldBy(personId: bigint, organizationId: bigint): Promise<ReadonlySet<string>> {
+    const [relations] = await judge.allowed(personId, organizationId, [{ type: 'organization', id: organizationId }]);
+    return new Set(relations);
+  }
+}
+
+/** The role that the input asks for; throws when it cannot be. */
+export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleDraft {
+  return {
+    name: input.name === undefined ? (current?.name ?? '') : readName(input.name),
+    description: input.description === undefined ? (current?.description ?? '') : readDescription(input.description),
+    permissions: input.permissions === undefined ? (current?.permissions ?? []) : readPermissions(input.permissions),
+    teamIds: input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds),
+  };
+}
+
+/** What teams would hold through the role that they did not hold through it before. */
+function grantedAnew(current: RoleDraft, next: RoleDraft): readonly CatalogEntry[] {
+  const reachesNewTeam = next.teamIds.some((team) => !current.teamIds.includes(team));
+  return reachesNewTeam ? next.permissions : next.permissions.filter((one) => !current.permissions.includes(one));
+}
+
+function refuseEscalation(granted: readonly CatalogEntry[], held: ReadonlySet<string>): void {
+  const missing = granted.filter(({ relation }) => !held.has(relation));
+  if (missing.length === 0) return;
+  throw new AppError('forbidden', `you cannot grant what you do not hold yourself: ${missing.map(wording).join(', ')}`);
+}
+
+function settled(outcome: Role | Refusal | undefined): Role {
+  if (outcome === undefined) throw roleNotFound();
+  if (!('refused' in outcome)) return outcome;
+  if (outcome.refused === 'name taken') throw fault('name', 'name is taken by another role of the organization');
+  throw new AppError('invalid', `not a team of the organization: ${outcome.teamIds.join(', ')}`);
+}
+
+function readName(text: string): string {
+  const name = text.normalize('NFC').trim();
+  const length = [...name].length;
+  if (length < 1 || length > MOST_NAME) throw fault('name', `name must have 1 to ${MOST_NAME} characters`);
+  return name;
+}
+
+function readDescription(text: string): string {
+  if ([...text].length > MOST_DESCRIPTION) {
+    throw fault('description', `description must have at most ${MOST_DESCRIPTION} characters`);
+  }
+  return text;
+}
+
+function readPermissions(pairs: readonly PermissionPair[]): CatalogEntry[] {
+  const unknown = pairs.filter((pair) => !findPermission(pair));
+  if (unknown.length > 0) throw new AppError('invalid', `unknown permission: ${unknown.map(wording).join(', ')}`);
+  return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
+}
+
+function ascending(ids: readonly bigint[]): bigint[] {
+  return [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+function wording({ namespace, action }: PermissionPair): string {
+  return `${namespace} "${action}"`.slice(0, 200);
+}
+
+function roleNotFound(): AppError {
+  return new AppError('notFound', 'role not found');
+}
+
+function fault(field: string, message: string): AppError {
+  return new AppError('malformed', message, { errors: [{ field, message }] });
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { allowedTo, assertRefused, numbersOf } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const PATH = '/authz/objects/allowed-permissions?org=acme';
+
+describe('what may I do with these objects', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+  });
+  after(() => house.close());
+
+  const ask = async (who: string, body: unknown) => {
+    const answer = await house.as(who)('POST', PATH, body);
+    assert.equal(answer.status, 200, answer.text);
+    return answer;
+  };
+
+  it('answers each, in the order asked, repeated ones too, with what the single question answers', async () => {
+    const asked = [
+      ['cluster', id.cluster('prod')],
+      ['team', id.team('Owners')],
+      ['user', id.user('ann')],
+      ['cluster', id.cluster('laptop')],
+      ['organization', id.org('acme')],
+      ['contract', id.contract('acme')],
+      ['robot_ac', id.robot('ci')],
+      ['token', id.token('acme')],
+      ['cluster', 424242],
+      ['cluster', id.cluster('globex')],
+      ['cluster', id.cluster('prod')],
+    ] as const;
+    const { body } = await ask(
+      'ann',
+      asked.map(([objectType, objectID]) => ({ objectType, objectID })),
+    );
+    const singles: object[] = [];
+    for (const [objectType, objectID] of asked) {
+      const allowedPermissions = await allowedTo(house, 'ann', objectType, objectID);
+      singles.push({ objectType, objectID, allowedPermissions });
+    }
+    assert.ok(body[7].allowedPermissions.length > 0);
+    assert.deepEqual(body[8].allowedPermissions, body[9].allowedPermissions);
+    assert.deepEqual(body, singles);
+  });
+
+  it('a stranger gets an empty list for each', async () => {
+    const { body } = await ask('eve', [
+      { objectType: 'cluster', objectID: id.cluster('prod') },
+      { objectType: 'organization', objectID: id.org('acme') },
+    ]);
+    for (const entry of body) assert.deepEqual(entry.allowedPermissions, []);
+  });
+
+  it('nothing asked, nothing answered', async () => {
+    assert.equal((await ask('ann', [])).text, '[]');
+  });
+
+  it('gives large IDs back to the last digit', async () => {
+    const { text } = await ask('ann', '[{"objectType":"cluster","objectID":9007199254740993}]');
+    assert.equal(text, '[{"objectType":"cluster","objectID":9007199254740993,"allowedPermissions":[]}]');
+  });
+
+  it('takes a thousand', async () => {
+    const many = Array.from({ length: 1000 }, (_, place) => ({ objectType: 'cluster', objectID: place + 1 }));
+    const { body } = await ask('ann', many);
+    assert.deepEqual(
+      body.map((entry: { objectID: number }) => entry.objectID),
+      many.map((entry) => entry.objectID),
+    );
+  });
+
+  const good = { objectType: 'cluster', objectID: 1 };
+  const many = Array.from({ length: 1001 }, () => good);
+  const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
+    ['1,001 elements', many, 422, /1000/],
+    ['an unknown type last', [good, { objectType: 'role', objectID: 1 }], 400, /^invalid object type: "role"$/],
+    ['an unknown type first', [{ objectType: '', objectID: 1 }, good], 400, /^invalid object type/],
+    ['the ID 0', [good, { ...good, objectID: 0 }], 400, /^invalid object ID: 0$/],
+    ['a negative ID', [{ ...good, objectID: -5 }, good], 400, /^invalid object ID: -5$/],
+    ['a broken ID', [good, { ...good, objectID: 1.5 }], 400, /^invalid object ID: 1.5$/],
+    ['an ID beyond int64', '[{"objectType":"cluster","objectID":9223372036854775808}]', 400, /9223372036854775808/],
+    ['a far larger ID', `[{"objectType":"cluster","objectID":${'9'.repeat(40)}}]`, 400, /^invalid object ID/],
+    ['an ID in a text', [{ ...good, objectID: '1' }], 422, /0.objectID must be number/],
+    ['no ID', [good, { objectType: 'cluster' }], 422, /1.objectID is required/],
+    ['no type', [{ objectID: 1 }], 422, /0.objectType is required/],
+    ['null for an ID', [{ ...good, objectID: null }], 422, /objectID/],
+    ['a number for a type', [{ ...good, objectType: 7 }], 422, /objectType/],
+    ['null for an element', [null], 422, /0/],
+    ['an object', good, 422, /array/],
+    ['null', 'null', 422, /array/],
+    ['nothing', '', 422, /array/],
+    ['no JSON', '[{', 422, /not valid JSON/],
+    ['a key twice', '[{"objectType":"cluster","objectType":"team","objectID":1}]', 422, /twice/],
+  ];
+  for (const [what, body, status, message] of REFUSED) {
+    it(`refuses ${what}: ${status}`, () =>
+      assertRefused(house, { who: 'ann', send: ['POST', PATH, body], status, message }));
+  }
+
+  it('refuses the whole batch for one foreign user, but says first what is invalid', async () => {
+    const message = 'users may ask about themselves only';
+    const foreign = { objectType: 'user', objectID: id.user('bob') };
+    await assertRefused(house, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
+    await assertRefused(house, { who: 'root', send: ['POST', PATH, [foreign, good]], status: 403, message });
+    const invalid = { objectType: 'planet', objectID: 1 };
+    await assertRefused(house, {
+      who: 'ann',
+      send: ['POST', PATH, [foreign, invalid]],
+      status: 400,
+      message: 'invalid object type: "planet"',
+    });
+  });
+
+  it('refuses without a credential, without an organization, with an unknown one', async () => {
+    const path = '/authz/objects/allowed-permissions';
+    const rows = [
+      [undefined, PATH, 401, 'token is required'],
+      ['ann', path, 400, 'query parameter org is required'],
+      ['ann', `${path}?org=acme&org=globex`, 400, 'query parameter org is given more than once'],
+      ['ann', `${path}?org=nowhere`, 403, 'Must be an organization member'],
+      ['mia', PATH, 403, 'This account is not activated.'],
+    ] as const;
+    for (const [who, where, status, message] of rows) {
+      await assertRefused(house, { who, send: ['POST', where, [good]], status, message });
+    }
+  });
+});

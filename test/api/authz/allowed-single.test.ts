@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { allowedTo, assertRefused, numbersOf, type Refused } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const EVERYTHING_ON_A_CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
+
+describe('what may I do with this object', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+  });
+  after(() => house.close());
+
+  it('on the cluster of the organization: owner and editor all, the viewer looks and connects', async () => {
+    const prod = id.cluster('prod');
+    assert.deepEqual(await allowedTo(house, 'ann', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
+    assert.deepEqual(await allowedTo(house, 'bob', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
+    const looks = ['can_view', 'can_connect', 'can_view_orchestratorconfig'];
+    assert.deepEqual(await allowedTo(house, 'cat', 'cluster', prod), looks);
+  });
+
+  it('a custom role gives just what it says', async () => {
+    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod')), ['can_view', 'can_connect']);
+    assert.deepEqual(await allowedTo(house, 'dan', 'contract', id.contract('acme')), []);
+  });
+
+  it('a site administrator holds what an owner holds, in an organization that they are not in', async () => {
+    assert.deepEqual(await allowedTo(house, 'root', 'cluster', id.cluster('prod')), EVERYTHING_ON_A_CLUSTER);
+    assert.deepEqual(
+      await allowedTo(house, 'root', 'cluster', id.cluster('globex'), 'globex'),
+      EVERYTHING_ON_A_CLUSTER,
+    );
+    const owner = await allowedTo(house, 'ann', 'organization', id.org('acme'));
+    assert.deepEqual(await allowedTo(house, 'root', 'organization', id.org('acme')), owner);
+  });
+
+  it('what somebody owns themselves is theirs, whichever organization they speak in', async () => {
+    for (const org of ['acme', 'globex']) {
+      assert.deepEqual(await allowedTo(house, 'ann', 'cluster', id.cluster('laptop'), org), EVERYTHING_ON_A_CLUSTER);
+    }
+    for (const other of ['bob', 'root', 'eve']) {
+      assert.deepEqual(await allowedTo(house, other, 'cluster', id.cluster('laptop')), []);
+    }
+  });
+
+  it('the observed answer: an Owners team with one member, asked about by a site administrator', async () => {
+    const expected = ['can_view', 'can_edit', 'can_add_member'];
+    for (const who of ['root', 'ann']) {
+      assert.deepEqual(await allowedTo(house, who, 'team', id.team('Owners')), expected);
+    }
+  });
+
+  it('about the organization itself, like any other type', async () => {
+    assert.ok((await allowedTo(house, 'ann', 'organization', id.org('acme'))).includes('can_delete'));
+    assert.deepEqual(await allowedTo(house, 'dan', 'organization', id.org('acme')), [
+      'can_view',
+      'can_leave',
+      'can_view_clusters',
+      'can_connect_clusters',
+    ]);
+  });
+
+  it('about oneself, also as a stranger to the organization', async () => {
+    for (const who of ['ann', 'eve', 'root']) {
+      assert.deepEqual(await allowedTo(house, who, 'user', id.user(who)), ['can_view', 'can_edit']);
+    }
+  });
+
+  it('a stranger is told nothing, and neither is anybody about what does not exist or is elsewhere', async () => {
+    const asked: [string, string, number | bigint, string?][] = [
+      ['eve', 'cluster', id.cluster('prod')],
+      ['eve', 'organization', id.org('acme')],
+      ['eve', 'team', id.team('Owners')],
+      ['ann', 'cluster', id.cluster('globex')],
+      ['ann', 'organization', id.org('globex')],
+      ['root', 'cluster', id.cluster('globex')],
+      ['ann', 'team', id.team('Owners', 'globex')],
+      ['ann', 'cluster', 9007199254740993n],
+      ['ann', 'token', 2n ** 63n - 1n],
+      ['root', 'contract', 999_999],
+      ['ann', 'organization', id.user('ann')],
+    ];
+    for (const [who, type, object] of asked) assert.deepEqual(await allowedTo(house, who, type, object), []);
+  });
+
+  it('a large ID comes back to the last digit', async () => {
+    for (const large of ['9007199254740993', '9223372036854775807']) {
+      const path = `/authz/objects/cluster/${large}/allowed-permissions?org=acme`;
+      const expected = `{"objectType":"cluster","objectID":${large},"allowedPermissions":[]}`;
+      assert.equal((await house.as('ann')('GET', path)).text, expected);
+    }
+  });
+
+  it('names of organizations ignore letter case', async () => {
+    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod'), 'ACME'), ['can_view', 'can_connect']);
+  });
+
+  it('refuses what cannot be asked', async () => {
+    const on = (object: string, query = '?org=acme') => ['GET', `/authz/objects/${object}/allowed-permissions${query}`];
+    const NOT_MEMBER = 'Must be an organization member';
+    const rows: [string | undefined, string[], number, string | RegExp][] = [
+      [undefined, on('cluster/1'), 401, 'token is required'],
+      ['mia', on('cluster/1'), 403, 'This account is not activated.'],
+      ['zed', on('cluster/1'), 403, /prohibited from signing in/],
+      ['ann', on(`user/${id.user('bob')}`), 403, 'users may ask about themselves only'],
+      ['root', on(`user/${id.user('bob')}`), 403, 'users may ask about themselves only'],
+      ['ann', on('user/999999'), 403, 'users may ask about themselves only'],
+      ['ann', on('cluster/1', '?org=nowhere'), 403, NOT_MEMBER],
+      ['root', on('cluster/1', '?org=nowhere'), 403, NOT_MEMBER],
+      ['ann', on('cluster/1', '?org=ann'), 403, NOT_MEMBER],
+      ['ann', on('cluster/1', ''), 400, 'query parameter org is required'],
+      ['ann', on('cluster/1', '?org='), 400, 'query parameter org is required'],
+      ['ann', on('cluster/1', '?org=acme&org=acme'), 400, 'query parameter org is given more than once'],
+      ['ann', on('role/1'), 400, 'invalid object type: "role"'],
+      ['ann', on('platform/1'), 400, 'invalid object type: "platform"'],
+      ['ann', on('Cluster/1'), 400, 'invalid object type: "Cluster"'],
+      ['ann', on('toString/1'), 400, /^invalid object type/],
+      ...['0', '-1', '1.5', '1e3', '0x1', 'abc', '%20', '9223372036854775808', '1'.repeat(30)].map(
+        (bad): [string, string[], number, RegExp] => ['ann', on(`cluster/${bad}`), 400, /^invalid object ID/],
+      ),
+    ];
+    for (const [who, send, status, message] of rows) {
+      await assertRefused(house, { who, send: send as unknown as Refused['send'], status, message });
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const KNOWN = [
+  'cluster_mgmt/view clusters',
+  'cluster_mgmt/import clusters',
+  'cluster_mgmt/reconfigure clusters',
+  'cluster_mgmt/connect to clusters',
+  'org_mgmt/edit',
+];
+
+interface Entry {
+  readonly namespace: string;
+  readonly action: string;
+  readonly description: string;
+  readonly associated?: readonly { namespace: string; action: string; required: boolean }[];
+}
+
+describe('the permissions that a role can hold', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  it('are the same for every member, whatever they may do themselves', async () => {
+    const path = '/authz/roles/available_permissions?org=acme';
+    const first = await house.as('ann')('GET', path);
+    assert.equal(first.status, 200);
+    for (const who of ['bob', 'cat', 'dan', 'root']) assert.equal((await house.as(who)('GET', path)).text, first.text);
+  });
+
+  it('are namespaces and actions, each once, described, with what they cannot do without', async () => {
+    const { body } = await house.as('dan')('GET', '/authz/roles/available_permissions?org=acme');
+    assert.deepEqual(Object.keys(body), ['permissions']);
+    const entries: Entry[] = body.permissions;
+    const names = entries.map(({ namespace, action }) => `${namespace}/${action}`);
+    assert.equal(new Set(names).size, names.length);
+    for (const known of KNOWN) assert.ok(names.includes(known), known);
+    for (const { namespace, action, description, associated, ...rest } of entries) {
+      assert.match(namespace, /^[a-z]+_mgmt$/);
+      assert.match(action, /^[a-z]+( [a-z]+)*$/);
+      assert.match(description, /^[A-Z].*\.$/);
+      assert.deepEqual(rest, {});
+      for (const other of associated ?? []) {
+        assert.deepEqual(Object.keys(other), ['namespace', 'action', 'required']);
+        assert.equal(other.required, true);
+        assert.ok(names.includes(`${other.namespace}/${other.action}`));
+      }
+      assert.notEqual(associated?.length, 0);
+    }
+  });
+
+  it('are exactly those that a role takes', async () => {
+    const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
+    for (const { namespace, action } of body.permissions as Entry[]) {
+      const permissions = [{ namespace, action }];
+      const made = await house.as('ann')('POST', '/authz/roles?org=acme', {
+        name: `${namespace} ${action}`,
+        permissions,
+      });
+      assert.deepEqual([made.status, made.body.permissions], [201, permissions]);
+    }
+  });
+});

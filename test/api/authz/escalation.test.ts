@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { clusterPermission, makeHolder, makeRole, orgPermission } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const CREATE = orgPermission('create roles');
+const CHANGE = orgPermission('edit roles');
+const SEE = orgPermission('view roles');
+const VIEW = clusterPermission('view clusters');
+const REMOVE = clusterPermission('remove clusters');
+const CONNECT = clusterPermission('connect to clusters');
+
+describe('nobody grants what they do not hold', () => {
+  let house: TestHouse;
+  let creator: Awaited<ReturnType<typeof makeHolder>>;
+  let changer: Awaited<ReturnType<typeof makeHolder>>;
+  before(async () => {
+    house = await openTestHouse();
+    creator = await makeHolder(house, [CREATE, CONNECT]);
+    changer = await makeHolder(house, [CHANGE, CONNECT]);
+  });
+  after(() => house.close());
+
+  const create = (permissions: readonly object[], teamIDs: readonly number[] = [], name = `r${Math.random()}`) =>
+    house.as(creator.name)('POST', '/authz/roles?org=acme', { name, permissions, teamIDs });
+  const change = (id: number, body: object) => house.as(changer.name)('PUT', `/authz/roles/${id}?org=acme`, body);
+
+  it('into a new role goes only what its maker holds, what the model implies included', async () => {
+    assert.equal((await create([CREATE, CONNECT], [creator.teamId])).status, 201);
+    assert.equal((await create([SEE, VIEW])).status, 201);
+    const refused = await create([CONNECT, REMOVE, CHANGE], [creator.teamId], 'grab');
+    assert.equal(refused.status, 403);
+    assert.equal(
+      refused.body.message,
+      'you cannot grant what you do not hold yourself: org_mgmt "edit roles", cluster_mgmt "remove clusters"',
+    );
+    const { body } = await house.as('ann')('GET', '/authz/roles?org=acme');
+    assert.ok(!body.some((role: { name: string }) => role.name === 'grab'));
+  });
+
+  it('also when no team is named yet', async () => {
+    assert.equal((await create([REMOVE])).status, 403);
+  });
+
+  it('into a role that exists goes only what is held; what was in it may stay or go', async () => {
+    const { body: role } = await makeRole(house, { permissions: [REMOVE], teamIDs: [creator.teamId] });
+    assert.equal((await change(role.id, { permissions: [REMOVE, CONNECT] })).status, 200);
+    const refused = await change(role.id, { permissions: [REMOVE, orgPermission('edit')] });
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [403, 'you cannot grant what you do not hold yourself: org_mgmt "edit"'],
+    );
+    assert.equal((await change(role.id, { name: 'renamed', teamIDs: [] })).status, 200);
+    assert.equal((await change(role.id, { permissions: [] })).status, 200);
+    assert.equal((await change(role.id, { permissions: [REMOVE] })).status, 403);
+  });
+
+  it('to a further team goes only a role of which everything is held', async () => {
+    const { body: role } = await makeRole(house, { permissions: [REMOVE], teamIDs: [creator.teamId] });
+    const refused = await change(role.id, { teamIDs: [creator.teamId, changer.teamId] });
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [403, 'you cannot grant what you do not hold yourself: cluster_mgmt "remove clusters"'],
+    );
+    assert.equal((await change(role.id, { teamIDs: [changer.teamId], permissions: [CONNECT] })).status, 200);
+  });
+
+  it('to oneself neither: one’s own role takes nothing more', async () => {
+    const refused = await change(changer.roleId, { permissions: [CHANGE, CONNECT, orgPermission('delete teams')] });
+    assert.deepEqual([refused.status, /"delete teams"/.test(refused.body.message)], [403, true]);
+  });
+
+  it('whoever only creates cannot change, whoever only changes cannot create', async () => {
+    const { body: role } = await create([CONNECT]).then((answer) => answer);
+    const path = `/authz/roles/${role.id}?org=acme`;
+    assert.equal((await house.as(creator.name)('PUT', path, {})).status, 403);
+    assert.equal((await house.as(creator.name)('DELETE', path)).status, 403);
+    const made = await house.as(changer.name)('POST', '/authz/roles?org=acme', { name: 'x', permissions: [] });
+    assert.deepEqual([made.status, made.body.message], [403, 'missing relation create_role:org']);
+  });
+
+  it('an owner and a site administrator hold the whole catalogue', async () => {
+    const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
+    const permissions = body.permissions.map(({ namespace, action }: typeof VIEW) => ({ namespace, action }));
+    for (const who of ['ann', 'root']) {
+      const made = await makeRole(house, { permissions }, 'acme', who);
+      assert.deepEqual(made.body.permissions, permissions);
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { makeHolder } from '../../support/authz.ts';
+import type { TestHouse } from '../../support/house.ts';
+import { openPair, type Pair } from '../../support/processes.ts';
+
+const PAIRS = 10_000;
+const LANES = 16;
+
+const VIEW = { namespace: 'cluster_mgmt', action: 'view clusters' };
+const EDIT = { namespace: 'cluster_mgmt', action: 'reconfigure clusters' };
+const REMOVE = { namespace: 'cluster_mgmt', action: 'remove clusters' };
+
+interface Tally {
+  pairs: number;
+  readonly stale: string[];
+}
+
+/** What every state of a lane's role lets its only holder do. Each state takes away something that the one before gave. */
+const STATES: readonly {
+  readonly permissions: readonly (typeof VIEW)[];
+  readonly isGiven: boolean;
+  readonly allowed: string;
+}[] = [
+  { permissions: [EDIT], isGiven: true, allowed: 'can_view,can_edit' },
+  { permissions: [REMOVE], isGiven: true, allowed: 'can_view,can_remove' },
+  { permissions: [REMOVE], isGiven: false, allowed: '' },
+  { permissions: [VIEW], isGiven: true, allowed: 'can_view' },
+];
+
+/** One role lives through its states; the moment a change is acknowledged here, the other process is asked. */
+async function liveOneRole(house: TestHouse, ask: Ask, lane: number, pairs: number, tally: Tally): Promise<void> {
+  const org = lane % 4 === 3 ? 'globex' : 'acme';
+  const holder = await makeHolder(house, [], org);
+  const token = house.world.users[holder.name]?.token ?? '';
+  const owner = org === 'acme' ? 'ann' : 'eve';
+  const path = `/api/v1/authz/objects/cluster/${house.world.clusters[org === 'acme' ? 'prod' : 'globex']?.id}/allowed-permissions?org=${org}`;
+  const change = lane % 4 === 0 ? overHttp : throughRules;
+
+  for (let step = 0; step < pairs; step++) {
+    const state = STATES[step % STATES.length] as (typeof STATES)[number];
+    await change(state.permissions, state.isGiven ? [holder.teamId] : []);
+    const said = await ask(path, token);
+    tally.pairs++;
+    if (said !== state.allowed) tally.stale.push(`step ${step} of ${holder.name}: "${said}", not "${state.allowed}"`);
+  }
+
+  async function throughRules(permissions: readonly (typeof VIEW)[], teamIDs: readonly number[]): Promise<void> {
+    const { orgs, users } = house.world;
+    const actor = { id: users[owner]?.id ?? 0n, name: owner, requestId: 'freshness' };
+    const setting = { organizationId: orgs[org]?.id ?? 0n, actor };
+    const input = { permissions, teamIds: teamIDs.map(BigInt) };
+    await house.house.roles.update(setting, BigInt(holder.roleId), input, () => undefined);
+  }
+
+  async function overHttp(permissions: readonly (typeof VIEW)[], teamIDs: readonly number[]): Promise<void> {
+    const answer = await house.as(owner)('PUT', `/authz/roles/${holder.roleId}?org=${org}`, { permissions, teamIDs });
+    assert.equal(answer.status, 200, answer.text);
+  }
+}
+
+/** The permissions that the other process answers with, as one text. */
+type Ask = (path: string, token: string) => Promise<string>;
+
+function askAt(url: string, agent: Agent): Ask {
+  return (path, token) =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${url}${path}`, { agent, headers: { Authorization: `token ${token}` } }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () =>
+          resolve(response.statusCode === 200 ? JSON.parse(text).allowedPermissions.join() : `${response.statusCode}`),
+        );
+      });
+      sent.on('error', reject).end();
+    });
+}
+
+async function liveAll(house: TestHouse, url: string, lanes: number, pairs: number): Promise<Tally> {
+  const tally: Tally = { pairs: 0, stale: [] };
+  const agent = new Agent({ keepAlive: true, maxSockets: lanes });
+  const each = Math.ceil(pairs / lanes);
+  await Promise.all(
+    Array.from({ length: lanes }, (_, lane) => liveOneRole(house, askAt(url, agent), lane, each, tally)),
+  );
+  agent.destroy();
+  return tally;
+}
+
+describe('roles changed in one process and asked about in another', () => {
+  let pair: Pair;
+  before(async () => {
+    pair = await openPair();
+  });
+  after(() => pair.house.close());
+
+  it(`${PAIRS} times revoked and asked, never once stale`, { timeout: 240_000 }, async () => {
+    const other = await pair.open();
+    const { pairs, stale } = await liveAll(pair.house, other.url, LANES, PAIRS);
+    await other.close();
+    assert.ok(pairs >= PAIRS);
+    assert.deepEqual(stale.slice(0, 10), []);
+  });
+
+  it('without the shared question answers are stale, so the test above can fail', async () => {
+    const other = await pair.open('deaf');
+    const { pairs, stale } = await liveAll(pair.house, other.url, 4, 40);
+    await other.close();
+    assert.ok(stale.length > pairs / 2, `${stale.length} stale of ${pairs}`);
+  });
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+describe('who may do what, and why', () => {
+  let house: TestHouse;
+  let prod: bigint;
+  before(async () => {
+    house = await openTestHouse();
+    prod = house.world.clusters.prod?.id ?? 0n;
+  });
+  after(() => house.close());
+
+  it('explains to dan that his team has a role that lets him connect', async () => {
+    const { status, body } = await house.as('dan')(
+      'GET',
+      `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_connect`,
+    );
+    assert.equal(status, 200);
+    assert.equal(body.allowed, true);
+    assert.equal(body.userID, Number(house.world.users.dan?.id));
+    const texts = body.steps.map((step: { text: string }) => step.text).join('\n');
+    assert.match(texts, /cluster prod can_connect/);
+    assert.match(texts, /role cluster-operator/);
+    assert.match(texts, /team operators member: user dan directly/);
+    assert.deepEqual(body.missing, []);
+  });
+
+  it('names the nearest missing link', async () => {
+    const { body } = await house.as('dan')('GET', `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_edit`);
+    assert.equal(body.allowed, false);
+    assert.deepEqual(body.steps, []);
+    assert.match(body.missing.join(), /user dan would have to be member of team \w+/);
+  });
+
+  it('says what keeps the last owner', async () => {
+    const { body } = await house.as('ann')('GET', '/authz/objects/organization/9/explain?org=acme&relation=can_leave');
+    assert.equal(body.allowed, false);
+    assert.match(body.missing.join(), /organization acme last_owner would have to end/);
+  });
+
+  it('agrees with allowed-permissions for everybody on everything', async () => {
+    for (const name of ['ann', 'bob', 'cat', 'dan', 'root', 'eve']) {
+      const url = `/authz/objects/cluster/${prod}`;
+      const { body } = await house.as(name)('GET', `${url}/allowed-permissions?org=acme`);
+      for (const relation of ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig']) {
+        const why = await house.as(name)('GET', `${url}/explain?org=acme&relation=${relation}`);
+        assert.equal(why.body.allowed, body.allowedPermissions.includes(relation), `${name} ${relation}`);
+      }
+    }
+  });
+
+  it('lets those who see the members ask about others, and nobody else', async () => {
+    const url = `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_view`;
+    const asked = await house.as('cat')('GET', `${url}&user=DAN`);
+    assert.equal(asked.body.userID, Number(house.world.users.dan?.id));
+    assert.equal((await house.as('dan')('GET', `${url}&user=cat`)).status, 403);
+    assert.equal((await house.as('eve')('GET', `${url}&user=nobody`)).status, 403);
+    assert.equal((await house.as('ann')('GET', `${url}&user=nobody`)).status, 404);
+  });
+
+  it('lists who can, page by page', async () => {
+    const url = `/authz/objects/cluster/${prod}/principals?org=acme&relation=can_view`;
+    const all = await house.as('ann')('GET', url);
+    const names = all.body.map((one: { name: string }) => one.name);
+    assert.deepEqual(names, ['root', 'ann', 'bob', 'cat', 'dan']);
+    assert.equal(all.headers.get('x-total-count'), '5');
+    assert.equal(all.headers.get('link'), null);
+    const second = await house.as('ann')('GET', `${url}&limit=2&page=2`);
+    assert.deepEqual(
+      second.body.map((one: { name: string }) => one.name),
+      ['bob', 'cat'],
+    );
+    assert.match(second.headers.get('link') ?? '', /page=3>; rel="next".*page=1>; rel="prev"/);
+    assert.equal((await house.as('dan')('GET', url)).status, 403);
+  });
+
+  it('refuses a relation that the object does not have', async () => {
+    for (const route of ['explain', 'principals']) {
+      const answer = await house.as('ann')('GET', `/authz/objects/cluster/${prod}/${route}?org=acme&relation=can_fly`);
+      assert.equal(answer.status, 400);
+      assert.match(answer.body.message, /cluster has no relation "can_fly"/);
+    }
+    assert.equal((await house.as('ann')('GET', `/authz/objects/cluster/${prod}/explain?org=acme`)).status, 400);
+  });
+
+  it('previews a new role, a change and a removal without writing anything', async () => {
+    const acme = house.world.orgs.acme;
+    const preview = (body: object, name = 'ann') => house.as(name)('POST', '/authz/roles/preview?org=acme', body);
+    const connect = { namespace: 'cluster_mgmt', action: 'connect to clusters' };
+    const view = { namespace: 'cluster_mgmt', action: 'view clusters' };
+    const edit = { namespace: 'org_mgmt', action: 'edit' };
+    const dan = { id: Number(house.world.users.dan?.id), name: 'dan' };
+    const before = await house.as('ann')('GET', '/authz/roles?org=acme');
+
+    const made = await preview({ name: 'x', permissions: [edit], teamIDs: [Number(acme?.teams.operators)] });
+    assert.deepEqual(made.body, { changes: [{ user: dan, gains: [edit], loses: [] }] });
+    const id = Number(acme?.roles['cluster-operator']);
+    const changed = await preview({ id, permissions: [view, edit] });
+    assert.deepEqual(changed.body, { changes: [{ user: dan, gains: [edit], loses: [connect] }] });
+    const removed = await preview({ id, delete: true });
+    assert.deepEqual(removed.body, { changes: [{ user: dan, gains: [], loses: [view, connect] }] });
+    assert.equal((await preview({ id: 99, delete: true })).status, 404);
+    assert.equal((await preview({ delete: true })).status, 400);
+    assert.equal((await preview({ id, delete: true }, 'cat')).status, 403);
+    assert.equal((await preview({ id, delete: true }, 'eve')).status, 403);
+    assert.deepEqual((await house.as('ann')('GET', '/authz/roles?org=acme')).body, before.body);
+  });
+});

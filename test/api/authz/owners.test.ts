@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+describe('the owners of an organization', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+  });
+  after(() => house.close());
+
+  const onOwners = (who: string) => allowedTo(house, who, 'team', id.team('Owners'));
+  const onAcme = (who: string) => allowedTo(house, who, 'organization', id.org('acme'));
+
+  it('can lose a member only while there is another', async () => {
+    const { organizations } = house.house;
+    const [owners, bob] = [BigInt(id.team('Owners')), BigInt(id.user('bob'))];
+    const alone = ['can_view', 'can_edit', 'can_add_member'];
+    assert.deepEqual(await onOwners('ann'), alone);
+    assert.ok(!(await onAcme('ann')).includes('can_leave'));
+
+    await organizations.addMember(owners, bob);
+    const together = [...alone, 'can_remove_member'];
+    for (const who of ['ann', 'bob', 'root']) assert.deepEqual(await onOwners(who), together);
+    for (const who of ['ann', 'bob']) assert.ok((await onAcme(who)).includes('can_leave'));
+
+    await organizations.removeMember(owners, BigInt(id.user('ann')));
+    assert.deepEqual(await onOwners('bob'), alone);
+    assert.ok(!(await onAcme('bob')).includes('can_leave'));
+    assert.deepEqual(await onOwners('ann'), []);
+    assert.deepEqual(await onAcme('ann'), []);
+    await assert.rejects(organizations.removeMember(owners, bob), /last owner/);
+
+    await organizations.addMember(owners, BigInt(id.user('ann')));
+    await organizations.removeMember(owners, bob);
+    assert.deepEqual(await onOwners('ann'), alone);
+  });
+
+  it('are touched by nobody else, whatever a role says', async () => {
+    const everything = ['edit teams', 'delete teams', 'manage team members', 'add members', 'remove members'];
+    const { name } = await makeHolder(house, everything.map(orgPermission));
+    assert.deepEqual(await onOwners(name), ['can_view']);
+    const all = ['can_view', 'can_edit', 'can_delete', 'can_add_member', 'can_remove_member'];
+    assert.deepEqual(await allowedTo(house, name, 'team', id.team('operators')), all);
+    assert.deepEqual(await onOwners('bob'), ['can_view']);
+  });
+
+  it('leave the viewers to the editors', async () => {
+    const viewers = id.team('Viewers');
+    assert.deepEqual(await allowedTo(house, 'bob', 'team', viewers), [
+      'can_view',
+      'can_add_member',
+      'can_remove_member',
+    ]);
+    assert.deepEqual(await allowedTo(house, 'bob', 'team', id.team('Editors')), ['can_view']);
+    assert.deepEqual(await allowedTo(house, 'bob', 'team', id.team('operators')), ['can_view']);
+  });
+
+  it('see the whole of the organization, a site administrator too, who alone cannot leave it', async () => {
+    const owner = await onAcme('ann');
+    assert.deepEqual(await onAcme('root'), owner);
+    assert.ok(owner.includes('can_delete'));
+    assert.ok(!(await onAcme('bob')).includes('can_delete'));
+  });
+});

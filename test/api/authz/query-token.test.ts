@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { numbersOf } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+describe('a token in the query', () => {
+  let house: TestHouse;
+  let single: string;
+  before(async () => {
+    house = await openTestHouse();
+    single = `/authz/objects/cluster/${numbersOf(house).cluster('prod')}/allowed-permissions?org=acme`;
+  });
+  after(() => house.close());
+
+  const tokenOf = (name: string) => house.world.users[name]?.token ?? '';
+  const whoIs = async (query: string, headers: Record<string, string> = {}) => {
+    const answer = await house.as()('GET', `${single}${query}`, undefined, headers);
+    if (answer.status !== 200) return `${answer.status} ${answer.body.message}`;
+    return answer.body.allowedPermissions.length;
+  };
+
+  it('is taken as token or as access_token where one object is asked about', async () => {
+    assert.equal(await whoIs(`&token=${tokenOf('dan')}`), 2);
+    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`), 5);
+  });
+
+  it('token wins over access_token, both win over the header', async () => {
+    const header = { Authorization: `token ${tokenOf('cat')}` };
+    assert.equal(await whoIs('', header), 3);
+    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`, header), 5);
+    assert.equal(await whoIs(`&token=${tokenOf('dan')}`, header), 2);
+    assert.equal(await whoIs(`&token=${tokenOf('dan')}&access_token=${tokenOf('ann')}`, header), 2);
+    assert.equal(await whoIs(`&access_token=${tokenOf('ann')}&token=${tokenOf('dan')}`), 2);
+  });
+
+  it('a wrong one is refused, whatever else is right', async () => {
+    const refused = '401 invalid username, password or token';
+    assert.equal(await whoIs('&token=nonsense', { Authorization: `token ${tokenOf('ann')}` }), refused);
+    assert.equal(await whoIs(`&token=nonsense&access_token=${tokenOf('ann')}`), refused);
+    assert.equal(await whoIs(`&token=${tokenOf('ann')}&token=${tokenOf('dan')}`), refused);
+  });
+
+  it('counts nowhere else', async () => {
+    const query = `?org=acme&token=${tokenOf('ann')}&access_token=${tokenOf('ann')}`;
+    for (const [method, path, body] of [
+      ['POST', '/authz/objects/allowed-permissions', []],
+      ['GET', '/authz/roles/available_permissions'],
+      ['GET', '/authz/roles'],
+      ['POST', '/authz/roles', { name: 'x', permissions: [] }],
+      ['GET', '/authz/roles/1'],
+      ['PUT', '/authz/roles/1', {}],
+      ['DELETE', '/authz/roles/1'],
+      ['GET', '/authz/roles/1/principals'],
+    ] as const) {
+      const answer = await house.as()(method, `${path}${query}`, body);
+      assert.deepEqual([answer.status, answer.body.message], [401, 'token is required'], `${method} ${path}`);
+    }
+  });
+
+  it('is never logged', () => {
+    for (const name of ['ann', 'dan', 'cat']) assert.doesNotMatch(house.logged(), new RegExp(tokenOf(name)));
+  });
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CATALOG } from '../../../src/authz/catalog.ts';
+import { makeRole, numbersOf } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const AT_ONCE = 24;
+
+describe('changing a role that others change too', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const call = (method: string, id: number, body?: object, etag?: string) =>
+    house.as('ann')(method, `/authz/roles/${id}?org=acme`, body, etag === undefined ? {} : { 'If-Match': etag });
+
+  it('every version has a tag of its own, the same for every reader', async () => {
+    const made = await makeRole(house);
+    const first = made.headers.get('etag') ?? '';
+    assert.match(first, /^"[^"]+"$/);
+    const path = `/authz/roles/${made.body.id}?org=acme`;
+    for (const who of ['ann', 'root', 'cat'])
+      assert.equal((await house.as(who)('GET', path)).headers.get('etag'), first);
+    const second = (await call('PUT', made.body.id, { description: 'x' })).headers.get('etag');
+    assert.notEqual(second, first);
+    assert.equal((await call('GET', made.body.id)).headers.get('etag'), second);
+    assert.notEqual((await makeRole(house)).headers.get('etag'), first);
+  });
+
+  it('goes through with the present tag, with one among several, with * and without any', async () => {
+    const made = await makeRole(house);
+    const { id } = made.body;
+    let etag = made.headers.get('etag') ?? '';
+    for (const header of [etag, undefined, '*', ' * ']) {
+      const answer = await call('PUT', id, { description: `after ${header}` }, header);
+      assert.equal(answer.status, 200, header);
+      etag = answer.headers.get('etag') ?? '';
+    }
+    assert.equal((await call('PUT', id, {}, `"other", ${etag}`)).status, 200);
+    assert.equal((await call('DELETE', id, undefined, '*')).status, 204);
+  });
+
+  it('is refused with an old or foreign tag, and nothing changes', async () => {
+    const made = await makeRole(house);
+    const { id } = made.body;
+    const old = made.headers.get('etag') ?? '';
+    const present = await call('PUT', id, { description: 'newer' }, old);
+    for (const header of [old, '"nonsense"', 'nonsense', `W/${present.headers.get('etag')}`]) {
+      const put = await call('PUT', id, { description: 'lost' }, header);
+      assert.deepEqual([put.status, put.body.message], [412, 'it was changed by somebody else: read it again']);
+      assert.equal((await call('DELETE', id, undefined, header)).status, 412);
+    }
+    const now = await call('GET', id);
+    assert.deepEqual([now.body, now.headers.get('etag')], [present.body, present.headers.get('etag')]);
+    assert.equal((await call('DELETE', id, undefined, now.headers.get('etag') ?? '')).status, 204);
+    assert.equal((await call('DELETE', id, undefined, '*')).status, 404);
+  });
+
+  /** Whole roles that have nothing in common, so that a mixture of two would show. */
+  const drafts = () => {
+    const teams = ['Owners', 'Editors', 'Viewers', 'operators'].map((name) => numbersOf(house).team(name));
+    return Array.from({ length: AT_ONCE }, (_, place) => ({
+      name: `mixed ${place}`,
+      description: `by ${place}`,
+      permissions: CATALOG.filter((_, at) => at % AT_ONCE === place || at % 3 === place % 3).map(
+        ({ namespace, action }) => ({ namespace, action }),
+      ),
+      teamIDs: teams.filter((_, at) => (place >> at) & 1).sort((a, b) => a - b),
+    }));
+  };
+
+  it('many at once never mix: the role is as exactly one of them said', async () => {
+    const { id } = (await makeRole(house)).body;
+    for (let round = 0; round < 5; round++) {
+      const all = drafts();
+      const answers = await Promise.all(all.map((draft) => call('PUT', id, draft)));
+      for (const [place, answer] of answers.entries()) assert.deepEqual(said(answer.body), all[place]);
+      const { body } = await call('GET', id);
+      assert.ok(all.some((draft) => JSON.stringify(draft) === JSON.stringify(said(body))));
+      const tags = new Set(answers.map((answer) => answer.headers.get('etag')));
+      assert.equal(tags.size, AT_ONCE);
+    }
+  });
+
+  it('of many that know the same version exactly one wins', async () => {
+    const made = await makeRole(house);
+    const { id } = made.body;
+    let etag = made.headers.get('etag') ?? '';
+    for (let round = 0; round < 5; round++) {
+      const all = drafts();
+      const answers = await Promise.all(all.map((draft) => call('PUT', id, draft, etag)));
+      const won = answers.filter((answer) => answer.status === 200);
+      assert.deepEqual([won.length, answers.filter((answer) => answer.status === 412).length], [1, AT_ONCE - 1]);
+      assert.deepEqual((await call('GET', id)).body, won[0]?.body);
+      etag = won[0]?.headers.get('etag') ?? '';
+    }
+  });
+
+  it('of many that make a role of one name exactly one does', async () => {
+    const body = { name: 'only one', permissions: [] };
+    const made = await Promise.all(
+      Array.from({ length: AT_ONCE }, () => house.as('ann')('POST', '/authz/roles?org=acme', body)),
+    );
+    assert.equal(made.filter((answer) => answer.status === 201).length, 1);
+    assert.equal(made.filter((answer) => answer.status === 422).length, AT_ONCE - 1);
+  });
+
+  it('of many that delete it exactly one does', async () => {
+    const { id } = (await makeRole(house)).body;
+    const gone = await Promise.all(Array.from({ length: AT_ONCE }, () => call('DELETE', id)));
+    assert.equal(gone.filter((answer) => answer.status === 204).length, 1);
+    assert.equal(gone.filter((answer) => answer.status === 404).length, AT_ONCE - 1);
+  });
+});
+
+function said({ name, description, permissions, team_ids }: Record<string, unknown>) {
+  return { name, description, permissions, teamIDs: team_ids };
+}

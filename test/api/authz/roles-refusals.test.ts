@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertRefused, clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const ROLES = '/authz/roles?org=acme';
+const NONE = { name: 'nobody has this name', permissions: [] };
+const VIEW = clusterPermission('view clusters');
+const huge = (count: number) => Array.from({ length: count }, () => VIEW);
+
+/** What a body must not be, for POST and, but for what is required, for PUT alike. */
+const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
+  ['an empty name', { ...NONE, name: '' }, 422, /^name must have 1 to 100 characters$/],
+  ['a name of blanks', { ...NONE, name: ' \t ' }, 422, /^name must have 1 to 100 characters$/],
+  ['a name of 101 characters', { ...NONE, name: 'x'.repeat(101) }, 422, /^name must have 1 to 100 characters$/],
+  ['a taken name', { ...NONE, name: 'cluster-operator' }, 422, /^name is taken/],
+  ['a taken name in other letters', { ...NONE, name: ' Cluster-OPERATOR ' }, 422, /^name is taken/],
+  ['a taken name with umlauts in other letters', { ...NONE, name: 'ÄÖ-LEUTE' }, 422, /^name is taken/],
+  ['a taken name written with combining marks', { ...NONE, name: 'A\u0308O\u0308-leute' }, 422, /^name is taken/],
+  ['a description of 1,001 characters', { ...NONE, description: 'x'.repeat(1001) }, 422, /at most 1000/],
+  ['null for a name', { ...NONE, name: null }, 422, /^name must be string/],
+  ['null for a description', { ...NONE, description: null }, 422, /^description must be string/],
+  ['null for permissions', { ...NONE, permissions: null }, 422, /^permissions must be array/],
+  ['null for teams', { ...NONE, teamIDs: null }, 422, /^teamIDs must be array/],
+  ['a number for a name', { ...NONE, name: 7 }, 422, /^name must be string/],
+  ['a permission that is a text', { ...NONE, permissions: ['view clusters'] }, 422, /^permissions.0 must be object/],
+  ['a permission without an action', { ...NONE, permissions: [{ namespace: 'org_mgmt' }] }, 422, /action is required/],
+  ['a team that is a text', { ...NONE, teamIDs: ['1'] }, 422, /^teamIDs.0 must be number/],
+  ['1,001 permissions', { ...NONE, permissions: huge(1001) }, 422, /1000/],
+  [
+    'an unknown action',
+    { ...NONE, permissions: [VIEW, clusterPermission('eat clusters')] },
+    400,
+    /cluster_mgmt "eat clusters"/,
+  ],
+  ['an unknown namespace', { ...NONE, permissions: [{ ...VIEW, namespace: 'x' }] }, 400, /x "view clusters"/],
+  [
+    'an action of another namespace',
+    { ...NONE, permissions: [{ ...VIEW, namespace: 'org_mgmt' }] },
+    400,
+    /org_mgmt "view/,
+  ],
+  [
+    'an action in other letters',
+    { ...NONE, permissions: [clusterPermission('View clusters')] },
+    400,
+    /"View clusters"/,
+  ],
+  ['a relation for an action', { ...NONE, permissions: [clusterPermission('can_view_clusters')] }, 400, /can_view/],
+  ['an unknown team', { ...NONE, teamIDs: [999_999] }, 400, /^not a team of the organization: 999999$/],
+  ['a large unknown team', '{"name":"n","permissions":[],"teamIDs":[9007199254740993]}', 400, /9007199254740993/],
+  ['a team with the ID 0', { ...NONE, teamIDs: [0] }, 400, /^invalid team ID: 0$/],
+  ['a team with a negative ID', { ...NONE, teamIDs: [-1] }, 400, /^invalid team ID: -1$/],
+  ['a team with a broken ID', { ...NONE, teamIDs: [1.5] }, 400, /^invalid team ID: 1.5$/],
+  ['a team beyond int64', '{"name":"n","permissions":[],"teamIDs":[9223372036854775808]}', 400, /9223372036854775808/],
+  ['a list', [NONE], 422, /object/],
+  ['no JSON', '{"name":', 422, /not valid JSON/],
+  ['a key twice', '{"name":"a","name":"b","permissions":[]}', 422, /twice/],
+];
+
+describe('a role is refused', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  let path: string;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+    await makeRole(house, { name: 'äö-Leute' });
+    const { body } = await makeRole(house, { name: 'mine' });
+    path = `/authz/roles/${body.id}?org=acme`;
+  });
+  after(() => house.close());
+
+  for (const [what, body, status, message] of REFUSED) {
+    it(`with ${what}: ${status}`, async () => {
+      const before = await house.as('ann')('GET', ROLES);
+      await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status, message });
+      await assertRefused(house, { who: 'ann', send: ['PUT', path, body], status, message });
+      assert.equal((await house.as('ann')('GET', ROLES)).text, before.text);
+    });
+  }
+
+  it('that is new without a name or without permissions', async () => {
+    const rows = [
+      [{ permissions: [] }, /^name is required$/],
+      [{ name: 'x' }, /^permissions is required$/],
+      [{}, /name is required/],
+      ['', /name is required/],
+    ] as const;
+    for (const [body, message] of rows) {
+      await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status: 422, message });
+    }
+  });
+
+  it('with a team of another organization, in the words of an unknown one', async () => {
+    const foreign = id.team('traders', 'globex');
+    const message = `not a team of the organization: ${foreign}`;
+    const body = { ...NONE, teamIDs: [id.team('operators'), foreign] };
+    await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status: 400, message });
+    await assertRefused(house, { who: 'root', send: ['PUT', path, body], status: 400, message });
+  });
+
+  it('but a name may be used by two organizations, kept by its role, and used again when free', async () => {
+    await makeRole(house, { name: 'mine' }, 'globex', 'eve');
+    assert.equal((await house.as('ann')('PUT', path, { name: ' MINE ' })).body.name, 'MINE');
+    const { body } = await makeRole(house, { name: 'passing' });
+    await house.as('ann')('DELETE', `/authz/roles/${body.id}?org=acme`);
+    await makeRole(house, { name: 'passing' });
+  });
+
+  it('but names and descriptions may be as long as said, in characters and not in units', async () => {
+    const name = '🦉'.repeat(100);
+    const { body } = await makeRole(house, { name: `  ${name}\n`, description: '🦉'.repeat(1000) });
+    assert.deepEqual([body.name, body.description.length], [name, 2000]);
+  });
+
+  it('to those who may not: by the access of each endpoint', async () => {
+    const unknown = 'Must be an organization member';
+    const one = `/authz/roles/${id.role('cluster-operator')}?org=acme`;
+    const rows: [string | undefined, string, string, unknown, number, string][] = [
+      ['cat', 'POST', ROLES, NONE, 403, 'missing relation create_role:org'],
+      ['bob', 'POST', ROLES, NONE, 403, 'missing relation create_role:org'],
+      ['bob', 'POST', ROLES, '{broken', 403, 'missing relation create_role:org'],
+      ['bob', 'PUT', one, {}, 403, 'missing relation edit:role'],
+      ['dan', 'DELETE', one, undefined, 403, 'missing relation delete:role'],
+    ];
+    const everyEndpoint = [
+      ['GET', '/authz/roles/available_permissions', undefined],
+      ['GET', '/authz/roles', undefined],
+      ['POST', '/authz/roles', NONE],
+      ['GET', '/authz/roles/1', undefined],
+      ['PUT', '/authz/roles/1', {}],
+      ['DELETE', '/authz/roles/1', undefined],
+      ['GET', '/authz/roles/1/principals', undefined],
+    ] as const;
+    for (const [method, where, body] of everyEndpoint) {
+      rows.push([undefined, method, `${where}?org=acme`, body, 401, 'token is required']);
+      rows.push(['eve', method, `${where}?org=acme`, body, 403, unknown]);
+      rows.push(['ann', method, `${where}?org=nowhere`, body, 403, unknown]);
+      rows.push(['root', method, `${where}?org=nowhere`, body, 403, unknown]);
+      rows.push(['ann', method, where, body, 400, 'query parameter org is required']);
+      rows.push([
+        'ann',
+        method,
+        `${where}?org=acme&org=acme`,
+        body,
+        400,
+        'query parameter org is given more than once',
+      ]);
+      rows.push(['mia', method, `${where}?org=acme`, body, 403, 'This account is not activated.']);
+    }
+    for (const [who, method, where, body, status, message] of rows) {
+      await assertRefused(house, { who, send: [method, where, body], status, message });
+    }
+  });
+});

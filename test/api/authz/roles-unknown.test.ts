@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+/** What each endpoint of one role answers when there is no such role, to whom. */
+const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, readonly [number, string]>>][] = [
+  [
+    'GET',
+    '',
+    {
+      ann: [403, 'missing relation view:role'],
+      cat: [403, 'missing relation view:role'],
+      dan: [403, 'missing relation view:role'],
+      root: [404, 'role not found'],
+    },
+  ],
+  [
+    'GET',
+    '/principals',
+    {
+      ann: [403, 'missing relation viewer:role'],
+      dan: [403, 'missing relation viewer:role'],
+      root: [404, 'role not found'],
+    },
+  ],
+  [
+    'PUT',
+    '',
+    {
+      ann: [404, 'role not found'],
+      root: [404, 'role not found'],
+      bob: [403, 'missing relation edit:role'],
+      dan: [403, 'missing relation edit:role'],
+    },
+  ],
+  [
+    'DELETE',
+    '',
+    {
+      ann: [404, 'role not found'],
+      root: [404, 'role not found'],
+      bob: [403, 'missing relation delete:role'],
+      dan: [403, 'missing relation delete:role'],
+    },
+  ],
+];
+
+describe('a role that is not there', () => {
+  let house: TestHouse;
+  let foreign: number;
+  before(async () => {
+    house = await openTestHouse();
+    foreign = (await makeRole(house, { name: 'of globex' }, 'globex', 'eve')).body.id;
+  });
+  after(() => house.close());
+
+  for (const [method, tail, answers] of ANSWERS) {
+    for (const [who, [status, message]] of Object.entries(answers)) {
+      it(`${method} /authz/roles/{id}${tail} by ${who}: ${status}`, async () => {
+        const body = method === 'PUT' ? {} : undefined;
+        const answer = (id: number | string) =>
+          house.as(who)(method, `/authz/roles/${id}${tail}?org=acme`, body, { 'X-Request-Id': 'same' });
+        const unknown = await answer(999_999);
+        assert.deepEqual([unknown.status, unknown.body.message], [status, message]);
+        const elsewhere = await answer(foreign);
+        assert.deepEqual([elsewhere.status, elsewhere.text], [unknown.status, unknown.text]);
+        assert.equal((await answer('9223372036854775807')).text, unknown.text);
+      });
+    }
+  }
+
+  it('and what is no ID at all is refused as such', async () => {
+    for (const bad of ['0', '-1', 'abc', '1.5', '9223372036854775808', '%20']) {
+      for (const [method, tail] of ANSWERS) {
+        const send = [method, `/authz/roles/${bad}${tail}?org=acme`, method === 'PUT' ? {} : undefined] as const;
+        for (const who of ['ann', 'root']) {
+          await assertRefused(house, { who, send, status: 400, message: /^invalid role ID/ });
+        }
+      }
+    }
+  });
+
+  it('whoever may delete roles, but not change them, learns it only by deleting', async () => {
+    const { name } = await makeHolder(house, [orgPermission('delete roles')]);
+    const path = '/authz/roles/999999?org=acme';
+    await assertRefused(house, { who: name, send: ['DELETE', path], status: 404, message: 'role not found' });
+    await assertRefused(house, {
+      who: name,
+      send: ['PUT', path, {}],
+      status: 403,
+      message: 'missing relation edit:role',
+    });
+    await assertRefused(house, { who: name, send: ['GET', path], status: 403, message: 'missing relation view:role' });
+  });
+
+  it('a role that is there is read by those whom it is given to, and by those who see roles', async () => {
+    const id = numbersOf(house).role('cluster-operator');
+    for (const who of ['dan', 'cat', 'bob', 'ann', 'root']) {
+      assert.equal((await house.as(who)('GET', `/authz/roles/${id}?org=acme`)).status, 200);
+      assert.equal((await house.as(who)('GET', `/authz/roles/${id}/principals?org=acme`)).status, 200);
+    }
+    const { name } = await makeHolder(house, []);
+    await assertRefused(house, {
+      who: name,
+      send: ['GET', `/authz/roles/${id}?org=acme`],
+      status: 403,
+      message: 'missing relation view:role',
+    });
+  });
+});

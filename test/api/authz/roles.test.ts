@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
+import { allowedTo, clusterPermission, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const VIEW = clusterPermission('view clusters');
+const CONNECT = clusterPermission('connect to clusters');
+const EDIT = orgPermission('edit');
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+describe('a custom role', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+  });
+  after(() => house.close());
+
+  it('is shown whole when it is made, read, listed and changed', async () => {
+    const draft = {
+      name: 'night watch',
+      description: 'Looks at night.',
+      permissions: [VIEW],
+      teamIDs: [id.team('operators')],
+    };
+    const made = await makeRole(house, draft);
+    const role = made.body;
+    assert.deepEqual(Object.keys(role), [
+      'id',
+      'name',
+      'owner_id',
+      'description',
+      'permissions',
+      'team_ids',
+      'created_at',
+      'updated_at',
+    ]);
+    assert.equal(role.owner_id, id.org('acme'));
+    assert.deepEqual([role.name, role.description], ['night watch', 'Looks at night.']);
+    assert.deepEqual([role.permissions, role.team_ids], [[VIEW], [id.team('operators')]]);
+    assert.match(role.created_at, RFC3339);
+    assert.equal(role.updated_at, role.created_at);
+
+    const read = await house.as('ann')('GET', `/authz/roles/${role.id}?org=acme`);
+    assert.deepEqual([read.status, read.body], [200, role]);
+    assert.equal(read.headers.get('etag'), made.headers.get('etag'));
+    const { status, body } = await house.as('dan')('GET', '/authz/roles?org=acme');
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.map((one: { name: string }) => one.name),
+      ['cluster-operator', 'night watch'],
+    );
+    assert.deepEqual(body[1], role);
+    const changed = await house.as('ann')('PUT', `/authz/roles/${role.id}?org=acme`, { name: 'day watch' });
+    assert.deepEqual(
+      [changed.status, { ...changed.body, updated_at: '' }],
+      [200, { ...role, name: 'day watch', updated_at: '' }],
+    );
+    const gone = await house.as('ann')('DELETE', `/authz/roles/${role.id}?org=acme`);
+    assert.deepEqual([gone.status, gone.text, gone.headers.get('content-type')], [204, '', null]);
+    assert.equal((await house.as('root')('GET', `/authz/roles/${role.id}?org=acme`)).status, 404);
+  });
+
+  it('an organization without one has an empty list', async () => {
+    assert.equal((await house.as('eve')('GET', '/authz/roles?org=globex')).text, '[]');
+  });
+
+  it('needs only a name and permissions, of which there may be none', async () => {
+    const { body } = await makeRole(house, { name: 'bare' });
+    assert.deepEqual([body.description, body.permissions, body.team_ids], ['', [], []]);
+  });
+
+  it('holds permissions once, in the order of the catalogue, and teams once, ascending', async () => {
+    const [first, second] = [id.team('operators'), id.team('Viewers')].sort((a, b) => b - a);
+    const { body } = await makeRole(house, {
+      permissions: [CONNECT, EDIT, VIEW, CONNECT, EDIT],
+      teamIDs: [first, second, first],
+    });
+    assert.deepEqual(body.permissions, [EDIT, VIEW, CONNECT]);
+    assert.deepEqual(body.team_ids, [second, first]);
+  });
+
+  it('shows what was sent and not what the model implies', async () => {
+    const { body } = await makeRole(house, { permissions: [CONNECT] });
+    assert.deepEqual(body.permissions, [CONNECT]);
+  });
+
+  it('keeps what an update leaves out, and replaces what it holds', async () => {
+    const teamIDs = [id.team('operators')];
+    const { body: role } = await makeRole(house, { description: 'before', permissions: [VIEW, EDIT], teamIDs });
+    const put = async (change: object) =>
+      (await house.as('ann')('PUT', `/authz/roles/${role.id}?org=acme`, change)).body;
+    const still = { ...role, updated_at: '' };
+    assert.deepEqual({ ...(await put({})), updated_at: '' }, still);
+    assert.deepEqual({ ...(await put({ description: 'after' })), updated_at: '' }, { ...still, description: 'after' });
+    assert.deepEqual((await put({ permissions: [CONNECT] })).permissions, [CONNECT]);
+    const bare = await put({ permissions: [], teamIDs: [], description: '' });
+    assert.deepEqual([bare.permissions, bare.team_ids, bare.description, bare.name], [[], [], '', role.name]);
+  });
+
+  it('says when it was last changed', async () => {
+    const { body: role } = await makeRole(house, {});
+    const anHourAgo = sql('test.age', `update role set updated_at = now() - interval '1 hour' where id = $1`);
+    await house.house.db.query(anHourAgo, [role.id]);
+    const path = `/authz/roles/${role.id}?org=acme`;
+    const aged = (await house.as('ann')('GET', path)).body;
+    const { body: changed } = await house.as('ann')('PUT', path, { description: 'x' });
+    assert.ok(changed.updated_at > aged.updated_at, `${changed.updated_at} after ${aged.updated_at}`);
+    assert.equal(changed.created_at, role.created_at);
+  });
+
+  it('grants at once, and takes back at once', async () => {
+    const operators = id.team('operators');
+    const { body } = await makeRole(house, {
+      permissions: [clusterPermission('reconfigure clusters')],
+      teamIDs: [operators],
+    });
+    const prod = id.cluster('prod');
+    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_edit', 'can_connect']);
+    await house.as('ann')('PUT', `/authz/roles/${body.id}?org=acme`, { teamIDs: [] });
+    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
+    await house.as('ann')('PUT', `/authz/roles/${body.id}?org=acme`, { teamIDs: [operators] });
+    assert.ok((await allowedTo(house, 'dan', 'cluster', prod)).includes('can_edit'));
+    await house.as('ann')('DELETE', `/authz/roles/${body.id}?org=acme`);
+    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
+  });
+
+  it('is managed by a site administrator as by an owner', async () => {
+    const { body } = await makeRole(house, { permissions: [EDIT] }, 'acme', 'root');
+    const path = `/authz/roles/${body.id}?org=acme`;
+    assert.equal((await house.as('root')('PUT', path, { permissions: [VIEW] })).status, 200);
+    assert.equal((await house.as('root')('DELETE', path)).status, 204);
+  });
+
+  it('lists its principals: who, since when', async () => {
+    const teamIDs = [id.team('operators'), id.team('Viewers')];
+    const { body: role } = await makeRole(house, { teamIDs });
+    const { status, body } = await house.as('cat')('GET', `/authz/roles/${role.id}/principals?org=acme`);
+    assert.equal(status, 200);
+    const expected = [
+      { type: 'team', id: id.team('Viewers'), name: 'viewers', display_name: 'Viewers' },
+      { type: 'team', id: id.team('operators'), name: 'operators', display_name: 'operators' },
+    ].sort((a, b) => a.id - b.id);
+    assert.deepEqual(
+      body.map(({ assigned_at, ...rest }: { assigned_at: string }) => {
+        assert.match(assigned_at, RFC3339);
+        return rest;
+      }),
+      expected,
+    );
+    const nobody = await makeRole(house, {});
+    const path = `/authz/roles/${nobody.body.id}/principals?org=acme`;
+    assert.equal((await house.as('ann')('GET', path)).text, '[]');
+  });
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { CATALOG, type CatalogEntry } from '../../src/authz/catalog.ts';
+import { type Model, readModel } from '../../src/rebac/model.ts';
+import { makeHolder, numbersOf } from '../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${action}"`;
+
+describe('the catalogue and the model', () => {
+  let model: Model;
+  before(async () => {
+    model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
+  });
+
+  it('say the same: every permission is one relation that a role can be given, and there is no other', () => {
+    const organization = model.typeIndex.get('organization');
+    const role = model.typeIndex.get('role');
+    assert.ok(organization && role);
+    const assignee = role.firstUserset + (role.relationIndex.get('assignee') ?? Number.NaN);
+    const assignable = organization.relations.filter(({ admits }) => admits.has(assignee)).map(({ name }) => name);
+    assert.deepEqual(CATALOG.map(({ relation }) => relation).sort(), assignable.sort());
+    const others = model.types.filter((type) => type !== organization).flatMap((type) => type.relations);
+    assert.ok(!others.some(({ admits }) => admits.has(assignee)));
+  });
+
+  it('what an entry cannot do without is another entry of its namespace', () => {
+    for (const { namespace, requires } of CATALOG) {
+      for (const action of requires) {
+        assert.ok(CATALOG.some((other) => other.namespace === namespace && other.action === action));
+      }
+    }
+  });
+});
+
+describe('every permission of the catalogue', () => {
+  let house: TestHouse;
+  let holder: Awaited<ReturnType<typeof makeHolder>>;
+  let objects: { objectType: string; objectID: number }[];
+  before(async () => {
+    house = await openTestHouse();
+    holder = await makeHolder(house, []);
+    const id = numbersOf(house);
+    const asked: [string, number][] = [
+      ['organization', id.org('acme')],
+      ['team', id.team('operators')],
+      ['team', id.team('Owners')],
+      ['cluster', id.cluster('prod')],
+      ['contract', id.contract('acme')],
+      ['robot_ac', id.robot('ci')],
+      ['token', id.token('acme')],
+    ];
+    objects = asked.map(([objectType, objectID]) => ({ objectType, objectID }));
+  });
+  after(() => house.close());
+
+  /** Everything that the holder may do anywhere, one line each. */
+  async function allowed(): Promise<string[]> {
+    const { status, body } = await house.as(holder.name)(
+      'POST',
+      '/authz/objects/allowed-permissions?org=acme',
+      objects,
+    );
+    assert.equal(status, 200);
+    return body.flatMap(
+      ({ objectType, objectID, allowedPermissions }: (typeof objects)[0] & { allowedPermissions: string[] }) =>
+        allowedPermissions.map((relation) => `${objectType}:${objectID} ${relation}`),
+    );
+  }
+
+  async function give(permissions: readonly CatalogEntry[]): Promise<void> {
+    const body = { permissions: permissions.map(({ namespace, action }) => ({ namespace, action })) };
+    const answer = await house.as('ann')('PUT', `/authz/roles/${holder.roleId}?org=acme`, body);
+    assert.equal(answer.status, 200, answer.text);
+  }
+
+  for (const entry of CATALOG) {
+    it(`${wording(entry)} changes what is allowed when it is given, and changes it back when it is taken`, async () => {
+      const bare = await allowed();
+      await give([entry]);
+      const now = await allowed();
+      const gained = now.filter((line) => !bare.includes(line));
+      assert.ok(gained.some((line) => line.startsWith('organization:') && line.endsWith(` ${entry.relation}`)));
+      assert.deepEqual(
+        bare.filter((line) => !now.includes(line)),
+        [],
+      );
+      const implied = CATALOG.filter(
+        (other) => other.namespace === entry.namespace && entry.requires.includes(other.action),
+      );
+      assert.equal(implied.length, entry.requires.length);
+      for (const { relation } of implied) assert.ok(gained.some((line) => line.endsWith(` ${relation}`)));
+      const others = CATALOG.filter((other) => other !== entry && !implied.includes(other));
+      for (const { relation } of others) {
+        assert.ok(!gained.some((line) => line.startsWith('organization:') && line.endsWith(` ${relation}`)), relation);
+      }
+      await give([]);
+      assert.deepEqual(await allowed(), bare);
+    });
+  }
+
+  it('with what it cannot do without sent too, gives no more than without', async () => {
+    for (const entry of CATALOG.filter(({ requires }) => requires.length > 0)) {
+      await give([entry]);
+      const alone = await allowed();
+      await give(
+        CATALOG.filter(
+          (other) => other === entry || (other.namespace === entry.namespace && entry.requires.includes(other.action)),
+        ),
+      );
+      assert.deepEqual(await allowed(), alone);
+    }
+    await give([]);
+  });
+
+  /** What is done to something that exists shows on the thing itself, not only on the organization. */
+  it('that is about things which exist shows on those things', async () => {
+    const onThings = CATALOG.filter(({ action }) =>
+      /^(view|edit|reconfigure|connect|remove|delete|revoke|manage)/.test(action),
+    );
+    const onlyOrganization = [
+      'edit',
+      'view members',
+      'remove members',
+      'view roles',
+      'edit roles',
+      'delete roles',
+      'view audit log',
+    ];
+    for (const entry of onThings.filter(({ action }) => !onlyOrganization.includes(action))) {
+      await give([entry]);
+      const things = (await allowed()).filter((line) => !line.startsWith('organization:'));
+      assert.ok(things.length > 0, wording(entry));
+    }
+    await give([]);
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { type Db, openDb, sql } from '../../src/db/db.ts';
+import { createClockStore } from '../../src/directory/clock.store.ts';
+import { createClock } from '../../src/directory/clock.ts';
+import { createOrganizationStore } from '../../src/directory/organizations.store.ts';
+import { createOrganizations } from '../../src/directory/organizations.ts';
+import { createPeopleStore } from '../../src/directory/people.store.ts';
+import { createPeople } from '../../src/directory/people.ts';
+import { auditOf, brokenLinks } from '../support/audit.ts';
+import { type Driver, migrated, newPlace, type Place } from '../support/db.ts';
+
+const KILLS: Readonly<Record<Driver, number>> = { postgres: 20, pglite: 3 };
+
+interface Scene {
+  readonly place: Place;
+  readonly organizationId: bigint;
+  readonly teamIds: readonly bigint[];
+}
+
+const quiet = { say: () => undefined };
+const ROLES = sql(
+  'test.roles',
+  `select r.id, r.name, r.version,
+          array(select p.namespace || ' ' || p.action from role_permission p where p.role_id = r.id order by 1) as permissions,
+          array(select t.team_id::text from role_team t where t.role_id = r.id order by t.team_id) as teams,
+          (select count(*)::integer from tuple t where t.source_kind = 'role' and t.source_id = r.id) as tuples
+     from role r order by r.id`,
+);
+const CHANGES = sql(
+  'test.changes',
+  `select id, count(*)::integer as count from change where kind = 'role' group by id`,
+);
+const REVISION = sql(
+  'test.revision',
+  'select r.value, (select max(revision) from change) as last, (select count(distinct revision)::integer from change) as steps from revision r',
+);
+
+async function prepare(driver: Driver): Promise<Scene> {
+  const place = await newPlace(driver, migrated());
+  const db = await openDb({ ...quiet, ...place });
+  const { write } = createClock(createClockStore(db));
+  const founderId = await createPeople(createPeopleStore(db, write)).create({ name: 'ann', email: 'ann@example.com' });
+  const { id, teams } = await createOrganizations(createOrganizationStore(write)).create({ name: 'acme', founderId });
+  await db.close();
+  return { place, organizationId: id, teamIds: [...teams.values()] };
+}
+
+/** Lets a process write roles for a random while and kills it; what it had acknowledged by then. */
+async function killWhileWriting({ place, organizationId, teamIds }: Scene): Promise<Map<string, string>> {
+  const child = spawn(process.execPath, ['test/support/role-writer.ts'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ids = { organizationId: String(organizationId), teamIds: teamIds.map(String) };
+  child.stdin.end(JSON.stringify({ ...place, ...ids }));
+  let said = '';
+  // From the first acknowledged write on, so that every kill falls among writes.
+  const writing = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+      if (said.split('\n').length > 2) resolve();
+    });
+  });
+  await Promise.race([writing, once(child, 'close')]);
+  setTimeout(() => child.kill('SIGKILL'), Math.random() * 250);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+  assert.equal(child.signalCode, 'SIGKILL');
+  // The last line may be cut off: it was not acknowledged.
+  const lines = said.split('\n').slice(1, -1);
+  return new Map(lines.map((line) => line.split(' ') as [string, string]));
+}
+
+/** Everything that one transaction writes together must still be together. */
+async function assertInStep(
+  db: Db,
+  organizationId: bigint,
+  acknowledged: ReadonlyMap<string, string>,
+): Promise<number> {
+  const entries = await auditOf(db, organizationId);
+  assert.deepEqual(brokenLinks(entries), []);
+  const roles = await db.query<{
+    id: bigint;
+    name: string;
+    version: number;
+    permissions: string[];
+    teams: string[];
+    tuples: number;
+  }>(ROLES);
+  const changes = new Map((await db.query<{ id: bigint; count: number }>(CHANGES)).map((row) => [row.id, row.count]));
+  const existing = new Set(roles.map(({ id }) => id));
+  for (const { id, name, version, permissions, teams, tuples } of roles) {
+    const own = entries.filter((entry) => entry.object_id === id);
+    const last = JSON.parse(own.at(-1)?.after ?? 'null');
+    const said = last?.permissions.map(
+      (one: { namespace: string; action: string }) => `${one.namespace} ${one.action}`,
+    );
+    assert.deepEqual([name, permissions, teams], [last?.name, said?.sort(), last?.teamIds]);
+    assert.deepEqual([own.length, changes.get(id)], [version, version]);
+    assert.equal(tuples, 1 + permissions.length + teams.length);
+  }
+  for (const id of new Set(entries.map((entry) => entry.object_id))) {
+    const own = entries.filter((entry) => entry.object_id === id);
+    assert.equal(own.at(-1)?.action === 'role.delete', !existing.has(id));
+    assert.equal(changes.get(id), own.length);
+  }
+  for (const [id, state] of acknowledged) {
+    const role = roles.find((one) => String(one.id) === id);
+    if (state !== 'gone' && role) assert.ok(role.version >= Number(state));
+    else if (state !== 'gone')
+      assert.ok(entries.some((entry) => String(entry.object_id) === id && entry.action === 'role.delete'));
+    else assert.equal(role, undefined);
+  }
+  const [revision] = await db.query<{ value: bigint; last: bigint; steps: number }>(REVISION);
+  assert.deepEqual([revision?.last, BigInt(revision?.steps ?? 0)], [revision?.value, revision?.value]);
+  return entries.length;
+}
+
+for (const [driver, kills] of Object.entries(KILLS) as [Driver, number][]) {
+  describe(`a process that writes roles on ${driver}`, () => {
+    it(`is killed ${kills} times, and all that belongs together is still together`, { timeout: 240_000 }, async () => {
+      const scene = await prepare(driver);
+      let written = 0;
+      for (let kill = 0; kill < kills; kill++) {
+        const acknowledged = await killWhileWriting(scene);
+        const db = await openDb({ ...quiet, ...scene.place });
+        // A transaction of the dead process may still be on its way: wait for whoever holds the clock.
+        await createClock(createClockStore(db)).prune(1_000_000n);
+        written = await assertInStep(db, scene.organizationId, acknowledged);
+        await db.close();
+      }
+      assert.ok(written > kills, `only ${written} changes were written`);
+    });
+  });
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { CATALOG } from '../../src/authz/catalog.ts';
+import { createGraphStore } from '../../src/authz/graphs.store.ts';
+import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
+import { type Db, sql } from '../../src/db/db.ts';
+import { createClockStore } from '../../src/directory/clock.store.ts';
+import { type Clock, createClock } from '../../src/directory/clock.ts';
+import { allowed } from '../../src/rebac/engine.ts';
+import { createGraph, type Graph } from '../../src/rebac/graph.ts';
+import { type Model, readModel } from '../../src/rebac/model.ts';
+import { DRIVERS } from '../support/db.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+const NAMES = sql('test.names', 'select distinct object_type as type, object_id as id from tuple where store = $1');
+
+for (const driver of DRIVERS) {
+  describe(`the graphs of accounts on ${driver}`, () => {
+    let house: TestHouse;
+    let model: Model;
+    let seed = 20250714;
+    before(async () => {
+      house = await openTestHouse({ driver });
+      model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
+    });
+    after(() => house.close());
+
+    const random = (below: number) => {
+      seed = (seed * 48271) % 2147483647;
+      return seed % below;
+    };
+    const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
+
+    /** Graphs as a replica keeps them: fed by the changes alone. */
+    function openReplica(mostBytes = 1 << 20): {
+      graphs: Graphs;
+      clock: Clock;
+      loads: () => number;
+      patches: () => number;
+    } {
+      const clock = createClock({ ...createClockStore(house.house.db), onlyWriter: false });
+      const counts = { load: 0, patch: 0 };
+      const store = createGraphStore(house.house.db);
+      const counted = {
+        load(id: bigint) {
+          counts.load++;
+          return store.load(id);
+        },
+        patch(id: bigint, since: bigint) {
+          counts.patch++;
+          return store.patch(id, since);
+        },
+      };
+      return {
+        graphs: createGraphs(counted, clock, model, mostBytes),
+        clock,
+        loads: () => counts.load,
+        patches: () => counts.patch,
+      };
+    }
+
+    /** Every relation of every person on every object of the account. */
+    async function everything(db: Db, graph: Graph, accountId: bigint): Promise<string> {
+      const objects = await db.query<{ type: string; id: string }>(NAMES, [accountId]);
+      const names = objects.map(({ type, id }) => `${type}:${id}`).sort();
+      const people = Object.values(house.world.users).slice(0, 12);
+      return people
+        .flatMap(({ id }) => names.map((name) => `${id} ${name} ${allowed(graph, `user:${id}`, name)}`))
+        .join('\n');
+    }
+
+    const acme = () => house.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
+
+    /** One change of who may do what, of a random kind. */
+    async function changeSomething(): Promise<void> {
+      const { roles, organizations, resources, people } = house.house;
+      const actor = { id: house.world.users.ann?.id ?? 0n, name: 'ann', requestId: 'test' };
+      const setting = { organizationId: acme().id, actor };
+      const teams = Object.values(acme().teams);
+      const draft = () => ({
+        permissions: CATALOG.filter(() => random(4) === 0),
+        teamIds: teams.filter(() => random(2) === 0),
+      });
+      const known = await roles.list(acme().id);
+      const member = house.world.users[pick(['bob', 'cat', 'dan', 'eve', 'fan01'])]?.id ?? 0n;
+      switch (random(7)) {
+        case 0:
+          await roles.create(setting, { name: `random ${Date.now()} ${random(1e9)}`, ...draft() });
+          break;
+        case 1:
+        case 2:
+          await roles.update(setting, pick(known).id, draft(), () => undefined);
+          break;
+        case 3:
+          if (known.length > 2) await roles.remove(setting, pick(known).id, () => undefined);
+          break;
+        case 4:
+          await organizations.addMember(pick(teams), member);
+          break;
+        case 5:
+          await organizations.removeMember(pick(teams), member).catch(() => undefined);
+          break;
+        case 6: {
+          const name = `c${random(1e9)}`;
+          if (random(4) === 0) await people.create({ name, email: `${name}@example.com`, isAdmin: random(2) === 0 });
+          else if (random(3) === 0) {
+            const team = {
+              organizationId: acme().id,
+              name,
+              permission: pick(['none', 'read', 'write', 'admin'] as const),
+            };
+            acme().teams[name] = await organizations.createTeam(team);
+          } else await resources.createCluster({ ownerId: acme().id, name, uid: name });
+        }
+      }
+    }
+
+    it('patched with what changed, one answers as one that is loaded anew', async () => {
+      const { graphs, clock, loads, patches } = openReplica();
+      const store = createGraphStore(house.house.db);
+      for (let round = 0; round < 60; round++) {
+        for (let changes = random(4); changes >= 0; changes--) await changeSomething();
+        await clock.current();
+        const patched = await graphs.of(acme().id);
+        const fresh = createGraph(model, (await store.load(acme().id)).tuples);
+        assert.equal(patched.size, fresh.size);
+        const { db } = house.house;
+        assert.equal(await everything(db, patched, acme().id), await everything(db, fresh, acme().id));
+      }
+      assert.deepEqual([loads(), patches() > 40], [1, true]);
+    });
+
+    it('under a tiny budget are dropped and loaded again, and never answer wrongly', async () => {
+      const { graphs, clock, loads } = openReplica(1);
+      const { globex } = house.world.orgs;
+      const person = house.world.users.ann?.id ?? 0n;
+      for (let round = 0; round < 10; round++) {
+        await changeSomething();
+        await clock.current();
+        for (const id of [acme().id, globex?.id ?? 0n]) {
+          const { db } = house.house;
+          const fresh = await openReplica().graphs.of(id);
+          assert.equal(await everything(db, await graphs.of(id), id), await everything(db, fresh, id));
+          assert.equal(graphs.count(), 1);
+        }
+        const sizes = await graphs.together(acme().id, person, (one, other) => [one.size > 50, other.size > 0]);
+        assert.deepEqual(sizes, [true, true]);
+      }
+      assert.ok(loads() >= 30);
+    });
+
+    it('with the budget of all of them are kept', async () => {
+      const { graphs, clock, loads } = openReplica();
+      for (let round = 0; round < 3; round++) {
+        await clock.current();
+        for (const { id } of Object.values(house.world.orgs)) await graphs.of(id);
+      }
+      assert.deepEqual([graphs.count(), loads()], [2, 2]);
+      assert.ok(graphs.bytes() > 0);
+    });
+
+    it('when the changes that one missed are pruned it is loaded anew', async () => {
+      const { graphs, clock, loads } = openReplica();
+      await clock.current();
+      await graphs.of(acme().id);
+      await changeSomething();
+      await house.house.clock.prune(0n);
+      await clock.current();
+      const { db } = house.house;
+      const after = await everything(db, await graphs.of(acme().id), acme().id);
+      assert.equal(after, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
+      assert.equal(loads(), 2);
+      // Also when only the graph is behind: the clock read on, and the changes went before the graph was asked for.
+      await changeSomething();
+      await clock.current();
+      await house.house.clock.prune(0n);
+      const later = await everything(db, await graphs.of(acme().id), acme().id);
+      assert.equal(later, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
+    });
+
+    it('of two accounts are asked at one moment, whatever is written meanwhile', async () => {
+      // With its own clock, which on PGlite takes itself for the only writer and does not ask.
+      const clock = createClock(createClockStore(house.house.db));
+      const graphs = createGraphs(createGraphStore(house.house.db), clock, model, 1 << 20);
+      const clusters = sql('test.pairs', 'select count(*)::integer as count from cluster where owner_id = $1');
+      const [one, other] = [acme().id, house.world.orgs.globex?.id ?? 0n];
+      const insert = sql('test.pair', `insert into cluster (owner_id, name, uid) values ($1, $2, $3) returning id`);
+      const count = async (id: bigint) =>
+        (await house.house.db.query<{ count: number }>(clusters, [id]))[0]?.count ?? 0;
+      const ahead = (await count(one)) - (await count(other));
+      let isOver = false;
+      const writing = (async () => {
+        for (let pair = 0; pair < 60; pair++) {
+          await clock.write(async (query, touch) => {
+            for (const organizationId of [one, other]) {
+              const name = `pair-${organizationId}-${pair}`;
+              const [row] = await query<{ id: bigint }>(insert, [organizationId, name, name]);
+              touch({ kind: 'cluster', id: row?.id ?? 0n, organizationId });
+            }
+          });
+        }
+        isOver = true;
+      })();
+      const clustersIn = (graph: Graph) => [...graph.sources].filter((source) => source.startsWith('cluster:')).length;
+      while (!isOver) {
+        await clock.current();
+        const gap = await graphs.together(one, other, (a, b) => clustersIn(a) - clustersIn(b));
+        assert.equal(gap, ahead);
+      }
+      await writing;
+    });
+  });
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { CATALOG } from '../../src/authz/catalog.ts';
+import { createRoleStore } from '../../src/authz/roles.store.ts';
+import { DRIVERS } from '../support/db.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+for (const driver of DRIVERS) {
+  describe(`the store of roles on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const acme = () => house.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
+
+    it('keeps its promises', async () => {
+      const store = createRoleStore(house.house.db, house.house.clock.write);
+      const actor = { id: 1n, name: 'test', requestId: 'test' };
+      const draft = { name: 'Über', description: '', permissions: CATALOG.slice(3, 6), teamIds: [] };
+      const made = await store.create(acme().id, draft, actor);
+      assert.ok(made && !('refused' in made));
+      assert.deepEqual(await store.create(acme().id, { ...draft, name: 'ÜBER' }, actor), { refused: 'name taken' });
+      const unknown = await store.create(acme().id, { ...draft, name: 'x', teamIds: [2n ** 62n] }, actor);
+      assert.deepEqual(unknown, { refused: 'unknown teams', teamIds: [2n ** 62n] });
+      const all = {
+        ...draft,
+        permissions: [...CATALOG],
+        teamIds: Object.values(acme().teams).sort((a, b) => Number(a - b)),
+      };
+      const updated = await store.update(acme().id, made.id, () => all, actor);
+      assert.ok(updated && !('refused' in updated));
+      assert.deepEqual([updated.permissions, updated.teamIds, updated.version], [all.permissions, all.teamIds, 2]);
+      assert.deepEqual(await store.get(acme().id, made.id), updated);
+      assert.equal((await store.principals(acme().id, made.id)).length, all.teamIds.length);
+      assert.equal(await store.get(house.world.orgs.globex?.id ?? 0n, made.id), undefined);
+      assert.equal(await store.update(acme().id, 999_999n, () => all, actor), undefined);
+      assert.equal(await store.remove(acme().id, made.id, () => undefined, actor), true);
+      assert.equal(await store.remove(acme().id, made.id, () => undefined, actor), false);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { type Db, sql } from '../../src/db/db.ts';
+
+/** One entry of the record as it is stored, its fields in the order in which they are hashed. */
+export interface Entry {
+  readonly id: bigint;
+  readonly at: Date;
+  readonly organization_id: bigint;
+  readonly actor_id: bigint;
+  readonly actor_name: string;
+  readonly action: string;
+  readonly object_type: string;
+  readonly object_id: bigint;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly request_id: string;
+  readonly previous_hash: Buffer;
+  readonly hash: Buffer;
+}
+
+const ENTRIES = sql(
+  'test.audit',
+  `select id, at, organization_id, actor_id, actor_name, action, object_type, object_id, before::text, after::text,
+          request_id, previous_hash, hash from audit where organization_id = $1 order by id`,
+);
+
+export async function auditOf(db: Db, organizationId: number | bigint): Promise<Entry[]> {
+  return await db.query<Entry>(ENTRIES, [organizationId]);
+}
+
+/** The entries that do not follow from the one before, reckoned here from the description alone. */
+export function brokenLinks(entries: readonly Entry[]): bigint[] {
+  let previous = Buffer.alloc(32);
+  return entries.flatMap((entry) => {
+    const follows = entry.previous_hash.equals(previous) && digest(previous, entry).equals(entry.hash);
+    previous = Buffer.from(entry.hash);
+    return follows ? [] : [entry.id];
+  });
+}
+
+function digest(previous: Buffer, { at, before, after, ...rest }: Entry): Buffer {
+  const fields = [
+    at.toISOString(),
+    String(rest.organization_id),
+    String(rest.actor_id),
+    rest.actor_name,
+    rest.action,
+    rest.object_type,
+    String(rest.object_id),
+    before,
+    after,
+    rest.request_id,
+    previous.toString('hex'),
+  ];
+  return createHash('sha256').update(previous).update(JSON.stringify(fields)).digest();
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import type { Answer, TestHouse } from './house.ts';
+
+export interface Pair {
+  readonly namespace: string;
+  readonly action: string;
+}
+
+export const orgPermission = (action: string): Pair => ({ namespace: 'org_mgmt', action });
+export const clusterPermission = (action: string): Pair => ({ namespace: 'cluster_mgmt', action });
+
+/** The numbers of the demo world as they stand in a body. */
+export function numbersOf({ world }: TestHouse) {
+  return {
+    user: (name: string) => number(world.users[name]?.id, name),
+    org: (name: string) => number(world.orgs[name]?.id, name),
+    team: (name: string, org = 'acme') => number(world.orgs[org]?.teams[name], name),
+    role: (name: string, org = 'acme') => number(world.orgs[org]?.roles[name], name),
+    cluster: (name: string) => number(world.clusters[name]?.id, name),
+    contract: (name: string) => number(world.contracts[name], name),
+    robot: (name: string) => number(world.robots[name], name),
+    token: (name: string) => number(world.tokens[name], name),
+  };
+}
+
+function number(id: bigint | undefined, name: string): number {
+  if (id === undefined) throw new Error(`nothing is called ${name}`);
+  return Number(id);
+}
+
+/** What a person is told that they may do with one object. */
+export async function allowedTo(
+  house: TestHouse,
+  who: string,
+  type: string,
+  id: number | bigint,
+  org = 'acme',
+): Promise<string[]> {
+  const answer = await house.as(who)('GET', `/authz/objects/${type}/${id}/allowed-permissions?org=${org}`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.ok(answer.text.startsWith(`{"objectType":"${type}","objectID":${id},"allowedPermissions":[`), answer.text);
+  return answer.body.allowedPermissions;
+}
+
+let made = 0;
+
+/** A role of acme made by ann, with a name that nobody has. */
+export async function makeRole(house: TestHouse, role: object = {}, org = 'acme', who = 'ann'): Promise<Answer> {
+  const body = { name: `role ${++made} of ${process.pid}`, permissions: [], ...role };
+  const answer = await house.as(who)('POST', `/authz/roles?org=${org}`, body);
+  assert.equal(answer.status, 201, answer.text);
+  return answer;
+}
+
+/** Somebody new in acme, whose only team has a role with just these permissions. */
+export async function makeHolder({ house, world, as }: TestHouse, permissions: readonly Pair[], org = 'acme') {
+  const name = `holder${++made}`;
+  const id = await house.people.create({ name, email: `${name}@example.com` });
+  const { text } = await house.tokens.issue({ accountId: id, name: 'test', scopes: ['all'] });
+  world.users[name] = { id, token: text };
+  const organizationId = world.orgs[org]?.id ?? 0n;
+  const teamId = await house.organizations.createTeam({ organizationId, name: `team of ${name}`, permission: 'none' });
+  await house.organizations.addMember(teamId, id);
+  const owner = org === 'acme' ? 'ann' : 'eve';
+  const body = { name: `role of ${name}`, permissions, teamIDs: [Number(teamId)] };
+  const role = await as(owner)('POST', `/authz/roles?org=${org}`, body);
+  assert.equal(role.status, 201, role.text);
+  return { name, id, teamId: Number(teamId), roleId: role.body.id as number };
+}
+
+/** One line of a table of refusals: who sends what, and what the answer must be. */
+export interface Refused {
+  readonly who?: string | undefined;
+  readonly send: readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
+  readonly status: number;
+  readonly message: string | RegExp;
+}
+
+export async function assertRefused(house: TestHouse, { who, send, status, message }: Refused): Promise<void> {
+  const answer = await house.as(who)(...send);
+  assert.equal(answer.status, status, answer.text);
+  if (typeof message === 'string') assert.equal(answer.body.message, message);
+  else assert.match(answer.body.message, message);
+  assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+}

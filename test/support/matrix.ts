@@ -1,0 +1,68 @@
+import { createGraphStore } from '../../src/authz/graphs.store.ts';
+import { sql } from '../../src/db/db.ts';
+import { allowed } from '../../src/rebac/engine.ts';
+import { createGraph } from '../../src/rebac/graph.ts';
+import type { Model } from '../../src/rebac/model.ts';
+import type { TestHouse } from './house.ts';
+
+/** One object and, for each person, the relations that they hold on it. */
+export interface Holdings {
+  readonly type: string;
+  readonly id: bigint;
+  readonly name: string;
+  /** The name of the account whose object it is. */
+  readonly owner: string;
+  readonly held: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+interface ObjectRow {
+  type: string;
+  id: bigint;
+  name: string;
+  owner_id: bigint;
+  owner: string;
+}
+
+const OBJECTS = sql(
+  'test.objects',
+  `select o.type, o.id, o.name, a.id as owner_id, a.name as owner
+     from (select 1 as place, 'organization' as type, id, name, id as owner_id from account where kind = 'organization'
+           union all select 2, 'team', id, name, organization_id from team
+           union all select 3, 'role', id, name, organization_id from role
+           union all select 4, 'cluster', id, name, owner_id from cluster
+           union all select 5, 'contract', id, name, owner_id from contract
+           union all select 6, 'robot_ac', id, name, owner_id from robot
+           union all select 7, 'token', id, name, account_id from token) o
+     join account a on a.id = o.owner_id order by a.kind, o.place, o.id`,
+);
+
+/** Every object of a house, with what each of these people may do with it. */
+export async function holdingsOf({ house }: TestHouse, model: Model, people: Readonly<Record<string, bigint>>) {
+  const store = createGraphStore(house.db);
+  const holdings: Holdings[] = [];
+  for (const { type, id, name, owner_id, owner } of await house.db.query<ObjectRow>(OBJECTS)) {
+    const graph = createGraph(model, (await store.load(owner_id)).tuples);
+    const held = Object.entries(people).map(
+      ([who, person]) => [who, new Set(allowed(graph, `user:${person}`, `${type}:${id}`))] as const,
+    );
+    holdings.push({ type, id, name, owner, held: new Map(held) });
+  }
+  return holdings;
+}
+
+/** A table an object: a line for each relation, a column for each person. */
+export function tableOf({ type, name, owner, held }: Holdings, model: Model): string {
+  const people = [...held.keys()];
+  const relations = model.typeIndex.get(type)?.relations.map((relation) => relation.name) ?? [];
+  const head = type === 'organization' ? `${type} ${name}` : `${type} ${name}, of ${owner}`;
+  const lines = relations
+    .filter((relation) => people.some((who) => held.get(who)?.has(relation)))
+    .map((relation) => `  ${relation.padEnd(30)}${people.map((who) => cell(held.get(who)?.has(relation))).join('')}`);
+  return [`${head.padEnd(32)}${people.map((who) => who.padEnd(5)).join('')}`, ...lines]
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+function cell(holds = false): string {
+  return (holds ? 'x' : '.').padEnd(5);
+}
