@@ -1,0 +1,13 @@
+/** The file that NATS clients read: what the user may do, and the secret that proves it is them. */
+export function credentialsFile(jwt: string, seed: string): string {
+  return `-----BEGIN NATS USER JWT-----
+${jwt}
+------END NATS USER JWT------
+
+Keep this file to yourself: the seed below is a secret, and whoever has it is this user.
+
+-----BEGIN USER NKEY SEED-----
+${seed}
+------END USER NKEY SEED------
+`;
+}

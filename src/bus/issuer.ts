@@ -1,0 +1,46 @@
+import { userJwt } from './claims.ts';
+import { credentialsFile } from './credentials-file.ts';
+import { type Grant, NO_GRANT } from './grants.ts';
+import type { Keyrings, Realm } from './keyring.ts';
+import type { Allowed } from './subjects.ts';
+import type { BusUsers } from './users.ts';
+
+/** Who gets credentials, and for what. */
+export interface Bearer extends Allowed {
+  readonly id: bigint;
+  readonly name: string;
+  /** What of this somebody else may take away. */
+  readonly grant?: Grant;
+}
+
+/** Everything that a client needs to be this user; `seed` and `file` are secret. */
+export interface Issued {
+  /** Public key of the account that the user is in. */
+  readonly account: string;
+  readonly user: string;
+  readonly jwt: string;
+  readonly seed: string;
+  readonly file: string;
+}
+
+export type Issuer = ReturnType<typeof createIssuer>;
+
+/** Always fresh: what somebody may do on the bus is decided when they ask, and ends with the life of what they got. */
+export function createIssuer(keyrings: Pick<Keyrings, 'get'>, users: BusUsers, lifeSeconds: number) {
+  return { issue };
+
+  async function issue(realm: Realm, bearer: Bearer, now: Date): Promise<Issued> {
+    const { [realm]: account } = await keyrings.get();
+    const { publicKey: user, seed } = await users.keyOf(bearer.id, realm, bearer.grant ?? NO_GRANT);
+    const issuedAt = Math.floor(now.getTime() / 1000);
+    const jwt = userJwt(account, {
+      name: bearer.name,
+      user,
+      issuedAt,
+      expiresAt: issuedAt + lifeSeconds,
+      publish: bearer.publish,
+      subscribe: bearer.subscribe,
+    });
+    return { account: account.publicKey, user, jwt, seed, file: credentialsFile(jwt, seed) };
+  }
+}

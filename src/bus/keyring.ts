@@ -1,0 +1,82 @@
+import { AppError } from '../errors.ts';
+import { createKeyPair, type KeyKind, type KeyPair, restoreKeyPair } from './nkeys.ts';
+
+/** Keeps secrets at rest: bound to their owner (0: the deployment itself) and to what they are. */
+export interface Safe {
+  seal(ownerId: bigint, identity: string, plaintext: Buffer): Promise<Buffer>;
+  open(ownerId: bigint, identity: string, sealed: Buffer): Promise<Buffer>;
+}
+
+/** The part of the bus that a person is in: where everybody works, or where site administrators watch. */
+export type Realm = 'application' | 'administration';
+export type KeyName = 'operator' | 'system' | Realm;
+
+export interface StoredKey {
+  readonly name: KeyName;
+  readonly publicKey: string;
+  readonly seed: Buffer;
+}
+
+export interface KeyringStore {
+  load(): Promise<(StoredKey & { readonly createdAt: Date })[]>;
+  /** Adds those that are not there yet. */
+  add(keys: readonly StoredKey[]): Promise<void>;
+}
+
+export type Keyring = Readonly<Record<KeyName, KeyPair>> & { readonly createdAt: Date };
+
+export type Keyrings = ReturnType<typeof createKeyrings>;
+
+const KINDS: Readonly<Record<KeyName, KeyKind>> = {
+  operator: 'operator',
+  system: 'account',
+  application: 'account',
+  administration: 'account',
+};
+const NAMES = Object.keys(KINDS) as KeyName[];
+const DEPLOYMENT = 0n;
+
+/** The keys that everything on the bus hangs on. They never change, so each process reads them once. */
+export function createKeyrings(store: KeyringStore, safe: Safe) {
+  let known: Promise<Keyring> | undefined;
+  return { get, find };
+
+  /** Makes the keys when there are none. */
+  function get(): Promise<Keyring> {
+    known ??= made().catch((error) => {
+      known = undefined;
+      throw error;
+    });
+    return known;
+  }
+
+  /** Nobody has needed the bus yet: undefined. */
+  async function find(): Promise<Keyring | undefined> {
+    return known !== undefined || (await store.load()).length === NAMES.length ? await get() : undefined;
+  }
+
+  async function made(): Promise<Keyring> {
+    const present = await store.load();
+    if (present.length < NAMES.length) await store.add(await Promise.all(NAMES.map(create)));
+    // Read again: of two processes that make keys at once, the quicker wins, key by key.
+    const stored = present.length < NAMES.length ? await store.load() : present;
+    const pairs = await Promise.all(stored.map(async (key) => [key.name, await restore(key)] as const));
+    const createdAt = new Date(Math.max(...stored.map((key) => key.createdAt.getTime())));
+    return { ...(Object.fromEntries(pairs) as Record<KeyName, KeyPair>), createdAt };
+  }
+
+  async function create(name: KeyName): Promise<StoredKey> {
+    const pair = createKeyPair(KINDS[name]);
+    return { name, publicKey: pair.publicKey, seed: await safe.seal(DEPLOYMENT, identityOf(name), pair.raw()) };
+  }
+
+  async function restore({ name, publicKey, seed }: StoredKey): Promise<KeyPair> {
+    const pair = restoreKeyPair(KINDS[name], await safe.open(DEPLOYMENT, identityOf(name), seed));
+    if (pair.publicKey !== publicKey) throw new AppError('internal', `the bus key ${name} does not fit its seed`);
+    return pair;
+  }
+}
+
+function identityOf(name: KeyName): string {
+  return `bus key ${name}`;
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decode, encodeUser, parseCreds } from '@nats-io/jwt';
+import { fromPublic, fromSeed } from '@nats-io/nkeys';
+import { accountJwt, operatorJwt, userJwt } from '../../src/bus/claims.ts';
+import { credentialsFile } from '../../src/bus/credentials-file.ts';
+import { createKeyPair, type KeyKind, restoreKeyPair } from '../../src/bus/nkeys.ts';
+
+const KINDS: readonly (readonly [KeyKind, string])[] = [
+  ['operator', 'O'],
+  ['account', 'A'],
+  ['user', 'U'],
+];
+
+/** The libraries of NATS are the judge: what we write, they must read, and the other way round. */
+describe('keys', () => {
+  for (const [kind, letter] of KINDS) {
+    it(`(${kind}) are what the library makes of the same seed`, () => {
+      for (let round = 0; round < 50; round++) {
+        const ours = createKeyPair(kind);
+        const theirs = fromSeed(Buffer.from(ours.seed()));
+        assert.equal(ours.publicKey[0], letter);
+        assert.equal(ours.seed().slice(0, 2), `S${letter}`);
+        assert.equal(theirs.getPublicKey(), ours.publicKey);
+      }
+    });
+  }
+
+  it('sign as the library does, to the byte', () => {
+    const ours = createKeyPair('user');
+    const theirs = fromSeed(Buffer.from(ours.seed()));
+    assert.deepEqual(ours.sign('ünïcode'), Buffer.from(theirs.sign(Buffer.from('ünïcode'))));
+    assert.ok(fromPublic(ours.publicKey).verify(Buffer.from('text'), ours.sign('text')));
+    assert.ok(!fromPublic(ours.publicKey).verify(Buffer.from('other'), ours.sign('text')));
+  });
+
+  it('come back from what is stored of them', () => {
+    const key = createKeyPair('account');
+    assert.equal(key.raw().length, 32);
+    assert.equal(restoreKeyPair('account', key.raw()).seed(), key.seed());
+    assert.throws(() => restoreKeyPair('account', key.raw().subarray(1)), /damaged/);
+  });
+});
+
+describe('claims', () => {
+  const operator = createKeyPair('operator');
+  const account = createKeyPair('account');
+  const user = createKeyPair('user');
+  const said = { name: 'ann', user: user.publicKey, issuedAt: 1_700_000_000, expiresAt: 1_700_003_600 };
+  const jwt = userJwt(account, { ...said, publish: ['a.>'], subscribe: ['b.>', 'c'] });
+
+  const verify = (text: string, issuer: string) => {
+    const [head, body, signature] = text.split('.');
+    return fromPublic(issuer).verify(Buffer.from(`${head}.${body}`), Buffer.from(signature ?? '', 'base64url'));
+  };
+
+  it('of a user are decoded by the library, and signed by the account', () => {
+    const claims = decode<{ pub: object; sub: object; type: string; version: number }>(jwt);
+    assert.equal(claims.iss, account.publicKey);
+    assert.equal(claims.sub, user.publicKey);
+    assert.equal(claims.exp, said.expiresAt);
+    assert.deepEqual(claims.nats.pub, { allow: ['a.>'] });
+    assert.deepEqual(claims.nats.sub, { allow: ['b.>', 'c'] });
+    assert.ok(verify(jwt, account.publicKey));
+    assert.ok(!verify(jwt, operator.publicKey));
+  });
+
+  it('have the header of the library, and hold what the library would put in', async () => {
+    const theirs = await encodeUser('ann', fromPublic(user.publicKey), fromSeed(Buffer.from(account.seed())), {});
+    assert.equal(jwt.split('.')[0], theirs.split('.')[0]);
+    const keys = Object.keys(decode<object>(jwt).nats);
+    for (const key of Object.keys(decode<object>(theirs).nats)) assert.ok(keys.includes(key), key);
+  });
+
+  it('of the same things are the same text', () => {
+    assert.equal(userJwt(account, { ...said, publish: ['a.>'], subscribe: ['b.>', 'c'] }), jwt);
+    assert.notEqual(userJwt(account, { ...said, publish: ['a.>'], subscribe: ['b.>'] }), jwt);
+  });
+
+  it('of the operator and an account are decoded and verified', () => {
+    const top = operatorJwt(operator, { name: 'atrium', issuedAt: 1, systemAccount: account.publicKey });
+    assert.ok(verify(top, operator.publicKey));
+    assert.equal(decode<{ system_account: string }>(top).nats.system_account, account.publicKey);
+    const text = accountJwt(operator, {
+      name: 'x',
+      account: account.publicKey,
+      issuedAt: 7,
+      revoked: new Map([[user.publicKey, 9]]),
+    });
+    assert.ok(verify(text, operator.publicKey));
+    const claims = decode<{ revocations: object; limits?: { conn: number } }>(text);
+    assert.deepEqual(claims.nats.revocations, { [user.publicKey]: 9 });
+    assert.equal(claims.nats.limits?.conn, -1);
+  });
+
+  it('stand in a file that the library reads', async () => {
+    const read = await parseCreds(Buffer.from(credentialsFile(jwt, user.seed())));
+    assert.equal(read.jwt, jwt);
+    assert.equal(read.key, user.seed());
+    assert.equal(read.aid, account.publicKey);
+  });
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { serverConfig } from '../../src/bus/server-config.ts';
+
+const SETUP = {
+  operatorJwt: 'eyJ.op',
+  systemAccount: 'ASYS',
+  accounts: [{ name: 'system', key: 'ASYS', jwt: 'eyJ.sys' }],
+};
+
+const listening = (url: string, wsUrl?: string) =>
+  [...serverConfig(SETUP, { url, wsUrl, folder: '/srv' }).matchAll(/listen: "(.*)"/g)].map((found) => found[1]);
+
+describe('the configuration of a NATS server', () => {
+  const PLACES: readonly (readonly [url: string, wsUrl: string | undefined, places: string[]])[] = [
+    ['nats://127.0.0.1:4222', undefined, ['127.0.0.1:4222']],
+    ['nats://localhost', undefined, ['127.0.0.1:4222']],
+    ['nats://[::1]:4333', undefined, ['[::1]:4333']],
+    ['nats://bus.example.com', 'ws://bus.example.com', ['0.0.0.0:4222', '0.0.0.0:80']],
+    ['nats://bus.example.com:80', 'ws://127.0.0.2:80', ['0.0.0.0:80', '127.0.0.2:80']],
+    ['tls://10.1.2.3:5222', 'wss://bus.example.com/path', ['0.0.0.0:5222', '0.0.0.0:443']],
+    ['tls://10.1.2.3', 'wss://bus.example.com:9443', ['0.0.0.0:4222', '0.0.0.0:9443']],
+  ];
+  for (const [url, wsUrl, places] of PLACES) {
+    it(`listens where clients are sent: ${url}, ${wsUrl}`, () => assert.deepEqual(listening(url, wsUrl), places));
+  }
+
+  it('asks for a certificate where the address promises one, and only there', () => {
+    const text = (url: string, wsUrl: string) => serverConfig(SETUP, { url, wsUrl, folder: '.' });
+    assert.equal(text('tls://a', 'wss://a').match(/cert_file/g)?.length, 2);
+    assert.equal(text('nats://a', 'ws://a').match(/cert_file/g), null);
+    assert.match(text('nats://a', 'ws://a'), /no_tls: true/);
+  });
+
+  it('quotes the folder', () => {
+    const text = serverConfig(SETUP, { url: 'nats://a', wsUrl: undefined, folder: '/srv/my "bus"' });
+    assert.match(text, /dir: "\/srv\/my \\"bus\\"\/accounts"/);
+  });
+});
