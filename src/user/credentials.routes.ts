@@ -1,0 +1,126 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { actorOf, callerOf, signedIn } from '../http/access.ts';
+import { requireMatch } from '../http/etag.ts';
+import { NoBody, timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Credential, CredentialCard, Credentials, Precondition } from './credentials.ts';
+
+const Spec = Type.Object(
+  { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-"; yours alone' }) },
+  {
+    additionalProperties: true,
+    description: 'Any object with a name, and a type that says whose cloud it is for; kept and given back as it is.',
+  },
+);
+/** Sent as the text that was received, so no serializer may touch it. */
+const form = {
+  type: 'object',
+  required: ['name', 'creationTimestamp'],
+  properties: { name: { type: 'string' }, creationTimestamp: { type: 'string', format: 'date-time' } },
+  additionalProperties: true,
+};
+const Form = Type.Unsafe<string>(form);
+const Forms = Type.Unsafe<string>({ type: 'array', items: form });
+const Name = Type.Object({ credName: Type.String() });
+const Filter = Type.Object({
+  credential_type: Type.Optional(
+    Type.Unsafe<string | string[]>({
+      anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }],
+      description: 'Only credentials of these types; may be repeated or hold several, separated by commas.',
+    }),
+  ),
+  mgmt_endpoint: Type.Optional(
+    Type.String({ description: 'Leaves out management platforms at another address than this.' }),
+  ),
+});
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function credentialRoutes(scope: Scope, credentials: Credentials): void {
+  const tags = ['credentials'];
+  const access = signedIn('credential');
+
+  scope.get(
+    '/user/credentials',
+    {
+      config: { access },
+      schema: { summary: 'Your cloud credentials', tags, querystring: Filter, response: { 200: Forms } },
+    },
+    async (request, reply) => {
+      const { credential_type = [], mgmt_endpoint } = request.query;
+      const found = await credentials.list(callerOf(request).person.id, {
+        types: readTypes(credential_type),
+        managementEndpoint: mgmt_endpoint,
+      });
+      return reply.type(JSON_TYPE).send(`[${found.map(present).join(',')}]`);
+    },
+  );
+
+  scope.get(
+    '/user/credentials/:credName',
+    {
+      config: { access },
+      schema: { summary: 'One cloud credential', tags, params: Name, response: { 200: Form } },
+    },
+    async (request, reply) => {
+      const credential = await credentials.get(callerOf(request).person.id, request.params.credName);
+      return reply.header('ETag', etagOf(credential)).type(JSON_TYPE).send(present(credential));
+    },
+  );
+
+  scope.post(
+    '/user/credentials',
+    {
+      config: { access, keepsText: true },
+      schema: { summary: 'Keep a cloud credential', tags, body: Spec, response: { 201: NoBody } },
+    },
+    async (request, reply) => {
+      const made = await credentials.create(actorOf(request), request.bodyText);
+      return reply.code(201).header('ETag', etagOf(made)).send();
+    },
+  );
+
+  scope.put(
+    '/user/credentials',
+    {
+      config: { access, keepsText: true },
+      schema: { summary: 'Replace the credential that the body names', tags, body: Spec, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      const changed = await credentials.update(actorOf(request), request.bodyText, unchanged(request));
+      return reply.code(204).header('ETag', etagOf(changed)).send();
+    },
+  );
+
+  scope.delete(
+    '/user/credentials/:credName',
+    {
+      config: { access },
+      schema: { summary: 'Forget a cloud credential', tags, params: Name, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      await credentials.remove(actorOf(request), request.params.credName, unchanged(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
+function readTypes(given: string | string[]): string[] {
+  return [given]
+    .flat()
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim().toLowerCase())
+    .filter((text) => text !== '');
+}
+
+function present({ spec, createdAt }: Credential): string {
+  return `${spec.slice(0, -1)},"creationTimestamp":"${timestamp(createdAt)}"}`;
+}
+
+function etagOf({ id, version }: CredentialCard): string {
+  return `"${id}-${version}"`;
+}
+
+function unchanged(request: FastifyRequest): Precondition {
+  return (current) => requireMatch(request, etagOf(current));
+}

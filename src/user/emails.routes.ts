@@ -1,0 +1,70 @@
+import Type from 'typebox';
+import { anyone, callerOf, signedIn } from '../http/access.ts';
+import { NoBody } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Email, Emails } from './emails.ts';
+
+const EmailEntry = Type.Object({ email: Type.String(), verified: Type.Boolean(), primary: Type.Boolean() });
+const EmailList = Type.Object({ emails: Type.Array(Type.String()) });
+
+export function emailRoutes(scope: Scope, emails: Emails): void {
+  const tags = ['user'];
+  const config = { access: signedIn('user') };
+
+  scope.get(
+    '/user/emails',
+    { config, schema: { summary: 'The addresses of the caller', tags, response: { 200: Type.Array(EmailEntry) } } },
+    async (request) => (await emails.list(callerOf(request).person.id)).map(present),
+  );
+
+  scope.post(
+    '/user/emails',
+    {
+      config,
+      schema: {
+        summary: 'Add addresses, all or none',
+        tags,
+        body: EmailList,
+        response: { 201: Type.Array(EmailEntry) },
+      },
+    },
+    async (request, reply) => {
+      const list = await emails.add(callerOf(request).person.id, request.body.emails, new Date());
+      return reply.code(201).send(list.map(present));
+    },
+  );
+
+  scope.delete(
+    '/user/emails',
+    {
+      config,
+      schema: { summary: 'Remove addresses, all or none', tags, body: EmailList, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      await emails.remove(callerOf(request).person.id, request.body.emails);
+      return reply.code(204).send();
+    },
+  );
+
+  scope.get(
+    '/user/emails/confirm',
+    {
+      config: { access: anyone },
+      schema: {
+        summary: 'Confirm an address: the link in the letter',
+        tags,
+        extension: true,
+        querystring: Type.Object({ key: Type.String() }),
+        response: { 200: Type.Object({ message: Type.String() }) },
+      },
+    },
+    async (request) => {
+      await emails.confirm(request.query.key, new Date());
+      return { message: 'the address is confirmed' };
+    },
+  );
+}
+
+function present({ address, verified, primary }: Email) {
+  return { email: address, verified, primary };
+}

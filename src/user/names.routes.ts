@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { signedIn } from '../http/access.ts';
+import type { Scope } from '../http/server.ts';
+import type { Names } from './names.ts';
+
+const Validation = Type.Object({
+  Status: Type.String({ description: 'VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED' }),
+});
+const Text = Type.Optional(Type.String());
+
+export function nameRoutes(scope: Scope, names: Names): void {
+  const tags = ['user'];
+  // Nothing is changed by asking, so a token that may only read may ask.
+  const config = { access: signedIn('user', { level: 'read' }) };
+  const response = { 200: Validation };
+
+  scope.post(
+    '/user/validate/username',
+    {
+      config,
+      schema: {
+        summary: 'Could this user name be taken?',
+        tags,
+        querystring: Type.Object({ user_name: Text }),
+        response,
+      },
+    },
+    async (request) => ({ Status: await names.username(request.query.user_name ?? '') }),
+  );
+
+  scope.post(
+    '/user/validate/orgname',
+    {
+      config,
+      schema: {
+        summary: 'Could this organization name be taken?',
+        tags,
+        querystring: Type.Object({ user_name: Text, org: Text }),
+        response,
+      },
+    },
+    async (request) => ({ Status: await names.organization(request.query.user_name ?? '', request.query.org) }),
+  );
+
+  scope.post(
+    '/user/validate/email',
+    {
+      config,
+      schema: { summary: 'Could this address be used?', tags, querystring: Type.Object({ email: Text }), response },
+    },
+    async (request) => ({ Status: await names.email(request.query.email ?? '') }),
+  );
+}

@@ -1,0 +1,34 @@
+import { type Callers, type Person, refuseUnusable } from '../directory/callers.ts';
+import type { People } from '../directory/people.ts';
+import type { Session, Sessions } from '../directory/sessions.ts';
+import { AppError } from '../errors.ts';
+
+export interface SignInRequest {
+  readonly username: string;
+  readonly password: string;
+  readonly remember: boolean;
+}
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+/** Browser sessions: opened by a password, ended for good by signing out. */
+export function createSignIn(
+  callers: Pick<Callers, 'byPassword'>,
+  people: Pick<People, 'signedIn'>,
+  sessions: Sessions,
+) {
+  return { open, close: sessions.close };
+
+  async function open(request: SignInRequest, now: Date): Promise<{ person: Person; session: Session }> {
+    const person = await callers.byPassword(request.username, request.password);
+    refuseUnusable(person);
+    await people.signedIn(person.id, now);
+    return { person: { ...person, lastLoginAt: now }, session: await sessions.open(person.id, request.remember, now) };
+  }
+}
+
+/** Clients of this family are told 404 when the name or the password is wrong. */
+export function asUnknownUser(error: unknown): unknown {
+  const isWrong = error instanceof AppError && error.kind === 'unauthenticated';
+  return isWrong ? new AppError('notFound', 'user does not exist, or the password is wrong') : error;
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+
+const KEYS = [
+  ...['id', 'login', 'username', 'full_name', 'email', 'avatar_url', 'language', 'is_admin', 'last_login', 'created'],
+  ...['type', 'active', 'prohibit_login', 'location', 'website', 'description', 'orgAdmin'],
+];
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const NEVER = '1970-01-01T00:00:00Z';
+
+describe('GET /user', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const self = async (name: string, query = '') => (await house.as(name)('GET', `/user${query}`)).body;
+
+  it('has every key, each of its own type', async () => {
+    const user = await self('ann');
+    assert.deepEqual(Object.keys(user).sort(), [...KEYS].sort());
+    const { created, ...rest } = user;
+    assert.match(created, MOMENT);
+    assert.deepEqual(rest, {
+      id: Number(house.world.users.ann?.id),
+      login: 'ann',
+      username: 'ann',
+      full_name: 'Ann Archer',
+      email: 'ann@example.com',
+      avatar_url: `${house.url}/avatars/ann`,
+      language: '',
+      is_admin: false,
+      last_login: NEVER,
+      type: 0,
+      active: true,
+      prohibit_login: false,
+      location: '',
+      website: '',
+      description: '',
+      orgAdmin: true,
+    });
+  });
+
+  it('says who runs the site and who runs an organization', async () => {
+    const seen: Record<string, [boolean, boolean]> = {};
+    for (const name of ['root', 'ann', 'bob', 'cat', 'dan', 'eve']) {
+      const { is_admin, orgAdmin } = await self(name);
+      seen[name] = [is_admin, orgAdmin];
+    }
+    assert.deepEqual(seen, {
+      root: [true, false],
+      ann: [false, true],
+      bob: [false, false],
+      cat: [false, false],
+      dan: [false, false],
+      eve: [false, true],
+    });
+  });
+
+  it('fills clientOrgUser for check_client_org=true and for nothing else', async () => {
+    for (const query of ['', '?check_client_org=', '?check_client_org=false', '?check_client_org=1', '?other=true']) {
+      assert.equal('clientOrgUser' in (await self('ann', query)), false, query);
+    }
+    assert.equal((await self('ann', '?check_client_org=true')).clientOrgUser, false);
+    const client = await house.house.organizations.create({
+      name: 'customer',
+      founderId: house.world.users.bob?.id ?? 0n,
+    });
+    await house.house.clock.write(async (_query, touch) => {
+      await house.house.db.query(statement(`update account set org_type = 'client' where id = ${client.id}`));
+      touch({ kind: 'account', id: house.world.users.bob?.id ?? 0n });
+    });
+    assert.equal((await self('bob', '?check_client_org=true')).clientOrgUser, true);
+    assert.equal((await self('ann', '?check_client_org=true')).clientOrgUser, false);
+  });
+
+  it('is the same with and without a slash at the end, and an answer to HEAD has no body', async () => {
+    assert.deepEqual(await self('ann'), (await house.as('ann')('GET', '/user/')).body);
+    const head = await house.as('ann')('HEAD', '/user');
+    assert.deepEqual([head.status, head.text], [200, '']);
+  });
+});
+
+describe('an avatar', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  it('stands at the absolute address that the user names, for anybody to see', async () => {
+    const { avatar_url } = (await house.as('ann')('GET', '/user')).body;
+    const picture = await fetch(avatar_url);
+    assert.equal(picture.status, 200);
+    assert.equal(picture.headers.get('content-type'), 'image/svg+xml');
+    assert.match(await picture.text(), /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*<\/svg>$/);
+  });
+
+  it('is the same for a name in any letter case, another for another name, and safe for any text', async () => {
+    const draw = async (name: string) => (await house.call('GET', `/avatars/${name}`)).text;
+    assert.equal(await draw('ann'), await draw('ANN'));
+    assert.notEqual(await draw('ann'), await draw('bob'));
+    const odd = await draw(encodeURIComponent('"><script>alert(1)</script>'));
+    assert.doesNotMatch(odd, /script/);
+  });
+
+  it('is at the address that BASE_URL says', async () => {
+    const behind = await openTestHouse({ env: { BASE_URL: 'https://atrium.example.com/api-server' } });
+    const { body } = await behind.as('ann')('GET', '/user');
+    assert.equal(body.avatar_url, 'https://atrium.example.com/api-server/avatars/ann');
+    const page = await behind.as('root')('GET', '/user/followers?limit=40');
+    assert.match(page.headers.get('link') ?? '', /^<https:\/\/atrium\.example\.com\/api-server\/api\/v1\/user\/foll/);
+    await behind.close();
+  });
+});

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+/** What a browser does with cookies, and no more: keeps what is set, sends it back, drops what has expired. */
+class Browser {
+  readonly #url: string;
+  readonly jar = new Map<string, string>();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  async send(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Response> {
+    const Cookie = [...this.jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(`${this.#url}/api/v1${path}`, {
+      method,
+      headers: { ...(Cookie && { Cookie }), ...(body && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [name = '', value = ''] = cookie.split(';', 1)[0]?.split('=') ?? [];
+      if (/Max-Age=0/.test(cookie)) this.jar.delete(name);
+      else this.jar.set(name, value);
+    }
+    return response;
+  }
+}
+
+describe('a browser', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const signIn = async (name: string) => {
+    const browser = new Browser(house.url);
+    const password = house.world.users[name]?.password;
+    assert.equal(
+      (await browser.send('POST', '/user/signin', { username: name, password, remember: true })).status,
+      200,
+    );
+    return browser;
+  };
+
+  it('signs in, reads, changes something with its CSRF token, signs out, and is a stranger again', async () => {
+    const browser = await signIn('ann');
+    assert.deepEqual([...browser.jar.keys()].sort(), ['_csrf', 'atrium_session']);
+    const kept = new Map(browser.jar);
+    const me = await browser.send('GET', '/user');
+    assert.equal(((await me.json()) as { login: string }).login, 'ann');
+    const csrf = me.headers.get('x-csrf-token') ?? '';
+    assert.equal(csrf, browser.jar.get('_csrf'));
+
+    const follow = (headers = {}) => browser.send('PUT', '/user/following/cat', undefined, headers);
+    const refused = await follow();
+    assert.equal(refused.status, 403);
+    assert.match(((await refused.json()) as { message: string }).message, /X-Csrf-Token/);
+    assert.equal((await follow({ 'X-Csrf-Token': 'x' })).status, 403);
+    assert.equal((await follow({ 'X-Csrf-Token': csrf })).status, 204);
+    const added = await browser.send('POST', '/user/emails', { emails: ['ann@web.example'] }, { 'X-Csrf-Token': csrf });
+    assert.equal(added.status, 201);
+
+    assert.equal((await browser.send('GET', '/user/signout')).status, 200);
+    assert.equal(browser.jar.size, 0);
+    const stranger = await browser.send('GET', '/user');
+    assert.deepEqual(
+      [stranger.status, ((await stranger.json()) as { message: string }).message],
+      [401, 'token is required'],
+    );
+    for (const [name, value] of kept) browser.jar.set(name, value);
+    const ended = await browser.send('GET', '/user', undefined, { 'X-Csrf-Token': csrf });
+    assert.equal(ended.status, 401);
+    assert.equal(((await ended.json()) as { message: string }).message, 'invalid username, password or token');
+  });
+
+  it('is one of several: signing out in one leaves the others signed in', async () => {
+    const [one, other] = [await signIn('bob'), await signIn('bob')];
+    await one.send('GET', '/user/signout');
+    assert.equal((await other.send('GET', '/user')).status, 200);
+  });
+
+  it('cannot use the CSRF token of another session', async () => {
+    const [one, other] = [await signIn('cat'), await signIn('cat')];
+    const csrf = other.jar.get('_csrf') ?? '';
+    const answer = await one.send('PUT', '/user/following/ann', undefined, { 'X-Csrf-Token': csrf });
+    assert.equal(answer.status, 403);
+  });
+});
+
+/** Four ways of not being let in; each has its own status and its own words. */
+describe('a credential that is no good', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const token = async (scopes: string[], expiresAt: Date | null = null) => {
+    const accountId = house.world.users.ann?.id ?? 0n;
+    return (await house.house.tokens.issue({ accountId, name: crypto.randomUUID(), scopes, expiresAt })).text;
+  };
+  const table: readonly [
+    what: string,
+    status: number,
+    message: string,
+    headers: () => Promise<Record<string, string>>,
+  ][] = [
+    ['none', 401, 'token is required', async () => ({})],
+    [
+      'an expired token',
+      401,
+      'invalid username, password or token',
+      async () => ({ Authorization: `token ${await token(['all'], new Date(Date.now() - 1))}` }),
+    ],
+    [
+      'a signed-out cookie',
+      401,
+      'invalid username, password or token',
+      async () => {
+        const id = house.world.users.ann?.id ?? 0n;
+        const session = await house.house.sessions.open(id, false, new Date());
+        await house.house.sessions.close(session.text);
+        return { Cookie: `atrium_session=${session.text}; _csrf=${session.csrf}` };
+      },
+    ],
+    [
+      'a token without the scope',
+      403,
+      'token does not have at least one of required scope(s), required=[read:user], token scope=write:authz',
+      async () => ({ Authorization: `token ${await token(['write:authz'])}` }),
+    ],
+  ];
+  for (const [what, status, message, headers] of table) {
+    it(`${what}: ${status} everywhere in the group`, async () => {
+      const shown = await headers();
+      for (const path of ['/user', '/user/emails', '/user/followers', '/user/teams', '/user/clusters?all=true']) {
+        const answer = await house.as()('GET', path, undefined, shown);
+        assert.deepEqual([answer.status, answer.body.message], [status, message], path);
+        assert.equal(answer.headers.get('www-authenticate'), status === 401 ? 'token' : null);
+      }
+    });
+  }
+});

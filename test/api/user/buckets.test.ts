@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import {
+  AZURE,
+  type CloudServer,
+  foreignKey,
+  GOOGLE,
+  serve,
+  startAzurite,
+  startGoogle,
+  startPagedS3,
+  startS3,
+} from '../../support/clouds.ts';
+import { type Answer, type Call, openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const UID = '0b7e8d1c-7a41-4f2b-9a5b-7a6f6f0c2d11';
+const SECRET = 'canary-bucket-secret-9f2';
+const CLUSTER = { cluster_uid: UID };
+
+describe('buckets', () => {
+  let house: TestHouse;
+  let strict: TestHouse;
+  let ann: Call;
+  const servers: Record<string, { url: string }> = {};
+  const s3 = (name: string, endpoint: string, keys: object = {}) => ({
+    name,
+    type: 'Aws',
+    endpoint,
+    aws: { accessKeyID: 'S3RVER', secretAccessKey: 'S3RVER', ...keys },
+  });
+  const azure = (name: string, endpoint: string, keys: object = {}) => ({
+    name,
+    type: 'AzureStorage',
+    azureStorage: { ...AZURE, endpoint, ...keys },
+  });
+  const google = (name: string, endpoint: string, key: object = {}, tokens = endpoint) => ({
+    name,
+    type: 'GoogleCloud',
+    googleCloud: {
+      projectID: 'demo',
+      endpoint,
+      serviceAccount: JSON.stringify({
+        type: 'service_account',
+        client_email: GOOGLE.email,
+        private_key: GOOGLE.privateKey,
+        token_uri: `${tokens}/token`,
+        ...key,
+      }),
+    },
+  });
+  const keep = async (spec: object, call = ann) => {
+    const made = await call('POST', '/user/credentials', spec);
+    assert.equal(made.status, 201, made.text);
+  };
+  const list = (cloud: string, credential: string, more: object = {}, call = ann) =>
+    call('POST', `/user/clouds/${cloud}/buckets`, { ...CLUSTER, credential, ...more });
+  const refused = (answer: Answer, words: RegExp) => {
+    assert.equal(answer.status, 502, answer.text);
+    assert.deepEqual(Object.keys(answer.body), ['message', 'url']);
+    assert.match(answer.body.message, words);
+  };
+
+  before(async () => {
+    house = await openTestHouse({ env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.0/8,::1' } });
+    strict = await openTestHouse();
+    ann = house.as('ann');
+    servers.s3 = await startS3(['alpha', 'beta']);
+    servers.paged = await startPagedS3(2500, 1000);
+    servers.azurite = await startAzurite();
+    servers.google = await startGoogle(2500, 1000);
+    servers.html = await serve((_request, response) => void response.end('<html><body>hello</body></html>'));
+    servers.text = await serve((_request, response) => void response.end('no protocol at all'));
+    await keep(s3('s3', servers.s3.url));
+    await keep(s3('paged', servers.paged.url));
+    await keep(azure('azure', servers.azurite.url));
+    await keep(google('google', servers.google.url));
+  });
+  after(async () => {
+    await house.close();
+    await strict.close();
+  });
+
+  it('of S3 and what is compatible with it', async () => {
+    for (const cloud of ['aws', 's3', 'S3', 'AWS']) {
+      assert.deepEqual((await list(cloud, 's3')).body, { names: ['alpha', 'beta'] });
+    }
+    const { endpoint, aws } = s3('', servers.s3?.url ?? '');
+    await keep({ name: 'flat', type: 'Minio', endpoint, ...aws });
+    await keep({ name: 'r2', type: 'CloudflareStorage', cloudflareStorage: { accountID: 'a', ...aws, endpoint } });
+    await keep({ name: 'hz', type: 'HetznerStorage', hetznerStorage: { ...aws, endpoint } });
+    for (const name of ['flat', 'r2', 'hz']) {
+      assert.deepEqual((await list('s3', name)).body, { names: ['alpha', 'beta'] }, name);
+    }
+  });
+
+  it('of S3 in pages, to the end, and at most 10,000', async () => {
+    const names = (await list('aws', 'paged')).body.names;
+    assert.equal(names.length, 2500);
+    assert.equal(new Set(names).size, 2500);
+    await keep(s3('huge', (await startPagedS3(10_500, 1000)).url));
+    assert.equal((await list('aws', 'huge')).body.names.length, 10_000);
+  });
+
+  it('of Azure, in pages', async () => {
+    const url = servers.azurite?.url ?? '';
+    const client = new BlobServiceClient(url, new StorageSharedKeyCredential(AZURE.account, AZURE.key));
+    const expected = Array.from({ length: 1020 }, (_, at) => `box-${String(at).padStart(4, '0')}`);
+    for (let at = 0; at < expected.length; at += 60) {
+      await Promise.all(expected.slice(at, at + 60).map((name) => client.createContainer(name)));
+    }
+    for (const cloud of ['azure', 'azureStorage']) {
+      assert.deepEqual((await list(cloud, 'azure')).body, { names: expected });
+    }
+  });
+
+  it('of Google, in pages, and of the project that is asked for', async () => {
+    for (const cloud of ['gcp', 'gcs', 'gce']) assert.equal((await list(cloud, 'google')).body.names.length, 2500);
+    refused(await list('gcp', 'google', { cloudC_project: 'other' }), /no project other/);
+  });
+
+  it('takes its options from the query, the body of a GET, or both: the body wins', async () => {
+    const query = `/user/clouds/aws/buckets?cluster_uid=${UID}&credential=s3`;
+    assert.deepEqual((await ann('GET', query)).body, { names: ['alpha', 'beta'] });
+    assert.deepEqual((await ann('POST', query)).body, { names: ['alpha', 'beta'] });
+    const url = `${house.url}/api/v1/user/clouds/aws/buckets`;
+    const token = house.world.users.ann?.token ?? '';
+    assert.equal((await getWithBody(url, token, { ...CLUSTER, credential: 's3' })).status, 200);
+    const both = await getWithBody(`${url}?cluster_uid=x&credential=paged`, token, { credential: 's3' });
+    assert.deepEqual(JSON.parse(both.text), { names: ['alpha', 'beta'] });
+  });
+
+  it('refuses what it cannot know', async () => {
+    const post = (cloud: string, body: unknown) => ann('POST', `/user/clouds/${cloud}/buckets`, body);
+    const rows: readonly (readonly [cloud: string, body: unknown, status: number, words: RegExp])[] = [
+      ['nowhere', {}, 400, /unknown cloud: "nowhere"/],
+      ['constructor', { ...CLUSTER, credential: 's3' }, 400, /unknown cloud/],
+      ['aws', {}, 422, /cluster_uid is required; credential, or secret_namespace and secret_name/],
+      ['aws', { credential: 's3' }, 422, /cluster_uid is required/],
+      ['aws', CLUSTER, 422, /credential, or/],
+      ['aws', { ...CLUSTER, credential: '' }, 422, /credential, or/],
+      ['aws', { ...CLUSTER, secret_name: 'x' }, 422, /credential, or/],
+      ['aws', { ...CLUSTER, credential: 5 }, 422, /credential must be string/],
+      ['aws', [], 422, /must be object/],
+      ['aws', { ...CLUSTER, credential: 'unknown' }, 404, /credential not found/],
+      ['azure', { ...CLUSTER, credential: 's3' }, 422, /it has no azureStorage.account/],
+      ['gcp', { ...CLUSTER, credential: 's3' }, 422, /it has no googleCloud.serviceAccount/],
+      ['aws', { ...CLUSTER, credential: 'azure' }, 422, /it has no aws.accessKeyID/],
+      ['aws', { ...CLUSTER, secret_namespace: 'a', secret_name: 'b' }, 502, /is not connected to this server/],
+    ];
+    for (const [cloud, body, status, words] of rows) {
+      const answer = await post(cloud, body);
+      assert.equal(answer.status, status, `${cloud} ${JSON.stringify(body)}: ${answer.text}`);
+      assert.match(answer.body.message, words);
+    }
+    assert.equal((await list('aws', 's3', {}, house.as('bob'))).status, 404);
+    assert.equal((await list('aws', 's3', {}, house.as())).status, 401);
+  });
+
+  it('passes on the words of a cloud that refuses, and no secret', async () => {
+    await keep(s3('bad-s3', servers.s3?.url ?? '', { accessKeyID: 'nobody', secretAccessKey: SECRET }));
+    await keep(azure('bad-azure', servers.azurite?.url ?? '', { key: Buffer.from(SECRET).toString('base64') }));
+    await keep(google('bad-google', servers.google?.url ?? '', { private_key: foreignKey() }));
+    await keep(google('no-key', servers.google?.url ?? '', { private_key: SECRET }));
+    const loose = await serve((_request, response) => {
+      const xml = `<Error><Code>Chatty</Code><Message>you sent ${SECRET}\n and more</Message></Error>`;
+      response.writeHead(403, { 'Content-Type': 'application/xml' }).end(xml);
+    });
+    await keep(s3('chatty', loose.url, { secretAccessKey: SECRET }));
+    refused(await list('aws', 'bad-s3'), /InvalidAccessKeyId: The AWS Access Key Id you provided does not exist/);
+    refused(await list('azure', 'bad-azure'), /AuthorizationFailure: Server failed to authenticate the request/);
+    refused(await list('gcp', 'bad-google'), /invalid_grant: Invalid JWT Signature/);
+    refused(await list('gcp', 'no-key'), /private key of the credential cannot be read/);
+    refused(await list('aws', 'chatty'), /Chatty: you sent \*\*\* and more/);
+    assert.ok(!house.logged().includes(SECRET));
+    assert.doesNotMatch(house.logged(), /PRIVATE KEY|SharedKey|Bearer/);
+  });
+
+  it('says what is wrong with a service that is away, or is none', async () => {
+    const nobody = 'http://127.0.0.1:1';
+    await keep(s3('s3-away', nobody));
+    await keep(azure('azure-away', nobody));
+    await keep(google('google-away', nobody));
+    for (const [cloud, name] of [
+      ['aws', 's3-away'],
+      ['azure', 'azure-away'],
+      ['gcp', 'google-away'],
+    ] as const) {
+      refused(await list(cloud, name), /the connection was refused/);
+    }
+    await keep(s3('unknown-host', 'http://does-not-exist.invalid'));
+    refused(await list('aws', 'unknown-host'), /host name/);
+    for (const kind of ['html', 'text']) {
+      const url = servers[kind]?.url ?? '';
+      await keep(s3(`s3-${kind}`, url));
+      await keep(azure(`azure-${kind}`, url));
+      await keep(google(`google-${kind}`, url, {}, servers.google?.url));
+      refused(await list('aws', `s3-${kind}`), /does not answer as S3 does/);
+      refused(await list('azure', `azure-${kind}`), /does not answer as blob storage does/);
+      refused(await list('gcp', `google-${kind}`), /does not answer as cloud storage does/);
+    }
+  });
+
+  it('follows no redirect', async () => {
+    const target = await serve((_request, response) => void response.end('{}'));
+    const away = await serve((_request, response) => void response.writeHead(302, { Location: target.url }).end());
+    await keep(s3('s3-away-2', away.url));
+    await keep(azure('azure-away-2', away.url));
+    await keep(google('google-away-2', away.url, {}, servers.google?.url));
+    for (const [cloud, name] of [
+      ['aws', 's3-away-2'],
+      ['azure', 'azure-away-2'],
+      ['gcp', 'google-away-2'],
+    ] as const) {
+      refused(await list(cloud, name), /./);
+    }
+    assert.equal(target.asked(), 0);
+  });
+
+  it('gives up on a slow service within ten seconds, and at once when the caller leaves', async () => {
+    let left: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => {
+      left = resolve;
+    });
+    const slow = await serve((request) => void request.socket.once('close', () => left()));
+    await keep(s3('slow-s3', slow.url));
+    await keep(azure('slow-azure', slow.url));
+    await keep(google('slow-google', slow.url, {}, servers.google?.url));
+    const caller = new AbortController();
+    const call = fetch(`${house.url}/api/v1/user/clouds/aws/buckets?cluster_uid=x&credential=slow-s3`, {
+      headers: { Authorization: `token ${house.world.users.ann?.token}` },
+      signal: caller.signal,
+    });
+    while (slow.asked() === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    caller.abort();
+    await assert.rejects(call);
+    const began = performance.now();
+    await closed;
+    assert.ok(performance.now() - began < 2000);
+    const answers = await Promise.all([
+      list('aws', 'slow-s3'),
+      list('azure', 'slow-azure'),
+      list('gcp', 'slow-google'),
+    ]);
+    for (const answer of answers) refused(answer, /did not answer within 8.5 s/);
+    assert.ok(performance.now() - began < 10_000 + 2000);
+  });
+
+  it('calls no private address unless it is allowed to', async () => {
+    const bob = strict.as('bob');
+    const victim: CloudServer = await serve((_request, response) => void response.end('{}'));
+    const port = new URL(victim.url).port;
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '[::ffff:7f00:1]',
+      '2130706433',
+      '0x7f.1',
+      '0.0.0.0',
+      '10.0.0.1',
+      '169.254.169.254',
+      '[fd00:ec2::254]',
+      '100.64.0.1',
+    ];
+    for (const [at, host] of hosts.entries()) {
+      const url = `http://${host}:${port}`;
+      await keep(s3(`s${at}`, url), bob);
+      await keep(azure(`a${at}`, url), bob);
+      await keep(google(`g${at}`, url), bob);
+      for (const [cloud, name] of [
+        ['aws', `s${at}`],
+        ['azure', `a${at}`],
+        ['gcp', `g${at}`],
+      ] as const) {
+        refused(await list(cloud, name, {}, bob), /private or reserved address/);
+      }
+    }
+    assert.equal(victim.asked(), 0);
+    for (const endpoint of ['file:///etc/passwd', 'http://user:pw@example.com', 'http://', 'gopher://x']) {
+      await keep({ ...s3('odd', ''), endpoint }, bob);
+      assert.equal((await list('aws', 'odd', {}, bob)).status, 422, endpoint);
+      await bob('DELETE', '/user/credentials/odd');
+    }
+    await keep(
+      {
+        name: 'cf',
+        type: 'CloudflareStorage',
+        cloudflareStorage: { accountID: 'evil.example/', accessKeyID: 'a', secretAccessKey: 'b' },
+      },
+      bob,
+    );
+    assert.equal((await list('aws', 'cf', {}, bob)).status, 422);
+  });
+});
+
+/** `fetch` refuses to send a GET with a body. */
+function getWithBody(url: string, token: string, body: object): Promise<{ status: number; text: string }> {
+  const text = JSON.stringify(body);
+  const headers = {
+    Authorization: `token ${token}`,
+    'Content-Type': 'application/json',
+    'Content-Length': text.length,
+  };
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { method: 'GET', headers }, async (response) => {
+      let answer = '';
+      for await (const chunk of response) answer += chunk;
+      resolve({ status: response.statusCode ?? 0, text: answer });
+    });
+    sent.once('error', reject).end(text);
+  });
+}

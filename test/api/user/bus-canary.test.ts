@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { restoreKeyPair } from '../../../src/bus/nkeys.ts';
+import { sql } from '../../../src/db/db.ts';
+import { fileOf } from '../../support/bus.ts';
+import { newPlace } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { newNats, type TestNats } from '../../support/nats.ts';
+import { freePort } from '../../support/process.ts';
+
+const CALLS: readonly (readonly [who: string, path: string])[] = [
+  ['ann', 'credentials'],
+  ['bob', 'credentials'],
+  ['root', 'admin_credentials'],
+  ['root', 'user_credentials?user=cat'],
+  ['root', 'user_credentials?user=nobody'],
+  ['root', 'cluster-resource-history?cluster=abc'],
+  ['root', 'cluster-resource-history'],
+  ['ann', 'admin_credentials'],
+];
+
+/** Every secret that the bus has, and every place where it must not be. On PGlite, whose files we can read. */
+describe('secrets of the bus', () => {
+  let house: TestHouse;
+  let nats: TestNats;
+  let dataDir = '';
+  let metrics = '';
+  const secrets = new Map<string, Buffer>();
+  const refusals: string[] = [];
+
+  before(async () => {
+    ({ dataDir } = await newPlace('pglite'));
+    nats = await newNats();
+    const adminPort = await freePort();
+    const env = { ...nats.env, DATA_DIR: dataDir, DATABASE_URL: '', ADMIN_PORT: String(adminPort) };
+    house = await openTestHouse({ driver: 'pglite', env });
+    await callAll();
+    await nats.start(await house.house.bus.serverConfig(nats.folder));
+    await callAll();
+    await house.house.people.setActive(house.world.users.bob?.id ?? 0n, false);
+    await callAll();
+    for (const text of await keysOfTheHouse()) learn(text);
+    metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  });
+  after(() => nats.kill());
+
+  /** Answers teach us the secrets; everything that is not such an answer must hold none. */
+  async function callAll(): Promise<void> {
+    for (const [who, path] of CALLS) {
+      const { status, text, body } = await house.as(who)('GET', `/user/bus/${path}`);
+      if (status !== 200 || body.credentials === undefined) refusals.push(text);
+      else learn(fileOf(body));
+    }
+  }
+
+  async function keysOfTheHouse(): Promise<string[]> {
+    const rows = await house.house.db.query<{ name: string; seed: Buffer }>(
+      sql('test.busKeys', 'select name, seed from bus_key'),
+    );
+    const users = await house.house.db.query<{ account_id: bigint; identity: string; seed: Buffer }>(
+      sql(
+        'test.busUsers',
+        `select account_id, 'bus user ' || realm || ' ' || public_key as identity, seed from bus_user`,
+      ),
+    );
+    for (const { account_id, identity, seed } of users) {
+      secrets.set(`raw ${identity}`, await house.house.vault.open(account_id, identity, seed));
+    }
+    return await Promise.all(
+      rows.map(async ({ name, seed }) => {
+        const raw = await house.house.vault.open(0n, `bus key ${name}`, seed);
+        secrets.set(`raw ${name}`, raw);
+        return restoreKeyPair(name === 'operator' ? 'operator' : 'account', raw).seed();
+      }),
+    );
+  }
+
+  function learn(text: string): void {
+    for (const seed of text.match(/\bS[AOU][A-Z2-7]{56}\b/g) ?? []) secrets.set(seed, Buffer.from(seed));
+    for (const jwt of text.match(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g) ?? []) {
+      secrets.set(`signature of ${jwt}`, Buffer.from(jwt.split('.')[2] ?? ''));
+    }
+  }
+
+  function assertAbsent(place: string, bytes: Buffer): void {
+    for (const [name, secret] of secrets) assert.ok(!bytes.includes(secret), `${name.slice(0, 24)} is in ${place}`);
+  }
+
+  it('are known to this test', () => {
+    const names = [...secrets.keys()];
+    for (const start of ['SO', 'SA', 'SU', 'raw operator', 'raw bus user', 'signature of']) {
+      assert.ok(
+        names.some((name) => name.startsWith(start)),
+        start,
+      );
+    }
+  });
+
+  it('are not in the logs', () => {
+    assert.ok(house.logged().length > 1000);
+    assertAbsent('the log', Buffer.from(house.logged()));
+  });
+
+  it('are not in the metrics', () => {
+    assert.match(metrics, /http_server_request_duration_seconds/);
+    assertAbsent('the metrics', Buffer.from(metrics));
+  });
+
+  it('are not in refusals', () => {
+    assert.ok(refusals.length > 5);
+    assertAbsent('a refusal', Buffer.from(refusals.join()));
+  });
+
+  it('are not in the audit log', async () => {
+    const rows = await house.house.db.query(sql('test.auditText', 'select audit::text as line from audit'));
+    assert.ok(rows.length > 0);
+    assertAbsent('the audit log', Buffer.from(JSON.stringify(rows)));
+  });
+
+  it('are not in the files of the database, nor in those of the bus', async () => {
+    await house.close();
+    const files = [dataDir, nats.folder].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name)),
+    );
+    assert.ok(files.length > 100);
+    const seeds = new Map([...secrets].filter(([name]) => !name.startsWith('signature')));
+    for (const file of files) {
+      const bytes = readFileSync(file);
+      for (const [name, secret] of seeds) assert.ok(!bytes.includes(secret), `${name.slice(0, 24)} is in ${file}`);
+      if (file.startsWith(dataDir)) assertAbsent(file, bytes);
+    }
+  });
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { parseCreds } from '@nats-io/jwt';
+import { fromSeed } from '@nats-io/nkeys';
+import { readConfig } from '../../../src/config.ts';
+import { sql } from '../../../src/db/db.ts';
+import { openHouse } from '../../../src/house.ts';
+import { createLog } from '../../../src/log.ts';
+import { claimsOf, fileOf } from '../../support/bus.ts';
+import { newPlace } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+/** No bus is running here: credentials are issued without one. */
+describe('bus credentials', () => {
+  let house: TestHouse;
+  let env: Record<string, string> = { BUS_URL: 'nats://127.0.0.1:1', BUS_WS_URL: 'ws://127.0.0.1:2' };
+  const uid = (name: string) => house.world.clusters[name]?.uid ?? '';
+  const id = (name: string) => house.world.users[name]?.id ?? 0n;
+  const own = async (name: string) => await house.as(name)('GET', '/user/bus/credentials');
+
+  before(async () => {
+    const { databaseUrl = '' } = await newPlace('postgres');
+    env = { ...env, DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64') };
+    house = await openTestHouse({ env });
+  });
+  after(() => house.close());
+
+  it('are a .creds file of NATS and the places to connect to, TCP first', async () => {
+    const { status, body } = await own('ann');
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(body), ['busEndpoints', 'credentials']);
+    assert.deepEqual(body.busEndpoints, ['nats://127.0.0.1:1', 'ws://127.0.0.1:2']);
+    const { jwt, key, uc } = await parseCreds(Buffer.from(fileOf(body)));
+    assert.match(jwt, /^eyJ/);
+    assert.equal(fromSeed(Buffer.from(key)).getPublicKey(), uc.sub);
+    assert.equal(uc.name, 'ann');
+  });
+
+  it('name no websocket address when there is none', async () => {
+    const other = await openTestHouse();
+    const { body } = await other.as('ann')('GET', '/user/bus/credentials');
+    assert.deepEqual(body.busEndpoints, ['nats://127.0.0.1:4222']);
+    await other.close();
+  });
+
+  it('end within the hour, and are fresh each time for the same user', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const [first, second] = [claimsOf(fileOf((await own('bob')).body)), claimsOf(fileOf((await own('bob')).body))];
+    assert.equal(first.user, second.user);
+    const { iat = 0, exp = 0 } = second;
+    assert.ok(iat >= now && iat <= now + 5);
+    assert.equal(exp - iat, 3600);
+  });
+
+  it('are the same for one person however many ask at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => own('cat')));
+    assert.equal(new Set(answers.map(({ body }) => claimsOf(fileOf(body)).user)).size, 1);
+  });
+
+  it('allow what is their own, and of clusters what authorization allows: view, connect, edit', async () => {
+    const allowed = async (name: string) => {
+      const { publish, subscribe } = claimsOf(fileOf((await own(name)).body));
+      return { pub: publish.sort(), sub: subscribe.sort() };
+    };
+    const clusters = (root: string, names: string[]) => names.map((name) => `${root}.${uid(name)}.>`);
+    const self = (name: string) => [`user.${id(name)}.>`];
+    const inbox = (name: string) => [`_INBOX.${id(name)}.>`];
+    const all = ['prod', 'staging', 'laptop'];
+    const acme = ['prod', 'staging'];
+    assert.deepEqual(await allowed('ann'), {
+      pub: [...self('ann'), ...clusters('cluster', all), ...clusters('history', all)].sort(),
+      sub: [...self('ann'), ...inbox('ann'), ...clusters('cluster', all)].sort(),
+    });
+    assert.deepEqual(await allowed('dan'), {
+      pub: [...self('dan'), ...clusters('cluster', acme)].sort(),
+      sub: [...self('dan'), ...inbox('dan'), ...clusters('cluster', acme)].sort(),
+    });
+    assert.deepEqual(await allowed('eve'), {
+      pub: [...self('eve'), ...clusters('cluster', ['globex']), ...clusters('history', ['globex'])].sort(),
+      sub: [...self('eve'), ...inbox('eve'), ...clusters('cluster', ['globex'])].sort(),
+    });
+    assert.deepEqual(await allowed('root'), { pub: self('root'), sub: [...inbox('root'), ...self('root')].sort() });
+  });
+
+  it('follow a change of rights at once', async () => {
+    const before = claimsOf(fileOf((await own('cat')).body));
+    assert.ok(JSON.stringify(before).includes(uid('prod')));
+    await house.house.organizations.removeMember(house.world.orgs.acme?.teams.Viewers ?? 0n, id('cat'));
+    const gone = claimsOf(fileOf((await own('cat')).body));
+    assert.ok(!JSON.stringify(gone).includes(uid('prod')));
+  });
+
+  it('outlive a rotation of all keys of the vault, old keys dropped', async () => {
+    const before = claimsOf(fileOf((await own('ann')).body));
+    const configuration = await house.house.bus.serverConfig();
+    const later = () => new Date(Date.now() + 7_200_000);
+    assert.deepEqual((await house.house.rotateKeys({ now: later() })).damaged, []);
+    assert.deepEqual((await house.house.rotateKeys({ now: later() })).damaged, []);
+    const after = claimsOf(fileOf((await own('ann')).body));
+    assert.equal(after.user, before.user);
+    assert.equal(after.iss, before.iss);
+    // Another process reads the keys anew.
+    const other = await openHouse(readConfig(env), { log: createLog('error'), say: () => undefined });
+    assert.equal(await other.bus.serverConfig(), configuration);
+    await other.close();
+  });
+
+  it('hold nothing of a cluster whose UID could be read as a wildcard', async () => {
+    for (const wild of ['*', '>', 'a.>', 'x y', '']) {
+      await house.house.resources.createCluster({ ownerId: id('bob'), name: `wild${wild.length}${wild}`, uid: wild });
+    }
+    const { publish, subscribe } = claimsOf(fileOf((await own('bob')).body));
+    for (const subject of [...publish, ...subscribe]) {
+      assert.match(subject, /^(user\.\d+|_INBOX\.\d+|(cluster|history)\.[\da-f-]{36})\.>$/);
+    }
+  });
+});
+
+describe('bus credentials for site administrators', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const WHOLE = ['busEndpoints', 'account', 'user', 'jwt', 'seed', 'credentials'];
+
+  it('admin_credentials are of the administrative account, one user for each administrator', async () => {
+    const { status, body } = await house.as('root')('GET', '/user/bus/admin_credentials');
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(body), WHOLE);
+    const read = await parseCreds(Buffer.from(fileOf(body)));
+    assert.equal(read.jwt, body.jwt);
+    assert.equal(read.key, body.seed);
+    assert.equal(read.uc.iss, body.account);
+    assert.equal(read.uc.sub, body.user);
+    const other = (await house.as('root')('GET', '/user/bus/user_credentials')).body;
+    assert.notEqual(other.account, body.account);
+    assert.notEqual(other.user, body.user);
+  });
+
+  it('user_credentials are of the user named, created when missing, letter case ignored; else of the caller', async () => {
+    const ask = async (query: string) => await house.as('root')('GET', `/user/bus/user_credentials${query}`);
+    const ann = await ask('?user=ANN');
+    assert.equal(ann.status, 200);
+    assert.deepEqual(Object.keys(ann.body), WHOLE);
+    assert.equal(claimsOf(fileOf(ann.body)).name, 'ann');
+    const own = (await house.as('ann')('GET', '/user/bus/credentials')).body;
+    assert.equal(claimsOf(fileOf(own)).user, ann.body.user);
+    for (const query of ['', '?user=', '?user=root']) {
+      const { status, body } = await ask(query);
+      assert.equal(status, 200);
+      assert.equal(claimsOf(fileOf(body)).name, 'root');
+    }
+  });
+
+  it('leave a trace of who took whose, and no secret in it', async () => {
+    const { body } = await house.as('root')('GET', '/user/bus/user_credentials?user=dan');
+    const rows = await house.house.db.query<{ actor_name: string; after: { user: string } }>(
+      sql('test.audit', `select actor_name, after from audit where action = 'bus_user.issue' order by id desc limit 1`),
+    );
+    assert.deepEqual(rows[0], { actor_name: 'root', after: { user: body.user } });
+  });
+
+  const REFUSED: readonly (readonly [who: string | undefined, path: string, status: number, message: RegExp])[] = [
+    [undefined, 'credentials', 401, /token is required/],
+    [undefined, 'admin_credentials', 401, /token is required/],
+    ['mia', 'credentials', 403, /not activated/],
+    ['zed', 'credentials', 403, /prohibited/],
+    ['ann', 'admin_credentials', 403, /site admin/],
+    ['ann', 'user_credentials', 403, /site admin/],
+    ['ann', 'user_credentials?user=ann', 403, /site admin/],
+    ['ann', 'cluster-resource-history?cluster=x', 403, /site admin/],
+    ['ann', 'cluster-resource-history', 403, /site admin/],
+    ['root', 'user_credentials?user=nobody', 404, /user does not exist/],
+    ['root', 'user_credentials?user=acme', 404, /user does not exist/],
+    ['root', 'user_credentials?user=ann@example.com', 404, /user does not exist/],
+    ['root', `user_credentials?user=${'x'.repeat(5000)}`, 404, /user does not exist/],
+    ['root', 'user_credentials?user=%00', 400, /NUL/],
+    ['root', 'user_credentials?user=%F0%9F%98%80', 404, /user does not exist/],
+    ['root', 'user_credentials?user=ann&user=bob', 400, /user/],
+    ['root', 'user_credentials?user=mia', 403, /not activated/],
+    ['root', 'user_credentials?user=zed', 403, /prohibited/],
+    ['root', 'cluster-resource-history', 400, /cluster is required/],
+    ['root', 'cluster-resource-history?cluster=', 400, /cluster/],
+    ['root', 'cluster-resource-history?cluster=*', 400, /UID/],
+    ['root', 'cluster-resource-history?cluster=a.%3E', 400, /UID/],
+    ['root', 'cluster-resource-history?cluster=a&cluster=b', 400, /cluster/],
+    ['root', 'cluster-resource-history?cluster=a&since=yesterday', 400, /since/],
+    ['root', 'cluster-resource-history?cluster=a&since=2026-13-45T00:00:00Z', 400, /since/],
+    ['root', 'cluster-resource-history?cluster=a&cursor=%25%25', 400, /cursor/],
+    [
+      'root',
+      `cluster-resource-history?cluster=a&cursor=${Buffer.from('user.7.a').toString('base64url')}`,
+      400,
+      /cursor/,
+    ],
+  ];
+  for (const [who, path, status, message] of REFUSED) {
+    it(`refuse ${who ?? 'nobody'} ${path.slice(0, 60)}: ${status}`, async () => {
+      const answer = await house.as(who)('GET', `/user/bus/${path}`);
+      assert.equal(answer.status, status, answer.text);
+      assert.match(answer.body.message, message);
+    });
+  }
+
+  it('need a token with the right scope', async () => {
+    const { text } = await house.house.tokens.issue({
+      accountId: house.world.users.root?.id ?? 0n,
+      name: 'narrow',
+      scopes: ['read:user'],
+    });
+    const headers = { Authorization: `token ${text}` };
+    assert.equal((await house.call('GET', '/api/v1/user/bus/credentials', undefined, headers)).status, 200);
+    assert.equal((await house.call('GET', '/api/v1/user/bus/admin_credentials', undefined, headers)).status, 403);
+  });
+});

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestBus, type TestBus, until } from '../../support/bus.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { newNats } from '../../support/nats.ts';
+
+interface Item {
+  readonly key: string;
+  readonly values: { resource: string; resourceID: string; licenseID: string; version: string; timestamp: string }[];
+  readonly lastSeen: string;
+}
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+describe('cluster resource history', () => {
+  let bus: TestBus;
+  const uid = (name: string) => bus.world.clusters[name]?.uid ?? '';
+  const ask = async (query: string) => await bus.as('root')('GET', `/user/bus/cluster-resource-history?${query}`);
+  const keys = (items: readonly Item[]) => items.map(({ key }) => key);
+  const report = (version: string, more: object = {}) =>
+    JSON.stringify({ licenseID: 'lic-1', version, timestamp: '2026-01-02T03:04:05.678Z', ...more });
+
+  before(async () => {
+    bus = await openTestBus();
+    // Made as soon as the bus knows its accounts.
+    await until(async () => (await ask(`cluster=${uid('prod')}`)).status === 200);
+    const ann = await bus.connect('ann');
+    const [prod, staging] = [uid('prod'), uid('staging')];
+    ann.publish(`history.${prod}.kubedb%2Ecom.postgreses.db-1`, report('v1'));
+    ann.publish(`history.${prod}.kubedb%2Ecom.postgreses.db-1`, report('v2', { resource: 'Postgres' }));
+    ann.publish(`history.${prod}.kubedb%2Ecom.redises.cache`, report('v7'));
+    ann.publish(`history.${prod}.apps.deployments.web`, report('v3', { licenseID: 7, timestamp: 'noon' }));
+    ann.publish(`history.${prod}.core.pods.p%2E1`, report('v4'));
+    ann.publish(`history.${prod}.apps.deployments.broken`, 'not json');
+    ann.publish(`history.${prod}.apps.deployments.list`, '[1]');
+    ann.publish(`history.${prod}.apps`, report('too short a subject'));
+    ann.publish(`history.${prod}.apps.deployments.bad%zz`, report('undecodable'));
+    ann.publish(`history.${staging}.apps.deployments.web`, report('v9'));
+    await ann.flush();
+    await ann.close();
+    await until(async () => (await ask(`cluster=${staging}`)).body.items.length === 1);
+  });
+  after(() => bus.close());
+
+  it('has an item for each resource, with its values from the oldest to the newest', async () => {
+    const { status, body } = await ask(`cluster=${uid('prod')}`);
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(body), ['items']);
+    assert.deepEqual(keys(body.items), [
+      'apps/deployments/web',
+      'core/pods/p.1',
+      'kubedb.com/postgreses/db-1',
+      'kubedb.com/redises/cache',
+    ]);
+    const [web, , db] = body.items as Item[];
+    const moment = { licenseID: 'lic-1', timestamp: '2026-01-02T03:04:05Z', resourceID: 'db-1' };
+    assert.deepEqual(db?.values, [
+      { ...moment, resource: 'postgreses', version: 'v1' },
+      { ...moment, resource: 'Postgres', version: 'v2' },
+    ]);
+    assert.match(db?.lastSeen ?? '', MOMENT);
+    assert.equal(web?.values[0]?.licenseID, '');
+    assert.match(web?.values[0]?.timestamp ?? '', MOMENT);
+  });
+
+  it('is filtered by group, resource and id', async () => {
+    const found = async (query: string) => keys((await ask(`cluster=${uid('prod')}&${query}`)).body.items);
+    assert.deepEqual(await found('group=kubedb.com'), ['kubedb.com/postgreses/db-1', 'kubedb.com/redises/cache']);
+    assert.deepEqual(await found('group='), ['core/pods/p.1']);
+    assert.deepEqual(await found('group=core'), ['core/pods/p.1']);
+    assert.deepEqual(await found('resource=deployments'), ['apps/deployments/web']);
+    assert.deepEqual(await found('rid=p.1'), ['core/pods/p.1']);
+    assert.deepEqual(await found('group=kubedb.com&resource=redises&rid=cache'), ['kubedb.com/redises/cache']);
+    for (const nothing of ['group=*', 'resource=%3E', 'rid=*', 'group=nope', 'rid=a%20b']) {
+      assert.deepEqual(await found(nothing), [], nothing);
+    }
+  });
+
+  it('is of that cluster alone, and empty for one that nobody has heard of', async () => {
+    assert.deepEqual(keys((await ask(`cluster=${uid('staging')}`)).body.items), ['apps/deployments/web']);
+    assert.deepEqual((await ask('cluster=00000000-0000-0000-0000-000000000000')).body, { items: [] });
+  });
+
+  it('is told since a moment', async () => {
+    const found = async (since: string) => keys((await ask(`cluster=${uid('prod')}&since=${since}`)).body.items);
+    assert.equal((await found('2026-01-01T00:00:00Z')).length, 4);
+    assert.equal((await found('2026-01-01T00:00:00%2B02:00')).length, 4);
+    assert.equal((await found('2026-01-01T00:00:00+02:00')).length, 4);
+    assert.equal((await found(new Date(Date.now() + 60_000).toISOString())).length, 0);
+  });
+
+  it('is read page by page', async () => {
+    const seen: string[] = [];
+    let cursor = '';
+    for (let pages = 0; pages < 10; pages++) {
+      const { body } = await ask(`cluster=${uid('prod')}&limit=1${cursor && `&cursor=${cursor}`}`);
+      assert.ok(body.items.length <= 1);
+      seen.push(...keys(body.items));
+      cursor = body.cursor ?? '';
+      if (cursor === '') break;
+    }
+    assert.deepEqual(seen, keys((await ask(`cluster=${uid('prod')}`)).body.items));
+  });
+
+  it('answers with 1,000 items at most, and goes on where it stopped', { timeout: 60_000 }, async () => {
+    const eve = await bus.connect('eve');
+    const count = 2500;
+    for (let number = 0; number < count; number++) {
+      eve.publish(`history.${uid('globex')}.apps.deployments.d${number}`, report(`v${number}`));
+    }
+    await eve.flush();
+    await eve.close();
+    const seen = new Set<string>();
+    let cursor = '';
+    let pages = 0;
+    do {
+      const { status, body } = await ask(`cluster=${uid('globex')}&limit=99999${cursor && `&cursor=${cursor}`}`);
+      assert.equal(status, 200);
+      assert.ok(body.items.length <= 1000);
+      for (const key of keys(body.items)) seen.add(key);
+      cursor = body.cursor ?? '';
+      pages++;
+    } while (cursor !== '' && pages < 50);
+    assert.equal(seen.size, count);
+  });
+
+  it('takes an unreadable limit for none', async () => {
+    for (const limit of ['', '0', '-3', 'many', '1e3']) {
+      assert.equal((await ask(`cluster=${uid('prod')}&limit=${limit}`)).body.items.length, 4, limit);
+    }
+  });
+
+  it('cannot be reported by those who may not edit the cluster', async () => {
+    const dan = await bus.connect('dan');
+    dan.publish(`history.${uid('prod')}.apps.deployments.forged`, report('v666'));
+    await dan.flush();
+    await dan.close();
+    assert.ok(!keys((await ask(`cluster=${uid('prod')}`)).body.items).includes('apps/deployments/forged'));
+  });
+
+  it('keeps the last 64 reports on a resource', async () => {
+    const ann = await bus.connect('ann');
+    for (let number = 0; number < 100; number++) {
+      ann.publish(`history.${uid('laptop')}.apps.deployments.busy`, report(`v${number}`));
+    }
+    await ann.flush();
+    await ann.close();
+    const last = async () => ((await ask(`cluster=${uid('laptop')}`)).body.items as Item[])[0]?.values;
+    await until(async () => (await last())?.at(-1)?.version === 'v99');
+    assert.equal((await last())?.length, 64);
+  });
+
+  it('is unavailable within two seconds when the bus dies, and heals by itself', { timeout: 60_000 }, async () => {
+    await bus.nats.kill();
+    for (let round = 0; round < 5; round++) {
+      const began = performance.now();
+      const { status, headers, body } = await ask(`cluster=${uid('prod')}`);
+      assert.ok(performance.now() - began < 2000);
+      assert.equal(status, 503);
+      assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      assert.deepEqual(Object.keys(body), ['message', 'url']);
+    }
+    await bus.nats.restart();
+    await until(async () => (await ask(`cluster=${uid('prod')}`)).status === 200);
+    assert.equal((await ask(`cluster=${uid('prod')}`)).body.items.length, 4);
+  });
+});
+
+describe('cluster resource history without a bus', () => {
+  let house: TestHouse;
+  const ask = async () => {
+    const began = performance.now();
+    const answer = await house.as('root')('GET', '/user/bus/cluster-resource-history?cluster=x');
+    assert.ok(performance.now() - began < 2000, 'within two seconds');
+    return answer;
+  };
+  after(() => house.close());
+
+  it('is unavailable at once, and there when the bus is started for the first time', { timeout: 60_000 }, async () => {
+    const nats = await newNats();
+    house = await openTestHouse({ env: nats.env });
+    const { status, headers } = await ask();
+    assert.equal(status, 503);
+    assert.ok(Number(headers.get('retry-after')) >= 1);
+    await nats.start(await house.house.bus.serverConfig(nats.folder));
+    await until(async () => (await ask()).status === 200);
+    await nats.kill();
+  });
+
+  it('is unavailable too when the bus belongs to somebody else', async () => {
+    const other = await openTestBus();
+    const stranger = await openTestHouse({ env: other.nats.env });
+    const answer = await stranger.as('root')('GET', '/user/bus/cluster-resource-history?cluster=x');
+    assert.equal(answer.status, 503);
+    assert.doesNotMatch(answer.text, /auth/i);
+    await stranger.close();
+    await other.close();
+  });
+});

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { userJwt } from '../../../src/bus/claims.ts';
+import { credentialsFile } from '../../../src/bus/credentials-file.ts';
+import { createKeyPair } from '../../../src/bus/nkeys.ts';
+import { claimsOf, fileOf, inboxOf, mayHear, maySay, openTestBus, type TestBus, until } from '../../support/bus.ts';
+import { onServer } from '../../support/postgres.ts';
+
+const EVERYTHING = { publish: ['>'], subscribe: ['>'] };
+
+describe('a NATS server with the printed configuration', () => {
+  let bus: TestBus;
+  const uid = (name: string) => bus.world.clusters[name]?.uid ?? '';
+  const id = (name: string) => bus.world.users[name]?.id ?? 0n;
+  const admin = async () => fileOf((await bus.as('root')('GET', '/user/bus/admin_credentials')).body);
+
+  before(async () => {
+    bus = await openTestBus();
+  });
+  after(() => bus.close());
+
+  it('is configured without a single seed', async () => {
+    const configuration = await bus.house.bus.serverConfig();
+    assert.doesNotMatch(configuration, /\bS[AOUNC][A-Z2-7]{56}\b/);
+    for (const part of [
+      'operator:',
+      'system_account:',
+      'type: full',
+      'resolver_preload:',
+      'jetstream:',
+      'websocket:',
+    ]) {
+      assert.ok(configuration.includes(part), part);
+    }
+  });
+
+  it('lets people in with the file that they were given, over TCP and websocket', async () => {
+    const credentials = await bus.credentials('ann');
+    for (const websocket of [false, true]) {
+      const connection = await bus.nats.connect(credentials, { websocket, inboxPrefix: inboxOf(bus, 'ann') });
+      const heard = once(connection, `user.${id('ann')}.note`);
+      connection.publish(`user.${id('ann')}.note`, 'to myself');
+      assert.equal(await heard, 'to myself');
+      await connection.close();
+    }
+  });
+
+  it('carries messages between people who may view the same cluster', async () => {
+    const [ann, dan] = [await bus.connect('ann'), await bus.connect('dan')];
+    const heard = once(dan, `cluster.${uid('prod')}.>`);
+    await dan.flush();
+    ann.publish(`cluster.${uid('prod')}.event`, 'restarted');
+    assert.equal(await heard, 'restarted');
+    await Promise.all([ann.close(), dan.close()]);
+  });
+
+  it('lets people ask each other, and answer where they are asked', async () => {
+    const [ann, dan] = [await bus.connect('ann'), await bus.connect('dan')];
+    dan.subscribe(`cluster.${uid('prod')}.ping`, { callback: (_error, message) => void message.respond('pong') });
+    await dan.flush();
+    const answer = await ann.request(`cluster.${uid('prod')}.ping`, '', { timeout: 3000 });
+    assert.equal(answer.string(), 'pong');
+    await Promise.all([ann.close(), dan.close()]);
+  });
+
+  it('refuses everything else', async () => {
+    const dan = await bus.connect('dan');
+    const [mine, foreign] = [uid('prod'), uid('globex')];
+    const HEAR: readonly (readonly [string, boolean])[] = [
+      [`user.${id('dan')}.x`, true],
+      [`cluster.${mine}.x`, true],
+      [`_INBOX.${id('dan')}.x`, true],
+      [`user.${id('ann')}.x`, false],
+      [`user.${id('dan')}9.x`, false],
+      [`user.*.x`, false],
+      [`cluster.${foreign}.x`, false],
+      [`cluster.${uid('laptop')}.x`, false],
+      ['cluster.*.x', false],
+      ['cluster.>', false],
+      [`history.${mine}.>`, false],
+      [`_INBOX.${id('ann')}.x`, false],
+      ['_INBOX.>', false],
+      ['$SYS.>', false],
+      ['$JS.>', false],
+      ['>', false],
+    ];
+    for (const [subject, isAllowed] of HEAR) assert.equal(await mayHear(dan, subject), isAllowed, `hear ${subject}`);
+    const SAY: readonly (readonly [string, boolean])[] = [
+      [`user.${id('dan')}.x`, true],
+      [`cluster.${mine}.x`, true],
+      [`history.${mine}.apps.deployments.x`, false],
+      [`user.${id('ann')}.x`, false],
+      [`cluster.${foreign}.x`, false],
+      [`_INBOX.${id('ann')}.x`, false],
+      ['$SYS.REQ.SERVER.PING', false],
+      ['$SYS.REQ.CLAIMS.UPDATE', false],
+      ['$JS.API.STREAM.DELETE.HISTORY', false],
+      ['anything', false],
+    ];
+    for (const [subject, isAllowed] of SAY) assert.equal(await maySay(dan, subject), isAllowed, `say ${subject}`);
+    await dan.close();
+  });
+
+  it('lets administrators hear everybody, and speak to them', async () => {
+    const [root, ann] = [await bus.nats.connect(await admin()), await bus.connect('ann')];
+    const heard = once(root, `user.${id('ann')}.>`);
+    await root.flush();
+    ann.publish(`user.${id('ann')}.note`, 'private');
+    assert.equal(await heard, 'private');
+    const said = once(ann, `user.${id('ann')}.notice`);
+    await ann.flush();
+    root.publish(`app.user.${id('ann')}.notice`, 'maintenance at noon');
+    assert.equal(await said, 'maintenance at noon');
+    assert.equal(await mayHear(root, 'anything.>'), true);
+    await Promise.all([root.close(), ann.close()]);
+  });
+
+  it('keeps the system account even from administrators', async () => {
+    const root = await bus.nats.connect(await admin());
+    await assert.rejects(root.request('$SYS.REQ.SERVER.PING', '', { timeout: 500 }));
+    await root.close();
+  });
+
+  it('refuses forged, foreign and expired credentials', async () => {
+    const file = await bus.credentials('ann');
+    const { iss, user: key } = claimsOf(file);
+    const seed = /SU[A-Z2-7]{56}/.exec(file)?.[0] ?? '';
+    const now = Math.floor(Date.now() / 1000);
+    const forger = createKeyPair('account');
+    const user = createKeyPair('user');
+    const forged = userJwt(forger, { name: 'ann', user: key, issuedAt: now, ...EVERYTHING });
+    const [head, body = '', signature] = forged.split('.');
+    const claims = { ...JSON.parse(Buffer.from(body, 'base64url').toString()), iss };
+    const widened = [head, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
+    const REFUSED: Readonly<Record<string, string>> = {
+      'signed by a stranger': credentialsFile(forged, seed),
+      'signature of another text': credentialsFile(widened, seed),
+      'the seed of somebody else': file.replace(seed, user.seed()),
+      'a broken signature': file.replace(/[\w-]{8}\n-+END NATS USER JWT/, 'AAAAAAAA\n------END NATS USER JWT'),
+    };
+    for (const [what, credentials] of Object.entries(REFUSED)) {
+      await assert.rejects(bus.nats.connect(credentials), /authorization|authentication/i, what);
+    }
+    const past = await bus.house.bus.issuer.issue(
+      'application',
+      { id: id('ann'), name: 'ann', ...EVERYTHING },
+      new Date(Date.now() - 3_601_000),
+    );
+    await assert.rejects(bus.nats.connect(past.file), /authorization|authentication/i);
+  });
+
+  it('ends a connection when its credentials expire', async () => {
+    const almost = await bus.house.bus.issuer.issue(
+      'application',
+      { id: id('ann'), name: 'ann', ...EVERYTHING },
+      new Date(Date.now() - 3_598_000),
+    );
+    const connection = await bus.nats.connect(almost.file);
+    assert.match(String(await connection.closed()), /expired/i);
+  });
+
+  it('accepts the credentials of somebody with very many clusters', async () => {
+    const many = Array.from({ length: 4000 }, () => `cluster.${crypto.randomUUID()}.>`);
+    const issued = await bus.house.bus.issuer.issue(
+      'application',
+      { id: id('fan01'), name: 'fan01', publish: many, subscribe: many },
+      new Date(),
+    );
+    const connection = await bus.nats.connect(issued.file);
+    assert.equal(await mayHear(connection, many[3999]?.replace('>', 'x') ?? ''), true);
+    await connection.close();
+  });
+});
+
+describe('revocation', () => {
+  let bus: TestBus;
+  const id = (name: string) => bus.world.users[name]?.id ?? 0n;
+
+  before(async () => {
+    bus = await openTestBus();
+  });
+  after(() => bus.close());
+
+  const refused = async (credentials: string) => {
+    try {
+      await (await bus.nats.connect(credentials)).close();
+      return false;
+    } catch (error) {
+      assert.match(String(error), /authorization|authentication/i);
+      return true;
+    }
+  };
+
+  it('ends what a deactivated user has open, and refuses their file; others stay', async () => {
+    const credentials = await bus.credentials('bob');
+    const [bob, ann] = [await bus.nats.connect(credentials), await bus.connect('ann')];
+    await bus.house.people.setActive(id('bob'), false);
+    assert.match(String(await bob.closed()), /revoked/i);
+    assert.equal(await refused(credentials), true);
+    assert.equal(ann.isClosed(), false);
+    await ann.close();
+    assert.equal((await bus.as('bob')('GET', '/user/bus/credentials')).status, 403);
+  });
+
+  it('stays when the bus restarts, though the configuration knows nothing of it', async () => {
+    const credentials = await bus.credentials('cat');
+    await bus.house.people.setActive(id('cat'), false);
+    await until(() => refused(credentials));
+    await bus.nats.kill();
+    await bus.nats.restart();
+    assert.equal(await refused(credentials), true);
+  });
+
+  it('is told when the bus comes back, if it was away', async () => {
+    const credentials = await bus.credentials('dan');
+    await bus.nats.kill();
+    await bus.house.people.setActive(id('dan'), false);
+    await bus.nats.restart();
+    await until(() => refused(credentials), 20_000);
+  });
+
+  it('ends with a new key when the user is activated again; the old one stays refused', async () => {
+    const old = await bus.credentials('eve');
+    await bus.house.people.setActive(id('eve'), false);
+    await until(() => refused(old));
+    await bus.house.people.setActive(id('eve'), true);
+    const fresh = await bus.credentials('eve');
+    assert.notEqual(claimsOf(fresh).user, claimsOf(old).user);
+    assert.equal(await refused(fresh), false);
+    assert.equal(await refused(old), true);
+  });
+
+  it('takes back what allows more than its owner may do by now, and nothing else', async () => {
+    const teams = bus.world.orgs.acme?.teams ?? {};
+    const fan = bus.world.users.fan05?.id ?? 0n;
+    const of = async (name: string) =>
+      fileOf((await bus.as('root')('GET', `/user/bus/user_credentials?user=${name}`)).body);
+    await bus.house.organizations.addMember(teams.Editors ?? 0n, fan);
+    await bus.house.organizations.addMember(teams.Viewers ?? 0n, fan);
+    const [fan5, ann] = [await of('fan05'), await of('ann')];
+    const connection = await bus.nats.connect(fan5);
+    assert.ok(claimsOf(fan5).publish.some((subject) => subject.startsWith('history.')));
+    await bus.house.organizations.removeMember(teams.Editors ?? 0n, fan);
+    assert.match(String(await connection.closed()), /revoked/i);
+    const narrower = await of('fan05');
+    assert.ok(!claimsOf(narrower).publish.some((subject) => subject.startsWith('history.')));
+    assert.ok(claimsOf(narrower).subscribe.some((subject) => subject.startsWith('cluster.')));
+    assert.equal(await refused(narrower), false);
+    assert.equal(await refused(ann), false);
+    // Asking at once, before anybody looked, ends what was out there as well.
+    await bus.house.organizations.removeMember(teams.Viewers ?? 0n, fan);
+    assert.notEqual(claimsOf(await of('fan05')).user, claimsOf(narrower).user);
+    await until(() => refused(narrower));
+    assert.equal(await refused(ann), false);
+  });
+
+  it('follows from any write: prohibited from signing in, no administrator any more, deleted', async () => {
+    const write = async (text: string) => void (await onServer(bus.databaseUrl, text));
+    const admin = fileOf((await bus.as('root')('GET', '/user/bus/admin_credentials')).body);
+    const ann = await bus.credentials('ann');
+    const of = async (name: string) =>
+      fileOf((await bus.as('root')('GET', `/user/bus/user_credentials?user=${name}`)).body);
+    const [fan1, fan2] = [await of('fan01'), await of('fan02')];
+    await write(`update account set prohibit_login = true where name = 'fan01'`);
+    await write(`delete from account where name = 'fan02'`);
+    await write(`update account set is_admin = false where name = 'root'`);
+    for (const credentials of [fan1, fan2, admin]) await until(() => refused(credentials));
+    assert.equal(await refused(ann), false);
+  });
+});
+
+function once(connection: NatsConnection, subject: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    connection.subscribe(subject, {
+      max: 1,
+      timeout: 5000,
+      callback: (error, message) => (error ? reject(error) : resolve(message.string())),
+    });
+  });
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { type Db, sql } from '../../../src/db/db.ts';
+import { serve } from '../../support/clouds.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse } from '../../support/house.ts';
+
+const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`;
+
+/** A secret in every form in which it might have slipped out. */
+function forms(secret: string): Buffer[] {
+  const bytes = Buffer.from(secret);
+  // The middle of base64 is the same at any of the three offsets only with what stands before; so all three.
+  const encoded = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    return Buffer.from(text.slice(offset === 0 ? 0 : 4, -4));
+  });
+  return [bytes, Buffer.from(bytes.toString('hex')), Buffer.from(bytes.toString('utf16le')), ...encoded];
+}
+
+async function dump(db: Db): Promise<string> {
+  const tables = await db.query<{ name: string }>(
+    sql(
+      'test.canary.tables',
+      `select format('%I', table_name) as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+    ),
+  );
+  const texts = await Promise.all(
+    tables.map(({ name }) =>
+      db.query<{ row: string }>(sql(`test.canary.${name}`, `select t::text as row from ${name} t`)),
+    ),
+  );
+  assert.ok(texts.length > 15 && texts.flat().length > 100, 'the tables were found');
+  return texts
+    .flat()
+    .map(({ row }) => row)
+    .join('\n');
+}
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+for (const driver of DRIVERS) {
+  describe(`secrets on ${driver}`, () => {
+    it('are in no log, metric, audit row, refusal or file', async () => {
+      const secrets = Object.fromEntries(
+        ['created', 'changed', 'refused', 'deep', 'broken', 'taken', 'unknown', 'cloud', 'google', 'kept'].map(
+          (name) => [name, canary(name)],
+        ),
+      ) as Record<string, string>;
+      const { created, changed, refused, deep, broken, taken, unknown, cloud, google, kept } = secrets;
+      const house = await openTestHouse({ driver, env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.1' } });
+      const ann = house.as('ann');
+      const chatty = await serve((_request, response) => {
+        response.writeHead(403).end(`<Error><Code>No</Code><Message>${cloud}</Message></Error>`);
+      });
+      const aws = (name: string, secretAccessKey = '') => ({
+        name,
+        type: 'Aws',
+        aws: { accessKeyID: 'A', secretAccessKey },
+      });
+      const refusals: string[] = [];
+      const call = async (
+        status: number,
+        method: string,
+        path: string,
+        body?: unknown,
+        headers?: Record<string, string>,
+      ) => {
+        const answer = await ann(method, path, body, headers);
+        assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
+        if (status >= 400) refusals.push(`${JSON.stringify([...answer.headers])}${answer.text}`);
+        return answer;
+      };
+
+      await call(201, 'POST', '/user/credentials', aws('c', created));
+      assert.ok((await call(200, 'GET', '/user/credentials/c')).text.includes(created ?? '-'));
+      assert.ok((await call(200, 'GET', '/user/credentials')).text.includes(created ?? '-'));
+      await call(204, 'PUT', '/user/credentials/', aws('c', changed));
+      await call(412, 'PUT', '/user/credentials', aws('c', refused), { 'If-Match': '"0"' });
+      await call(422, 'POST', '/user/credentials', aws('not a name', refused));
+      await call(422, 'POST', '/user/credentials', `{"name":"d","a":${'['.repeat(40)}"${deep}"${']'.repeat(40)}}`);
+      await call(422, 'POST', '/user/credentials', `{"name":"b","a":"${broken}"`);
+      await call(422, 'POST', '/user/credentials', `{"${broken}":1,"${broken}x":2,"name":"\\u0000"}`);
+      await call(422, 'POST', '/user/credentials', aws('c', taken));
+      await call(404, 'PUT', '/user/credentials', aws('nobody', unknown));
+      await call(201, 'POST', '/user/credentials', { ...aws('cloud', cloud), endpoint: chatty.url });
+      await call(502, 'POST', '/user/clouds/aws/buckets', { cluster_uid: 'x', credential: 'cloud' });
+      const serviceAccount = JSON.stringify({ client_email: 'a@b', private_key: google });
+      await call(201, 'POST', '/user/credentials', { name: 'g', googleCloud: { projectID: 'p', serviceAccount } });
+      await call(502, 'POST', '/user/clouds/gcp/buckets', { cluster_uid: 'x', credential: 'g' });
+      await call(201, 'POST', '/user/credentials', aws('k', kept));
+      await house.house.db.query(
+        sql(
+          'test.canary.flip',
+          `update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) where name = 'k'`,
+        ),
+      );
+      await call(500, 'GET', '/user/credentials/k');
+      await call(500, 'GET', '/user/credentials');
+      assert.equal((await house.house.rotateKeys()).damaged.length, 1);
+      await call(204, 'DELETE', '/user/credentials/c');
+
+      const places: Record<string, Buffer> = {
+        logs: Buffer.from(house.logged()),
+        metrics: Buffer.from(await house.house.metrics.registry.metrics()),
+        refusals: Buffer.from(refusals.join('\n')),
+        tables: Buffer.from(await dump(house.house.db)),
+      };
+      assert.ok(places.logs?.includes('cannot be opened'), 'the fault was logged');
+      await house.close();
+      if (driver === 'pglite') {
+        const files = filesUnder(house.dataDir);
+        assert.ok(files.some((path) => path.includes('pg_wal')));
+        for (const path of files) places[path] = readFileSync(path);
+      }
+      for (const [name, secret] of Object.entries(secrets)) {
+        for (const form of forms(secret)) {
+          for (const [place, bytes] of Object.entries(places))
+            assert.ok(!bytes.includes(form), `${name} is in ${place}`);
+        }
+      }
+    });
+  });
+}

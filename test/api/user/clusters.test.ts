@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { ageOf } from '../../../src/user/clusters.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+for (const driver of DRIVERS) {
+  describe(`clusters of the caller, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const clusters = async (name: string, query = '') => {
+      const { status, body } = await house.as(name)('GET', `/user/clusters${query}`);
+      assert.equal(status, 200);
+      return body;
+    };
+    const names = async (name: string, query = '?all=true') =>
+      (await clusters(name, query)).map((one: { name: string }) => one.name);
+
+    it('have every key, each of its own type', async () => {
+      const [laptop, ...others] = await clusters('ann');
+      assert.deepEqual(others, []);
+      const { uid, id } = house.world.clusters.laptop ?? assert.fail();
+      const { createdAt, age, ...rest } = laptop;
+      assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      assert.match(age, /^\d+(s|m|h|d|mo|y)$/);
+      assert.match(uid, /^[0-9a-f-]{36}$/);
+      assert.deepEqual(rest, {
+        id: Number(id),
+        displayName: rest.displayName,
+        name: 'laptop',
+        uid,
+        ownerID: Number(house.world.users.ann?.id),
+        ownerName: 'ann',
+        provider: 'Generic',
+        vendor: '',
+        orchestratorVersion: rest.orchestratorVersion,
+        nodeCount: 1,
+        endpoint: '',
+        location: rest.location,
+        hubClusterName: '',
+        clusterSetName: '',
+        isMonitoringCluster: false,
+        status: { response: { phase: rest.status.response.phase, reason: '', message: '' } },
+      });
+      for (const text of [rest.displayName, rest.orchestratorVersion, rest.location])
+        assert.equal(typeof text, 'string');
+      const phases = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'];
+      assert.ok(phases.includes(rest.status.response.phase));
+    });
+
+    it('are their own unless all=true says otherwise', async () => {
+      for (const query of ['', '?all=', '?all=false', '?all=1', '?all=TRUE']) {
+        assert.deepEqual(await names('ann', query), ['laptop'], query);
+        assert.deepEqual(await names('bob', query), [], query);
+      }
+      assert.equal((await house.as('bob')('GET', '/user/clusters')).text, '[]');
+    });
+
+    it('are with all=true those that authorization lets them view, in all their organizations', async () => {
+      assert.deepEqual(await names('ann'), ['prod', 'staging', 'laptop']);
+      for (const name of ['bob', 'cat', 'dan']) assert.deepEqual(await names(name), ['prod', 'staging'], name);
+      assert.deepEqual(await names('eve'), ['globex']);
+      // A site administrator is a member everywhere; what people own themselves stays theirs.
+      assert.deepEqual(await names('root'), ['prod', 'staging', 'globex']);
+    });
+
+    it('agree with allowed-permissions, cluster by cluster', async () => {
+      for (const name of ['ann', 'bob', 'cat', 'dan', 'eve', 'root']) {
+        const seen = new Set(await names(name));
+        for (const [cluster, { id, org }] of Object.entries(house.world.clusters)) {
+          const path = `/authz/objects/cluster/${id}/allowed-permissions?org=${org ?? 'acme'}`;
+          const { body } = await house.as(name)('GET', path);
+          assert.equal(body.allowedPermissions.includes('can_view'), seen.has(cluster), `${name} ${cluster}`);
+        }
+      }
+    });
+
+    it('are gone at once when the role that showed them is, and back with it', async () => {
+      const { roles, teams } = house.world.orgs.acme ?? assert.fail();
+      const path = `/authz/roles/${roles['cluster-operator']}?org=acme`;
+      const { body: role } = await house.as('ann')('GET', path);
+      const change = (teamIDs: number[]) =>
+        house.as('ann')('PUT', path, { name: role.name, permissions: role.permissions, teamIDs });
+      assert.ok((await change([])).status < 300);
+      assert.deepEqual(await names('dan'), []);
+      assert.ok((await change([Number(teams.operators)])).status < 300);
+      assert.deepEqual(await names('dan'), ['prod', 'staging']);
+    });
+
+    it('are there the moment they are made', async () => {
+      await house.house.resources.createCluster({
+        ownerId: house.world.orgs.acme?.id ?? 0n,
+        name: 'new',
+        uid: crypto.randomUUID(),
+      });
+      assert.deepEqual(await names('cat'), ['prod', 'staging', 'new']);
+      assert.deepEqual(await names('eve'), ['globex']);
+    });
+  });
+}
+
+describe('the age of a cluster', () => {
+  const [minute, hour, day] = [60, 3600, 86_400];
+  const table: readonly [seconds: number, age: string][] = [
+    [-5, '0s'],
+    [0, '0s'],
+    [59, '59s'],
+    [minute, '1m'],
+    [43 * minute + 59, '43m'],
+    [hour - 1, '59m'],
+    [hour, '1h'],
+    [day - 1, '23h'],
+    [day, '1d'],
+    [8 * day, '8d'],
+    [30 * day - 1, '29d'],
+    [30 * day, '1mo'],
+    [185 * day, '6mo'],
+    [365 * day - 1, '12mo'],
+    [365 * day, '1y'],
+    [3650 * day, '10y'],
+  ];
+  for (const [seconds, age] of table) {
+    it(`${seconds} s is ${age}`, () => {
+      const now = new Date('2030-01-01T00:00:00Z');
+      assert.equal(ageOf(new Date(now.getTime() - seconds * 1000), now), age);
+    });
+  }
+});

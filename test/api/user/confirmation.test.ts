@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createLog } from '../../../src/log.ts';
+import { createMailer } from '../../../src/mail.ts';
+import { createSignedTexts } from '../../../src/signed-text.ts';
+import { createConfirmationLinks } from '../../../src/user/confirmation-links.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
+
+const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
+
+describe('an address that has to be confirmed', () => {
+  let smtp: SmtpServer;
+  let house: TestHouse;
+  before(async () => {
+    smtp = await startSmtp();
+    const env = { EMAIL_CONFIRMATION: 'true', SMTP_URL: smtp.url, MAIL_FROM: 'Atrium <atrium@example.com>' };
+    house = await openTestHouse({ env });
+  });
+  after(async () => {
+    await house.close();
+    await smtp.close();
+  });
+
+  const isVerified = async (address: string) =>
+    (await house.as('bob')('GET', '/user/emails')).body.find(({ email }: { email: string }) => email === address)
+      ?.verified;
+  /** Adds an address and takes the link out of the letter. */
+  const add = async (address: string) => {
+    const answer = await house.as('bob')('POST', '/user/emails', { emails: [address] });
+    assert.equal(answer.status, 201);
+    const letter = smtp.letters.find(({ to }) => to.includes(address)) ?? assert.fail('no letter');
+    // Quoted-printable, as long lines travel.
+    return LINK.exec(letter.text.replaceAll('=\n', '').replaceAll('=3D', '='))?.[1] ?? assert.fail(letter.text);
+  };
+
+  it('gets a letter of its own by SMTP, from the sender that is set, and is not verified yet', async () => {
+    const addresses = ['bob.one@example.org', "o'bob+two@example.org"];
+    const added = await house.as('bob')('POST', '/user/emails', { emails: addresses });
+    assert.deepEqual(
+      added.body.map(({ verified }: { verified: boolean }) => verified),
+      [true, false, false],
+    );
+    assert.deepEqual(
+      smtp.letters.map(({ to }) => to).sort(),
+      [["o'bob+two@example.org"], ['bob.one@example.org']].sort(),
+    );
+    for (const { from, text } of smtp.letters) {
+      assert.equal(from, 'atrium@example.com');
+      assert.match(text, /^Subject: Confirm your email address$/m);
+    }
+  });
+
+  it('is verified by the link, without a credential, and once more does no harm', async () => {
+    const path = await add('bob.link@example.org');
+    assert.equal(await isVerified('bob.link@example.org'), false);
+    for (let time = 0; time < 2; time++) {
+      const answer = await house.call('GET', path);
+      assert.deepEqual([answer.status, answer.body], [200, { message: 'the address is confirmed' }]);
+      assert.equal(await isVerified('bob.link@example.org'), true);
+    }
+  });
+
+  it('is not verified by a link that was changed in any place', async () => {
+    const path = await add('bob.forged@example.org');
+    const key = path.slice(path.indexOf('=') + 1);
+    const change = (place: number) => `${key.slice(0, place)}${key[place] === 'A' ? 'B' : 'A'}${key.slice(place + 1)}`;
+    const forged = [...Array(key.length).keys()].map(change);
+    for (const text of [
+      ...forged,
+      `${key}.x`,
+      `${key}=`,
+      `${key}!`,
+      key.slice(0, -1),
+      `.${key}`,
+      '',
+      '.',
+      'x',
+      '%00',
+    ]) {
+      const answer = await house.call('GET', `/api/v1/user/emails/confirm?key=${text}`);
+      assert.ok(answer.status === 404 || text === '%00', `${text}: ${answer.status}`);
+    }
+    assert.equal((await house.call('GET', '/api/v1/user/emails/confirm')).status, 400);
+    assert.equal(await isVerified('bob.forged@example.org'), false);
+  });
+
+  it('is not verified by a link to an address that was removed, even if somebody has it again', async () => {
+    const path = await add('bob.moved@example.org');
+    await house.as('bob')('DELETE', '/user/emails', { emails: ['bob.moved@example.org'] });
+    assert.equal((await house.call('GET', path)).status, 404);
+    await house.as('eve')('POST', '/user/emails', { emails: ['bob.moved@example.org'] });
+    const refused = await house.call('GET', path);
+    assert.deepEqual([refused.status, refused.body.message], [404, 'this link is not valid, or no longer']);
+  });
+
+  it('cannot be signed in with before it is confirmed', async () => {
+    const path = await add('bob.login@example.org');
+    const signIn = () =>
+      house.as()('POST', '/user/signin', {
+        username: 'bob.login@example.org',
+        password: house.world.users.bob?.password,
+      });
+    assert.equal((await signIn()).status, 404);
+    await house.call('GET', path);
+    assert.equal((await signIn()).status, 200);
+  });
+
+  it('has a link that is good for a day', () => {
+    const links = createConfirmationLinks(createSignedTexts(Buffer.alloc(32)), () => 'http://x');
+    const now = new Date();
+    const text = links.make({ id: 7n, address: 'a@x.org' }, now).split('key=')[1] ?? '';
+    const later = (ms: number) => links.read(text, new Date(now.getTime() + ms));
+    assert.deepEqual(later(86_399_999), { id: 7n, address: 'a@x.org' });
+    assert.equal(later(86_400_000), undefined);
+    const other = createConfirmationLinks(createSignedTexts(Buffer.alloc(32, 1)), () => 'http://x');
+    assert.equal(other.read(text, now), undefined);
+  });
+
+  it('is kept when the mail server refuses the letter, and the operator reads why', async () => {
+    const grim = await startSmtp('refuse');
+    const home = await openTestHouse({ env: { EMAIL_CONFIRMATION: 'true', SMTP_URL: grim.url } });
+    const answer = await home.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
+    assert.equal(answer.status, 201);
+    assert.match(home.logged(), /"level":"error".*550 no such person.*"letter not sent"/);
+    await home.close();
+    await grim.close();
+  });
+});
+
+it('a mail server that says nothing is given up within seconds', async () => {
+  const mute = await startSmtp('silent');
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const mailer = createMailer({ SMTP_URL: mute.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' }, log);
+  const start = performance.now();
+  await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
+  assert.ok(performance.now() - start < 9000);
+  assert.match(lines.join(''), /letter not sent/);
+  await mute.close();
+});
+
+describe('without a mail server', () => {
+  const letter = { to: 'a@x.org', subject: 'hello', text: 'the link' };
+  const logged = async (mode: 'dev' | 'prod') => {
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    await createMailer({ SMTP_URL: undefined, MAIL_FROM: 'x@localhost', RUN_MODE: mode }, log).send(letter);
+    return lines.join('');
+  };
+
+  it('a developer finds the link in the log, and it works', async () => {
+    const house = await openTestHouse({ env: { EMAIL_CONFIRMATION: 'true', RUN_MODE: 'dev' } });
+    await house.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
+    const path = LINK.exec(house.logged())?.[1] ?? assert.fail('no link in the log');
+    assert.equal((await house.call('GET', path)).status, 200);
+    await house.close();
+  });
+
+  it('in production the log has no link, but says what to set', async () => {
+    assert.match(await logged('dev'), /the link/);
+    const prod = await logged('prod');
+    assert.doesNotMatch(prod, /the link/);
+    assert.match(prod, /SMTP_URL/);
+  });
+});

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { type Call, openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const WHEN = /"creationTimestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/;
+/** An answer without what the server added. */
+const specOf = (text: string) => text.replace(new RegExp(`,${WHEN.source}}$`), '}');
+const nested = (levels: number) => `{"name":"deep","a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+const sized = (bytes: number, name = 'big') => {
+  const head = `{"name":"${name}","data":"`;
+  return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;
+};
+
+for (const driver of DRIVERS) {
+  describe(`cloud credentials on ${driver}`, () => {
+    let house: TestHouse;
+    let ann: Call;
+    let bob: Call;
+    before(async () => {
+      house = await openTestHouse({ driver });
+      ann = house.as('ann');
+      bob = house.as('bob');
+    });
+    after(() => house.close());
+    const names = async (query = '', call = ann) =>
+      (await call('GET', `/user/credentials${query}`)).body.map((one: { name: string }) => one.name);
+
+    it('shows the two of the demo world', async () => {
+      const { status, body } = await ann('GET', '/user/credentials');
+      assert.equal(status, 200);
+      assert.deepEqual(
+        body.map((one: { type: string }) => one.type),
+        ['Aws', 'GoogleCloud'],
+      );
+      assert.equal(body[0].aws.accessKeyID, 'AKIADEMODEMODEMODEMO');
+      assert.deepEqual((await bob('GET', '/user/credentials')).body, []);
+    });
+
+    it('keeps one, shows it, replaces it, forgets it', async () => {
+      const made = await bob('POST', '/user/credentials', { name: 'one', type: 'Aws', aws: { accessKeyID: 'A' } });
+      assert.deepEqual([made.status, made.text], [201, '']);
+      const shown = await bob('GET', '/user/credentials/one');
+      assert.equal(shown.status, 200);
+      assert.match(shown.headers.get('content-type') ?? '', /^application\/json/);
+      assert.match(shown.text, WHEN);
+      assert.equal(shown.headers.get('etag'), made.headers.get('etag'));
+      for (const path of ['/user/credentials', '/user/credentials/']) {
+        const changed = await bob('PUT', path, { name: 'one', type: 'Linode', path });
+        assert.deepEqual([changed.status, changed.text], [204, '']);
+        const { body } = await bob('GET', '/user/credentials/one');
+        assert.deepEqual(body, { name: 'one', type: 'Linode', path, creationTimestamp: shown.body.creationTimestamp });
+      }
+      const gone = await bob('DELETE', '/user/credentials/one');
+      assert.deepEqual([gone.status, gone.text], [204, '']);
+      assert.equal((await bob('GET', '/user/credentials/one')).status, 404);
+      assert.equal((await bob('DELETE', '/user/credentials/one')).status, 404);
+    });
+
+    const WHOLE: readonly (readonly [what: string, spec: string])[] = [
+      ['keys in their order, also those that look like numbers', '{"z":1,"10":2,"name":"w","2":3,"a":{"9":1,"1":2}}'],
+      [
+        'numbers with any digits',
+        '{"name":"w","n":[9007199254740993,-0,1.10,1e400,12345678901234567890123456789.000,1E-2]}',
+      ],
+      [
+        'the escapes of strings',
+        '{"name":"w","s":"\\u00e9\\/\\n\\ud83d\\udd11 \u{1f511}é\u2028","":"","a b":"}{][,:\\"\\\\"}',
+      ],
+      ['unknown fields and an ownerID', '{"name":"w","ownerID":424242,"x":{"y":[null,true,{}]},"type":7}'],
+      ['space inside values', '{"name" : "w","a" :  [ 1 , 2 ]}'],
+      ['256 KiB', sized(256 * 1024, 'w')],
+      ['32 levels', nested(32).replace('"deep"', '"w"')],
+    ];
+    for (const [what, spec] of WHOLE) {
+      it(`passes the spec through whole: ${what}`, async () => {
+        assert.equal((await bob('POST', '/user/credentials', spec)).status, 201);
+        assert.equal(specOf((await bob('GET', '/user/credentials/w')).text), spec);
+        assert.equal(specOf((await bob('GET', '/user/credentials')).text.slice(1, -1)), spec);
+        // What was read may be sent back.
+        assert.equal(
+          (await bob('PUT', '/user/credentials/', (await bob('GET', '/user/credentials/w')).text)).status,
+          204,
+        );
+        assert.equal(specOf((await bob('GET', '/user/credentials/w')).text), spec);
+        assert.equal((await bob('DELETE', '/user/credentials/w')).status, 204);
+      });
+    }
+
+    it('gives every caller only their own', async () => {
+      assert.equal((await bob('POST', '/user/credentials', { name: 'ann-aws', type: 'Vultr' })).status, 201);
+      assert.equal((await bob('GET', '/user/credentials/ann-aws')).body.type, 'Vultr');
+      assert.equal((await ann('GET', '/user/credentials/ann-aws')).body.type, 'Aws');
+      for (const [method, path, body] of [
+        ['GET', '/user/credentials/ann-aws'],
+        ['PUT', '/user/credentials', { name: 'ann-aws' }],
+        ['DELETE', '/user/credentials/ann-aws'],
+      ] as const) {
+        assert.equal((await house.as('root')(method, path, body)).status, 404);
+        assert.equal((await house.as()(method, path, body)).status, 401);
+      }
+      assert.equal((await bob('DELETE', '/user/credentials/ann-aws')).status, 204);
+    });
+
+    it('filters by type and by the address of a management platform', async () => {
+      const eve = house.as('eve');
+      for (const spec of [
+        { name: 'a', type: 'Aws', endpoint: 'https://elsewhere.example' },
+        { name: 'g', type: 'GoogleCloud' },
+        { name: 'r1', type: 'Rancher', rancher: { endpoint: 'https://one.example/v3' } },
+        { name: 'r2', type: 'rancher', endpoint: 'https://two.example' },
+        { name: 'r3', type: 'Rancher' },
+        { name: 'none' },
+      ]) {
+        assert.equal((await eve('POST', '/user/credentials', spec)).status, 201);
+      }
+      const rows: readonly (readonly [query: string, names: string[]])[] = [
+        ['', ['a', 'g', 'r1', 'r2', 'r3', 'none']],
+        ['?credential_type=aws', ['a']],
+        ['?credential_type=AWS&credential_type=GoogleCloud', ['a', 'g']],
+        ['?credential_type=aws,%20googlecloud', ['a', 'g']],
+        ['?credential_type=aws,nothing&credential_type=RANCHER', ['a', 'r1', 'r2', 'r3']],
+        ['?credential_type=nothing', []],
+        ['?credential_type=', ['a', 'g', 'r1', 'r2', 'r3', 'none']],
+        ['?mgmt_endpoint=https://one.example/v3', ['a', 'g', 'r1', 'none']],
+        ['?mgmt_endpoint=https://two.example/', ['a', 'g', 'r2', 'none']],
+        ['?mgmt_endpoint=https://three.example', ['a', 'g', 'none']],
+        ['?mgmt_endpoint=https://two.example&credential_type=Rancher', ['r2']],
+        ['?mgmt_endpoint=', ['a', 'g', 'r1', 'r2', 'r3', 'none']],
+      ];
+      for (const [query, expected] of rows) assert.deepEqual(await names(query, eve), expected, query);
+    });
+
+    it('honours If-Match, and asks nobody to send it', async () => {
+      await bob('POST', '/user/credentials', { name: 'm', v: 1 });
+      const { headers } = await bob('GET', '/user/credentials/m');
+      const first = headers.get('etag') ?? '';
+      const put = (v: number, tag: string) => bob('PUT', '/user/credentials/', { name: 'm', v }, { 'If-Match': tag });
+      const changed = await put(2, first);
+      assert.equal(changed.status, 204);
+      assert.equal((await put(3, first)).status, 412);
+      assert.equal((await bob('GET', '/user/credentials/m')).body.v, 2);
+      assert.equal((await put(4, '*')).status, 204);
+      assert.equal((await bob('DELETE', '/user/credentials/m', undefined, { 'If-Match': first })).status, 412);
+      const last = (await bob('GET', '/user/credentials/m')).headers.get('etag') ?? '';
+      assert.notEqual(last, changed.headers.get('etag'));
+      assert.equal((await bob('DELETE', '/user/credentials/m', undefined, { 'If-Match': last })).status, 204);
+    });
+
+    const REFUSED: readonly (readonly [what: string, body: unknown, field?: string])[] = [
+      ['an array', [{ name: 'x' }]],
+      ['a string', '"x"'],
+      ['null', 'null'],
+      ['not JSON', '{"name":"x"'],
+      ['no name', { type: 'Aws' }, 'name'],
+      ['an empty body', '', 'name'],
+      ['an empty name', { name: '' }, 'name'],
+      ['a name with a slash', { name: 'a/b' }, 'name'],
+      ['a name of 101 letters', { name: 'x'.repeat(101) }, 'name'],
+      ['a name of dots', { name: '..' }, 'name'],
+      ['a name that is a number', { name: 5 }, 'name'],
+      ['a name with a line break', { name: 'a\n' }, 'name'],
+      ['more than 256 KiB', sized(256 * 1024 + 1)],
+      ['33 levels', nested(33)],
+      ['70 levels', nested(70)],
+      ['a NUL', '{"name":"x","a":"\\u0000"}'],
+      ['a NUL in a key', '{"name":"x","a\\u0000":1}'],
+      ['half of a surrogate pair', '{"name":"x","a":"\\ud800"}'],
+      ['a prototype key', '{"name":"x","a":{"__proto__":{}}}'],
+      ['a constructor key', '{"name":"x","constructor":1}'],
+      ['a key given twice', '{"name":"x","name":"y"}'],
+    ];
+    for (const [what, body, field] of REFUSED) {
+      it(`refuses ${what}, and stores nothing`, async () => {
+        const before = await names('', bob);
+        for (const method of ['POST', 'PUT']) {
+          const answer = await bob(method, '/user/credentials', body);
+          assert.equal(answer.status, 422, answer.text);
+          if (field) assert.equal(answer.body.errors[0].field, field);
+        }
+        assert.deepEqual(await names('', bob), before);
+      });
+    }
+
+    it('refuses a taken name, an unknown one, and what is no JSON', async () => {
+      const taken = await ann('POST', '/user/credentials', { name: 'ann-aws', type: 'X' });
+      assert.equal(taken.status, 422);
+      assert.equal(taken.body.errors[0].field, 'name');
+      assert.equal((await ann('GET', '/user/credentials/ann-aws')).body.type, 'Aws');
+      assert.equal((await ann('PUT', '/user/credentials/', { name: 'unknown' })).status, 404);
+      assert.equal((await ann('GET', '/user/credentials/unknown')).status, 404);
+      assert.equal((await ann('GET', '/user/credentials/%F0%9F%94%91')).status, 404);
+      const plain = await ann('POST', '/user/credentials', 'name=x', { 'Content-Type': 'text/plain' });
+      assert.equal(plain.status, 422);
+      assert.equal((await ann('PATCH', '/user/credentials/ann-aws', {})).status, 405);
+    });
+
+    it('of two creations at once, one wins', async () => {
+      const answers = await Promise.all([1, 2, 3, 4].map((v) => bob('POST', '/user/credentials', { name: 'race', v })));
+      assert.deepEqual(answers.map((one) => one.status).sort(), [201, 422, 422, 422]);
+      await bob('DELETE', '/user/credentials/race');
+    });
+
+    it('tells a narrow token what it lacks', async () => {
+      const accountId = house.world.users.ann?.id ?? 0n;
+      const { text } = await house.house.tokens.issue({ accountId, name: `r-${driver}`, scopes: ['read:credential'] });
+      const call = (method: string, body?: unknown) =>
+        house.call(method, '/api/v1/user/credentials', body, { Authorization: `token ${text}` });
+      assert.equal((await call('GET')).status, 200);
+      assert.equal((await call('POST', { name: 'x' })).status, 403);
+    });
+
+    it('writes down who did what, and nothing of the spec', async () => {
+      await bob('POST', '/user/credentials', { name: 'seen', type: 'Aws', aws: { secretAccessKey: 'hush' } });
+      await bob('PUT', '/user/credentials', { name: 'seen', type: 'Linode', linode: { token: 'hush' } });
+      await bob('DELETE', '/user/credentials/seen');
+      const rows = await house.house.db.query<{ action: string; before: unknown; after: unknown }>(
+        sql(
+          'test.audit',
+          `select action, before, after from audit where action like 'credential.%' order by id desc limit 3`,
+        ),
+      );
+      assert.deepEqual(rows.reverse(), [
+        { action: 'credential.create', before: null, after: { name: 'seen', type: 'Aws' } },
+        {
+          action: 'credential.update',
+          before: { name: 'seen', type: 'Aws' },
+          after: { name: 'seen', type: 'Linode' },
+        },
+        { action: 'credential.delete', before: { name: 'seen', type: 'Linode' }, after: null },
+      ]);
+    });
+
+    it('answers 500 for a damaged or moved row, leaks nothing, and counts it', async () => {
+      await bob('POST', '/user/credentials', { name: 'hurt', type: 'Aws', aws: { secretAccessKey: 'canary-hurt' } });
+      const { db } = house.house;
+      await db.query(
+        sql(
+          'test.flip',
+          `update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1) where name = 'hurt'`,
+        ),
+      );
+      const damaged = await bob('GET', '/user/credentials/hurt');
+      assert.equal(damaged.status, 500);
+      assert.deepEqual(Object.keys(damaged.body), ['message', 'url', 'request_id']);
+      assert.equal(damaged.body.message, 'internal error');
+      await db.query(
+        sql(
+          'test.heal',
+          `update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)
+        where name = 'hurt'`,
+        ),
+      );
+      assert.equal((await bob('GET', '/user/credentials/hurt')).status, 200);
+      await db.query(sql('test.move', `update credential set owner_id = $1 where name = 'hurt'`), [
+        house.world.users.dan?.id,
+      ]);
+      assert.equal((await house.as('dan')('GET', '/user/credentials/hurt')).status, 500);
+      assert.match(await house.house.metrics.registry.metrics(), /^atrium_vault_faults_total 2$/m);
+      assert.doesNotMatch(house.logged(), /canary-hurt/);
+    });
+  });
+}

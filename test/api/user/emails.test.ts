@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+for (const driver of DRIVERS) {
+  describe(`emails on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const call = (name: string, method: string, emails?: unknown) =>
+      house.as(name)(method, '/user/emails', emails === undefined ? undefined : { emails });
+    const list = async (name: string) =>
+      (await call(name, 'GET')).body.map((one: { email: string; verified: boolean; primary: boolean }) => {
+        assert.deepEqual(Object.keys(one), ['email', 'verified', 'primary']);
+        return `${one.email}${one.verified ? '' : ' unverified'}${one.primary ? ' primary' : ''}`;
+      });
+
+    it('are the primary first, then the others in the order in which they came', async () => {
+      assert.deepEqual(await list('ann'), ['ann@example.com primary', 'ann.archer@example.org unverified']);
+    });
+
+    it('are added together, spelled as sent, verified at once, and the whole list comes back', async () => {
+      const added = await call('bob', 'POST', ['Bob.Work@Example.COM', 'bob@localhost']);
+      assert.equal(added.status, 201);
+      assert.deepEqual(added.body, [
+        { email: 'bob@example.com', verified: true, primary: true },
+        { email: 'Bob.Work@Example.COM', verified: true, primary: false },
+        { email: 'bob@localhost', verified: true, primary: false },
+      ]);
+      assert.deepEqual((await call('bob', 'GET')).body, added.body);
+    });
+
+    it('are removed in any letter case, one given twice once, and none by an empty list', async () => {
+      assert.equal((await call('bob', 'DELETE', [])).status, 204);
+      const gone = await call('bob', 'DELETE', ['BOB.WORK@example.com', 'bob.work@EXAMPLE.com']);
+      assert.deepEqual([gone.status, gone.text], [204, '']);
+      assert.deepEqual(await list('bob'), ['bob@example.com primary', 'bob@localhost']);
+      assert.equal((await call('bob', 'DELETE', ['bob@localhost'])).status, 204);
+    });
+
+    const refusals: readonly [
+      what: string,
+      method: string,
+      emails: unknown,
+      status: number,
+      message: string | RegExp,
+    ][] = [
+      ['an empty list', 'POST', [], 422, 'Email list empty'],
+      ['one that somebody else has', 'POST', ['bob@example.com'], 422, 'Email address has been used: bob@example.com'],
+      ['the same in other letters', 'POST', ['BOB@EXAMPLE.com'], 422, 'Email address has been used: BOB@EXAMPLE.com'],
+      ['one of her own', 'POST', ['Ann@example.com'], 422, 'Email address has been used: Ann@example.com'],
+      ['a good one beside a used one', 'POST', ['new@x.org', 'bob@example.com'], 422, /used: bob@example.com$/],
+      ['a used one beside a good one', 'POST', ['bob@example.com', 'new@x.org'], 422, /used: bob@example.com$/],
+      ['a good one beside an ill-formed one', 'POST', ['new@x.org', 'new'], 422, 'Email address "new" invalid'],
+      ['one twice', 'POST', ['new@x.org', 'NEW@x.org'], 422, 'Email address is given twice: NEW@x.org'],
+      ['a hundred and one', 'POST', Array.from({ length: 101 }, (_, i) => `n${i}@x.org`), 422, /^at most 100/],
+      ['no list', 'POST', undefined, 422, /emails/],
+      ['a text for a list', 'POST', 'new@x.org', 422, /^emails must be/],
+      ['null for a list', 'POST', null, 422, /^emails must be/],
+      ['a number in the list', 'POST', [7], 422, /^emails/],
+      ['the primary', 'DELETE', ['ANN@example.com'], 422, 'the primary email address cannot be deleted'],
+      ['one that nobody has', 'DELETE', ['new@x.org'], 404, 'Email address does not exist: new@x.org'],
+      ['one of another', 'DELETE', ['bob@example.com'], 404, 'Email address does not exist: bob@example.com'],
+      ['her own and the primary', 'DELETE', ['ann.archer@example.org', 'ann@example.com'], 422, /^the primary/],
+      ['her own and an unknown one', 'DELETE', ['ann.archer@example.org', 'x@x.org'], 404, /x@x.org$/],
+      ['a look-alike of her own', 'DELETE', ['ann.archer@example.or\u{ff47}'], 404, /^Email address does not exist/],
+      ['no list', 'DELETE', undefined, 422, /emails/],
+    ];
+    for (const [what, method, emails, status, message] of refusals) {
+      it(`${method} ${what}: ${status}, and nothing has changed`, async () => {
+        const before = await list('ann');
+        const answer = await house.as('ann')(method, '/user/emails', emails === undefined ? {} : { emails });
+        assert.equal(answer.status, status, answer.text);
+        if (typeof message === 'string') assert.equal(answer.body.message, message);
+        else assert.match(answer.body.message, message);
+        assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+        if (status === 422) assert.match(answer.body.errors[0].field, /^emails(\.0)?$/);
+        assert.deepEqual(await list('ann'), before);
+      });
+    }
+
+    it('that two people want at the same moment go to one of them', async () => {
+      for (let round = 0; round < 5; round++) {
+        const wanted = [`first${round}@x.org`, `both${round}@x.org`];
+        const answers = await Promise.all(
+          ['bob', 'cat', 'dan'].map((name) => call(name, 'POST', [`${name}${round}@x.org`, ...wanted])),
+        );
+        assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422]);
+        for (const { status, body } of answers) {
+          if (status === 422) assert.match(body.message, /^Email address has been used: /);
+        }
+      }
+      const all = [...(await list('bob')), ...(await list('cat')), ...(await list('dan'))];
+      assert.equal(all.length, 3 + 5 * 3);
+    });
+  });
+}

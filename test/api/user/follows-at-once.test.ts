@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+
+const FANS = Array.from({ length: 45 }, (_, index) => `fan${String(index + 1).padStart(2, '0')}`);
+
+for (const driver of DRIVERS) {
+  describe(`follows at the same moment, and accounts that go, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+      for (const fan of FANS) {
+        const id = house.world.users[fan]?.id ?? 0n;
+        tokens.set(fan, (await house.house.tokens.issue({ accountId: id, name: 'x', scopes: ['all'] })).text);
+      }
+    });
+    after(() => house.close());
+
+    const tokens = new Map<string, string>();
+    const call = (name: string, method: string, path: string) =>
+      house.as()(method, path, undefined, {
+        Authorization: `token ${tokens.get(name) ?? house.world.users[name]?.token}`,
+      });
+    const query = <Row extends object>(text: string) => house.house.db.query<Row>(statement(text));
+    /** What the counters say, beside what a count says. */
+    const wrongCounters = () =>
+      query<{ name: string }>(
+        `select name from account a
+          where followers <> (select count(*) from follow where followed_id = a.id)
+             or followings <> (select count(*) from follow where follower_id = a.id)
+             or followers <> (select coalesce(sum(count), 0) from follow_block where followed_id = a.id)`,
+      );
+    const logins = async (name: string, path: string) =>
+      (await call(name, 'GET', path)).body.map(({ login }: { login: string }) => login);
+
+    it('two who follow each other do not wait for each other for ever', async () => {
+      for (let round = 0; round < 10; round++) {
+        const answers = await Promise.all(
+          ['PUT', 'DELETE', 'PUT'].flatMap((method) => [
+            call('cat', method, '/user/following/dan'),
+            call('dan', method, '/user/following/cat'),
+          ]),
+        );
+        assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]));
+      }
+      assert.deepEqual(await wrongCounters(), []);
+    });
+
+    it('many who follow one, twice each, are each counted once and have a place of their own', async () => {
+      const answers = await Promise.all(
+        [...FANS, ...FANS].map((fan) => call(fan, 'PUT', '/user/following/eve').then(({ status }) => status)),
+      );
+      assert.deepEqual(new Set(answers), new Set([204]));
+      const { body, headers } = await call('eve', 'GET', '/user/followers?limit=50');
+      assert.equal(headers.get('x-total-count'), '45');
+      assert.deepEqual(body.map(({ login }: { login: string }) => login).sort(), FANS);
+      assert.deepEqual(await wrongCounters(), []);
+    });
+
+    it('some who come while others go leave the right number', async () => {
+      const answers = await Promise.all(
+        FANS.map((fan, index) => call(fan, index % 2 ? 'DELETE' : 'PUT', '/user/following/eve')),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]));
+      assert.equal((await call('eve', 'GET', '/user/followers')).headers.get('x-total-count'), '23');
+      assert.deepEqual(await wrongCounters(), []);
+    });
+
+    it('an account that is deleted leaves every list and every count', async () => {
+      await call('fan01', 'PUT', '/user/following/fan02');
+      await call('fan02', 'PUT', '/user/following/fan01');
+      const before = await logins('root', '/user/followers?limit=50');
+      await query(`delete from account where name in ('fan01', 'fan45')`);
+      assert.deepEqual(await wrongCounters(), []);
+      const { body, headers } = await call('root', 'GET', '/user/followers?limit=20&page=3');
+      assert.equal(headers.get('x-total-count'), '43');
+      assert.equal(body.length, 3);
+      assert.deepEqual(
+        await logins('root', '/user/followers?limit=50'),
+        before.filter((login: string) => login !== 'fan01' && login !== 'fan45'),
+      );
+      assert.deepEqual(await logins('fan02', '/user/following'), ['root']);
+      assert.equal((await call('ann', 'PUT', '/user/following/fan01')).status, 404);
+    });
+
+    it('one whose name was found and who is gone a moment later is a 404, not a fault of ours', async () => {
+      const { follows, db } = house.house;
+      const gone = house.world.users.fan03?.id ?? 0n;
+      await query(`delete from account where name = 'fan03'`);
+      await assert.rejects(follows.follow(gone, 'ann'), { kind: 'notFound', message: 'user does not exist: ann' });
+      assert.equal((await db.query(statement(`select from follow where follower_id = ${gone}`))).length, 0);
+    });
+  });
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+
+for (const driver of DRIVERS) {
+  describe(`follows on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const call = async (name: string, method: string, who: string) => {
+      const answer = await house.as(name)(method, `/user/following/${who}`);
+      assert.equal(answer.text === '', answer.status === 204);
+      return answer.status;
+    };
+    const list = async (name: string, which: 'followers' | 'following') => {
+      const { body, headers } = await house.as(name)('GET', `/user/${which}?limit=50`);
+      const logins = body.map(({ login }: { login: string }) => login);
+      assert.equal(headers.get('x-total-count'), String(logins.length));
+      return logins;
+    };
+
+    it('are newest first on both sides, and twice is once', async () => {
+      for (const who of ['ann', 'bob', 'ANN', 'ann', 'acme']) assert.equal(await call('cat', 'PUT', who), 204, who);
+      assert.deepEqual(await list('cat', 'following'), ['acme', 'bob', 'ann']);
+      assert.deepEqual(await list('ann', 'followers'), ['cat', 'bob']);
+      assert.equal(await call('cat', 'GET', 'Ann'), 204);
+      assert.equal(await call('cat', 'DELETE', 'aNN'), 204);
+      assert.equal(await call('cat', 'DELETE', 'ann'), 204);
+      assert.equal(await call('cat', 'GET', 'ann'), 404);
+      assert.equal(await call('cat', 'PUT', 'ann'), 204);
+      assert.deepEqual(await list('cat', 'following'), ['ann', 'acme', 'bob']);
+      assert.deepEqual(await list('ann', 'followers'), ['cat', 'bob']);
+    });
+
+    it('show people as everybody may see them, and organizations as what they are', async () => {
+      await house.house.db.query(
+        statement(
+          `update account set language = 'en-US', last_login_at = now(), full_name = 'Cat', location = 'Rome' where name = 'cat'`,
+        ),
+      );
+      const [cat] = (await house.as('ann')('GET', '/user/followers')).body;
+      const { id, created, ...rest } = cat;
+      assert.equal(id, Number(house.world.users.cat?.id));
+      assert.match(created, /Z$/);
+      assert.deepEqual(rest, {
+        login: 'cat',
+        username: 'cat',
+        full_name: 'Cat',
+        email: 'cat@example.com',
+        avatar_url: `${house.url}/avatars/cat`,
+        language: '',
+        is_admin: false,
+        last_login: '1970-01-01T00:00:00Z',
+        type: 0,
+        active: false,
+        prohibit_login: false,
+        location: 'Rome',
+        website: '',
+        description: '',
+        orgAdmin: false,
+      });
+      const acme = (await house.as('cat')('GET', '/user/following')).body.find((one: { type: number }) => one.type);
+      assert.deepEqual([acme.login, acme.type, acme.email], ['acme', 1, '']);
+      await call('dan', 'PUT', 'root');
+      assert.equal((await house.as('dan')('GET', '/user/following')).body[0].is_admin, false);
+    });
+
+    it('of oneself are taken and not kept', async () => {
+      const before = await list('eve', 'following');
+      for (const who of ['eve', 'EVE']) {
+        assert.equal(await call('eve', 'PUT', who), 204);
+        assert.equal(await call('eve', 'GET', who), 404);
+        assert.equal(await call('eve', 'DELETE', who), 204);
+      }
+      assert.deepEqual(await list('eve', 'following'), before);
+    });
+
+    const unknown = ['nobody', 'ann@example.com', '%20ann', `${'a'.repeat(300)}`, '%E2%84%AAate', 'a%2Fb'];
+    for (const who of unknown) {
+      it(`of ${who.slice(0, 30)} are 404 with words`, async () => {
+        for (const method of ['GET', 'PUT', 'DELETE']) {
+          const answer = await house.as('ann')(method, `/user/following/${who}`);
+          assert.equal(answer.status, 404, method);
+          assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+          assert.match(answer.body.message, method === 'GET' ? /^not found$/ : /^user does not exist: /);
+        }
+      });
+    }
+
+    it('a body or a content type with nothing behind it troubles nobody', async () => {
+      const json = { 'Content-Type': 'application/json' };
+      for (const method of ['PUT', 'GET', 'DELETE']) {
+        assert.equal((await house.as('eve')(method, '/user/following/bob', undefined, json)).status, 204, method);
+      }
+    });
+  });
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { fillFollowers } from '../../../bench/user/fill.ts';
+import { rowsRead } from '../../../bench/user/plan.ts';
+import { serverUrl } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+
+const MANY = 20_000;
+
+/** The blocks by which a page is found must always say what a plain sort of all followers would. */
+describe(`a list of ${MANY} followers`, () => {
+  let house: TestHouse;
+  let client: pg.Client;
+  before(async () => {
+    house = await openTestHouse();
+    const [row] = await house.house.db.query<{ name: string }>(statement('select current_database() as name'));
+    const url = new URL(await serverUrl());
+    url.pathname = `/${row?.name}`;
+    client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    await fillFollowers(client, Number(id()), MANY);
+    await client.query('vacuum analyze');
+  });
+  after(async () => {
+    await client.end();
+    await house.close();
+  });
+
+  const id = () => house.world.users.cat?.id ?? 0n;
+  const page = async (number: number) => {
+    const { body, headers } = await house.as('cat')('GET', `/user/followers?limit=50&page=${number}`);
+    return { logins: body.map(({ login }: { login: string }) => login), total: headers.get('x-total-count') };
+  };
+  const sorted = async () => {
+    const { rows } = await client.query(
+      'select a.name from follow f join account a on a.id = f.follower_id where f.followed_id = $1 order by f.seq desc',
+      [String(id())],
+    );
+    return rows.map(({ name }) => name as string);
+  };
+  const assertRight = async () => {
+    const all = await sorted();
+    const last = Math.ceil(all.length / 50);
+    for (const number of [1, 2, 3, 20, 21, 22, 100, 199, 200, last - 1, last, last + 1]) {
+      const { logins, total } = await page(number);
+      assert.equal(total, String(all.length));
+      assert.deepEqual(logins, all.slice((number - 1) * 50, number * 50), `page ${number}`);
+    }
+  };
+
+  it('is right on every page', assertRight);
+
+  it('is right after thousands have gone, whole blocks among them, and others have come', async () => {
+    await client.query(
+      `delete from follow where followed_id = $1 and (seq between 4500 and 8200 or seq % 7 = 3 or seq > 19990)`,
+      [String(id())],
+    );
+    for (const name of ['ann', 'bob', 'dan']) await house.as(name)('PUT', '/user/following/cat');
+    await assertRight();
+    assert.deepEqual((await page(1)).logins.slice(0, 3), ['dan', 'bob', 'ann']);
+  });
+
+  it('is not read from end to end for a page, nor to count it', async () => {
+    for (const offset of [0, 50, 7000, 9000]) {
+      const read = await rowsRead(client, id(), offset);
+      assert.ok((read.get('follow') ?? 0) <= 1100, `${read.get('follow')} rows of follow from ${offset} on`);
+      assert.ok((read.get('account') ?? 0) <= 60);
+    }
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+for (const driver of DRIVERS) {
+  describe(`teams and organizations of the caller, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const id = (name: string) => house.world.users[name]?.id ?? 0n;
+    const teams = (name: string, query = '') => house.as(name)('GET', `/user/teams${query}`);
+    const titles = (body: { name: string; organization: { username: string } }[]) =>
+      body.map((team) => `${team.organization.username}/${team.name}`);
+
+    it('a team comes with its organization, its units, its type and its roles', async () => {
+      const { acme } = house.world.orgs;
+      const [team, ...others] = (await teams('dan')).body;
+      assert.deepEqual(others, []);
+      assert.deepEqual(team, {
+        id: Number(acme?.teams.operators),
+        name: 'operators',
+        description: 'Keeps the clusters running.',
+        organization: {
+          id: Number(acme?.id),
+          name: 'acme',
+          username: 'acme',
+          full_name: 'Acme Corporation',
+          avatar_url: `${house.url}/avatars/acme`,
+          description: '',
+          website: '',
+          location: '',
+          visibility: 'public',
+          orgType: '',
+        },
+        permission: 'none',
+        units: [],
+        type: 'custom',
+        role_ids: [Number(acme?.roles['cluster-operator'])],
+      });
+      const [owners] = (await teams('ann')).body;
+      assert.deepEqual(
+        [owners.name, owners.permission, owners.type, owners.role_ids],
+        ['Owners', 'owner', 'builtin', []],
+      );
+    });
+
+    it('they are sorted by organization, Owners first, then by name, whatever the letter case', async () => {
+      const { organizations } = house.house;
+      for (const name of ['Zeta', 'alpha', 'Beta']) {
+        const made = await organizations.create({ name, founderId: id('cat') });
+        for (const team of ['zebra', 'Ape', 'bee']) {
+          const teamId = await organizations.createTeam({ organizationId: made.id, name: team, permission: 'read' });
+          await organizations.addMember(teamId, id('cat'));
+        }
+      }
+      const sorted = ['Owners', 'Ape', 'bee', 'zebra'];
+      assert.deepEqual(titles((await teams('cat')).body), [
+        'acme/Viewers',
+        ...['alpha', 'Beta', 'Zeta'].flatMap((name) => sorted.map((team) => `${name}/${team}`)),
+      ]);
+    });
+
+    it('they come whole, and in pages only when asked for', async () => {
+      const whole = await teams('cat');
+      assert.deepEqual(
+        [whole.body.length, whole.headers.get('x-total-count'), whole.headers.get('link')],
+        [13, '13', null],
+      );
+      const page = await teams('cat', '?page=2&limit=5');
+      assert.deepEqual(page.body, whole.body.slice(5, 10));
+      assert.equal(page.headers.get('x-total-count'), '13');
+      assert.match(page.headers.get('link') ?? '', /rel="next",.*rel="last",.*rel="first",.*rel="prev"$/);
+      assert.deepEqual((await teams('cat', '?page=9')).body, []);
+      assert.equal((await teams('cat', '?page=0&limit=0')).body.length, 13);
+    });
+
+    it('nobody is shown a team that they are not in, the site administrator neither', async () => {
+      assert.deepEqual(titles((await teams('eve')).body), ['globex/Owners']);
+      assert.equal((await teams('root')).text, '[]');
+    });
+
+    it('a team is gone at once when its member is removed', async () => {
+      const { Editors = 0n } = house.world.orgs.acme?.teams ?? {};
+      assert.equal((await teams('bob')).body.length, 1);
+      await house.house.organizations.removeMember(Editors, id('bob'));
+      assert.equal((await teams('bob')).text, '[]');
+      assert.equal((await house.as('bob')('GET', '/user/settings/organizations')).text, '[]');
+      await house.house.organizations.addMember(Editors, id('bob'));
+    });
+
+    it('organizations are listed once each, by id', async () => {
+      const { body } = await house.as('cat')('GET', '/user/settings/organizations');
+      assert.deepEqual(
+        body.map(({ username }: { username: string }) => username),
+        ['acme', 'Zeta', 'alpha', 'Beta'],
+      );
+      assert.deepEqual(body[0], (await teams('cat')).body[0].organization);
+      assert.equal((await house.as('root')('GET', '/user/settings/organizations')).text, '[]');
+    });
+  });
+}

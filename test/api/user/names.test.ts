@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const INVALID = [
+  ...[
+    '',
+    ' ',
+    '.',
+    '..',
+    '-',
+    '_',
+    '.well-known',
+    '-ann',
+    '_ann',
+    '.ann',
+    'ann-',
+    'ann_',
+    'ann.',
+    'a--b',
+    'a__b',
+    'a..b',
+  ],
+  ...[
+    'a-.b',
+    'a_-b',
+    'a b',
+    ' ann',
+    'ann ',
+    'ann\n',
+    'ann\t',
+    'a/b',
+    'a\\b',
+    'a@b',
+    'a+b',
+    'a,b',
+    'a:b',
+    'a?b',
+    'a#b',
+    'a%b',
+  ],
+  ...[
+    'ä',
+    'ann\u200b',
+    '\u212aate',
+    'k\u0131t',
+    '\u0430nn',
+    'ann\u0301',
+    '🦊',
+    '４２',
+    'a'.repeat(41),
+    'a'.repeat(5000),
+  ],
+  // Ill-formed comes before reserved.
+  ...['.keys', 'api-', '-admin', 'x..keys'],
+];
+const RESERVED = [
+  ...['admin', 'ADMIN', 'Api', 'assets', 'attachments', 'avatar', 'avatars', 'captcha', 'commits', 'debug', 'error'],
+  ...['explore', 'favicon.ico', 'ghost', 'gitea-actions', 'issues', 'login', 'manifest.json', 'metrics', 'milestones'],
+  ...[
+    'new',
+    'notifications',
+    'openapi3.v1.json',
+    'org',
+    'pulls',
+    'raw',
+    'repo',
+    'repo-avatars',
+    'robots.txt',
+    'search',
+  ],
+  ...['serviceworker.js', 'sitemap.xml', 'ssh_info', 'swagger.v1.json', 'user', 'v2', 'marketplace', 'authz', 'invite'],
+  ...['x.keys', 'x.gpg', 'x.rss', 'x.atom', 'x.png', 'X.PNG', 'a.b.Keys'],
+];
+const VALID = [
+  ...['x', '7', '0xff', 'a-b', 'a_b', 'a.b', 'a-b_c.d', 'Ab', 'a'.repeat(40), 'keys', 'x.key', 'apis', 'new1', 'annn'],
+];
+const TAKEN = ['ann', 'ANN', 'aNn', 'root', 'acme', 'Acme', 'fan01'];
+
+describe('the names of users and organizations', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const ask = async (path: string) => {
+    const answer = await house.as('eve')('POST', `/user/validate/${path}`);
+    assert.deepEqual([answer.status, Object.keys(answer.body)], [200, ['Status']]);
+    return answer.body.Status;
+  };
+  const verdicts = { INVALID, RESERVED, VALID, USER_EXISTS: TAKEN };
+  for (const [verdict, list] of Object.entries(verdicts)) {
+    it(`${list.length} are ${verdict}, for both alike`, async () => {
+      for (const name of list) {
+        const text = encodeURIComponent(name);
+        assert.equal(await ask(`username?user_name=${text}`), verdict, JSON.stringify(name));
+        assert.equal(await ask(`orgname?user_name=${text}`), verdict, JSON.stringify(name));
+      }
+    });
+  }
+
+  it('no value at all is INVALID, in every question', async () => {
+    for (const path of ['username', 'orgname', 'orgname?org=acme', 'email', 'email?email=', 'username?name=x']) {
+      assert.equal(await ask(path), 'INVALID', path);
+    }
+  });
+
+  const renames: readonly [org: string, name: string, verdict: string][] = [
+    ['acme', 'acme', 'VALID'],
+    ['acme', 'ACME', 'VALID'],
+    ['ACME', 'acme', 'VALID'],
+    ['acme', 'globex', 'USER_EXISTS'],
+    ['acme', 'ann', 'USER_EXISTS'],
+    ['ann', 'ann', 'USER_EXISTS'],
+    ['acme', 'acme2', 'VALID'],
+    ['acme', 'admin', 'RESERVED'],
+    ['acme', '-', 'INVALID'],
+    ['', 'acme', 'USER_EXISTS'],
+    ['nothing', 'acme', 'USER_EXISTS'],
+    ['nothing', 'nothing', 'VALID'],
+  ];
+  for (const [org, name, verdict] of renames) {
+    it(`renaming ${org || 'nothing'} to ${name} is ${verdict}`, async () => {
+      assert.equal(await ask(`orgname?org=${org}&user_name=${name}`), verdict);
+    });
+  }
+
+  it('what is VALID can be created, and what is not cannot', async () => {
+    for (const name of VALID) {
+      await house.house.people.create({ name, email: `v${VALID.indexOf(name)}@x.org` });
+      assert.equal(await ask(`username?user_name=${name}`), 'USER_EXISTS');
+    }
+    for (const name of [...INVALID, ...RESERVED, ...TAKEN]) {
+      const made = house.house.people.create({ name, email: 'never@x.org' });
+      await assert.rejects(made, { kind: 'malformed' }, JSON.stringify(name));
+    }
+  });
+
+  it('asking changes nothing, so a token that may only read may ask', async () => {
+    const accountId = house.world.users.eve?.id ?? 0n;
+    const { text } = await house.house.tokens.issue({ accountId, name: 'reader', scopes: ['read:user'] });
+    const headers = { Authorization: `token ${text}` };
+    const answer = await house.as()('POST', '/user/validate/username?user_name=x9', undefined, headers);
+    assert.equal(answer.body.Status, 'VALID');
+  });
+});

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const CHART = { name: 'redis', sourceRef: { name: 'charts' }, version: '1', releaseName: 'cache', namespace: 'data' };
+const without = (key: keyof typeof CHART) => Object.fromEntries(Object.entries(CHART).filter(([one]) => one !== key));
+const items = (...charts: object[]) => ({ spec: { items: charts.map((chart) => ({ chart })) } });
+type Step = Record<string, unknown>;
+
+describe('a deploy order', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const send = (body: unknown) => house.as('ann')('POST', '/user/deploy/orders', body);
+  const patched = async (values: object, ...valuesPatch: Step[]) => {
+    const { status, body } = await send(items({ ...CHART, values, valuesPatch }));
+    if (status !== 200) return body.message;
+    const { text } = await house.as('ann')('GET', `/user/deploy/orders/${body.metadata.uid}/render/manifest`);
+    return parse(text).spec.values;
+  };
+
+  const refusals: readonly (readonly [what: string, body: unknown, status: number, message: RegExp])[] = [
+    ['without items', { spec: { items: [] } }, 400, /^the order has no items$/],
+    ['without a list of items', { spec: {} }, 400, /^the order has no items$/],
+    ['with 101 items', items(...Array(101).fill(CHART)), 400, /at most 100 items/],
+    ['without a specification', {}, 422, /spec/],
+    ['with items that are none', { spec: { items: 'x' } }, 422, /items/],
+    ['with an item that is none', { spec: { items: [{}] } }, 422, /chart/],
+    ...Object.keys(CHART).map(
+      (key) => [`without ${key}`, items(without(key as keyof typeof CHART)), 422, new RegExp(key)] as const,
+    ),
+    ['with a release that is no name', items({ ...CHART, releaseName: 'a b' }), 422, /releaseName/],
+    ['with a release that leaves its folder', items({ ...CHART, releaseName: '../x' }), 422, /releaseName/],
+    ['with a namespace that is YAML', items({ ...CHART, namespace: 'a\nkind: Secret' }), 422, /namespace/],
+    ['with a source that is a script', items({ ...CHART, sourceRef: { name: 'x', url: 'javascript:x' } }), 422, /url/],
+    ['with values that are no object', items({ ...CHART, values: 'x' }), 422, /values/],
+    ['with a patch that is no list', items({ ...CHART, valuesPatch: {} }), 422, /valuesPatch/],
+    ['with a step of no kind', items({ ...CHART, valuesPatch: [{ op: 'spam', path: '/a' }] }), 422, /op/],
+    ['with a prototype for a key', `{"spec":{"items":[],"__proto__":{}}}`, 422, /__proto__/],
+  ];
+  for (const [what, body, status, message] of refusals) {
+    it(`${what}: ${status}`, async () => {
+      const answer = await send(body);
+      assert.equal(answer.status, status, answer.text);
+      assert.match(answer.body.message, message);
+    });
+  }
+
+  const steps: readonly [what: string, values: object, steps: Step[], result: object][] = [
+    ['adds', { a: 1 }, [{ op: 'add', path: '/b', value: [1] }], { a: 1, b: [1] }],
+    ['makes the way there', {}, [{ op: 'add', path: '/a/b/c', value: 1 }], { a: { b: { c: 1 } } }],
+    ['replaces', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: null }], { a: { b: null } }],
+    ['replaces a default of the chart', {}, [{ op: 'replace', path: '/a', value: 2 }], { a: 2 }],
+    ['removes', { a: 1, b: 2 }, [{ op: 'remove', path: '/a' }], { b: 2 }],
+    ['drops a default of the chart', {}, [{ op: 'remove', path: '/a/b' }], { a: { b: null } }],
+    [
+      'moves and copies',
+      { a: { x: 1 } },
+      [
+        { op: 'copy', from: '/a', path: '/b' },
+        { op: 'move', from: '/a/x', path: '/c' },
+      ],
+      { a: {}, b: { x: 1 }, c: 1 },
+    ],
+    ['tests', { a: [1] }, [{ op: 'test', path: '/a', value: [1] }], { a: [1] }],
+    [
+      'inserts into a list',
+      { a: [1, 3] },
+      [
+        { op: 'add', path: '/a/1', value: 2 },
+        { op: 'add', path: '/a/-', value: 4 },
+        { op: 'add', path: '/a/4', value: 5 },
+      ],
+      { a: [1, 2, 3, 4, 5] },
+    ],
+    ['takes out of a list', { a: [1, 2] }, [{ op: 'remove', path: '/a/0' }], { a: [2] }],
+    ['reads ~0 and ~1', {}, [{ op: 'add', path: '/a~1b/c~0d/~01', value: 1 }], { 'a/b': { 'c~d': { '~1': 1 } } }],
+    [
+      'takes inherited names for plain ones',
+      {},
+      [{ op: 'add', path: '/toString/valueOf', value: 1 }],
+      { toString: { valueOf: 1 } },
+    ],
+  ];
+  for (const [what, values, patch, result] of steps) {
+    it(`${what}, as its patch says`, async () => assert.deepEqual(await patched(values, ...patch), result));
+  }
+
+  const doubled = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/x${i}` }));
+  const hostile: readonly [what: string, values: object, steps: Step[], message: RegExp][] = [
+    ['a prototype', {}, [{ op: 'add', path: '/__proto__/x', value: 1 }], /path is not allowed/],
+    ['a constructor', {}, [{ op: 'add', path: '/constructor/prototype/x', value: 1 }], /path is not allowed/],
+    ['a prototype to copy to', { a: 1 }, [{ op: 'copy', from: '/a', path: '/__proto__/x' }], /path is not allowed/],
+    ['a prototype to copy from', {}, [{ op: 'copy', from: '/__proto__', path: '/x' }], /path is not allowed/],
+    ['something inherited to copy from', {}, [{ op: 'copy', from: '/toString', path: '/x' }], /nothing stands at/],
+    ['something inherited to move', {}, [{ op: 'move', from: '/valueOf', path: '/x' }], /nothing stands at/],
+    ['the length of a list', { a: [1] }, [{ op: 'replace', path: '/a/length', value: 9e9 }], /not in the list/],
+    ['a place far behind a list', { a: [] }, [{ op: 'add', path: '/a/4294967290', value: 1 }], /not in the list/],
+    ['a way far behind a list', { a: [] }, [{ op: 'add', path: '/a/4294967290/x', value: 1 }], /not in the list/],
+    ['a key in a list', { a: [] }, [{ op: 'add', path: '/a/b/c', value: 1 }], /not in the list/],
+    ['a way through a text', { a: 'x' }, [{ op: 'add', path: '/a/b', value: 1 }], /a is no object/],
+    ['the whole document', {}, [{ op: 'replace', path: '', value: {} }], /path must start with/],
+    ['no pointer', {}, [{ op: 'add', path: 'a', value: 1 }], /path must start with/],
+    ['a very long way', {}, [{ op: 'add', path: '/a'.repeat(33), value: 1 }], /more than 32 keys/],
+    ['copies of copies', { a: { t: 'x'.repeat(100) } }, doubled, /copies become too large|nested more than/],
+    ['a value moved into itself', { a: { b: 1 } }, [{ op: 'move', from: '/a', path: '/a/b' }], /into itself/],
+    ['a step without its value', {}, [{ op: 'add', path: '/a' }], /value is required/],
+    ['a copy from nowhere', {}, [{ op: 'copy', path: '/a' }], /from is required/],
+    ['a test that fails', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }], /Test failed/],
+  ];
+  for (const [what, values, patch, message] of hostile) {
+    it(`whose patch names ${what} is refused when it is made`, async () => {
+      assert.match(String(await patched(values, ...patch)), message);
+    });
+  }
+
+  it('leaves everything that objects inherit as it was', async () => {
+    const attacks = ['/toString/call', '/valueOf/x', '/hasOwnProperty/x', '/__defineGetter__/x'];
+    for (const path of attacks) {
+      for (const op of ['copy', 'move']) await patched({ a: { b: 1 } }, { op, from: '/a', path });
+    }
+    assert.equal(typeof Object.prototype.toString.call, 'function');
+    for (const name of ['valueOf', 'hasOwnProperty', 'toString'] as const) {
+      assert.equal(Object.hasOwn(Object.prototype[name], 'x'), false);
+    }
+    assert.equal(({} as { b?: number }).b, undefined);
+    assert.doesNotMatch(house.logged(), /"level":"error"/);
+  });
+});

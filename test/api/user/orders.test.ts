@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const SOURCE = { apiGroup: 'source.toolkit.fluxcd.io', kind: 'HelmRepository', namespace: 'kubeops', name: 'charts' };
+const CHART = { name: 'redis', sourceRef: SOURCE, version: 'v1.2.3', releaseName: 'cache', namespace: 'data' };
+const order = (...charts: object[]) => ({
+  spec: { items: charts.map((chart) => ({ chart: { ...CHART, ...chart } })) },
+});
+
+for (const driver of DRIVERS) {
+  describe(`deploy orders on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const create = async (body: object) => (await house.as('ann')('POST', '/user/deploy/orders', body)).body;
+    const render = (name: string, uid: string, what: string) =>
+      house.as(name)('GET', `/user/deploy/orders/${uid}/render/${what}`);
+    const manifests = async (body: object) => {
+      const { metadata } = await create(body);
+      const { headers, text } = await render('ann', metadata.uid, 'manifest');
+      assert.match(headers.get('content-type') ?? '', /^application\/yaml/);
+      return parseAllDocuments(text).map((document) => document.toJS());
+    };
+
+    it('come back with an id, the name of the first release, and all that was sent', async () => {
+      const sent = { ...order({ bundle: { name: 'b' }, valuesFile: 'values.yaml' }, { releaseName: 'two' }) };
+      const answer = await house.as('ann')('POST', '/user/deploy/orders', {
+        ...sent,
+        spec: { ...sent.spec, kubeVersion: 'v1.31', big: 1 },
+      });
+      assert.equal(answer.status, 200);
+      const { metadata, ...rest } = answer.body;
+      assert.match(metadata.uid, /^[0-9a-f-]{36}$/);
+      assert.match(metadata.creationTimestamp, /Z$/);
+      assert.equal(metadata.name, 'cache');
+      assert.deepEqual(rest, {
+        apiVersion: 'deploy.atrium.dev/v1',
+        kind: 'Order',
+        spec: { ...sent.spec, kubeVersion: 'v1.31', big: 1 },
+        status: {},
+      });
+    });
+
+    it('become a release for each chart, and its repository where the address is known', async () => {
+      const url = 'oci://registry.example.com/charts';
+      const [first, repository, second, ...others] = await manifests(
+        order({}, { releaseName: 'two', sourceRef: { name: 'elsewhere', url }, values: { a: 1 } }),
+      );
+      assert.deepEqual(others, []);
+      assert.equal(first.kind, 'HelmRelease');
+      assert.deepEqual(first.metadata, { name: 'cache', namespace: 'data' });
+      assert.deepEqual(first.spec.chart.spec, {
+        chart: 'redis',
+        version: 'v1.2.3',
+        sourceRef: { kind: 'HelmRepository', name: 'charts', namespace: 'kubeops' },
+      });
+      assert.deepEqual([repository.kind, repository.spec.url, repository.spec.type], ['HelmRepository', url, 'oci']);
+      assert.deepEqual([second.spec.releaseName, second.spec.values], ['two', { a: 1 }]);
+      assert.deepEqual(repository.metadata, {
+        name: 'elsewhere',
+        namespace: second.spec.chart.spec.sourceRef.namespace,
+      });
+    });
+
+    it('keep texts that look like something else, and numbers of any size, through YAML and back', async () => {
+      const values = {
+        ...{
+          yes: 'yes',
+          no: 'no',
+          on: 'on',
+          null: 'null',
+          empty: '',
+          tilde: '~',
+          number: '007',
+          float: '1e3',
+          sexa: '12:30',
+        },
+        ...{
+          lines: 'a\nb\n',
+          dashes: '---\nkind: Secret',
+          anchor: '&a *a',
+          quote: `"'`,
+          tab: '\t',
+          unicode: '🦊\u2028',
+        },
+        ...{ '': 'no key', 'a: b': 1, '- x': 2, '<<': { merged: true }, list: [[], {}, null, -0.5, true] },
+      };
+      const [release] = await manifests(order({ values }));
+      assert.deepEqual(release.spec.values, values);
+      const text = JSON.stringify(order({ values: { big: 0 } })).replace('"big":0', '"big":9007199254740993');
+      const { body } = await house.as('ann')('POST', '/user/deploy/orders', text);
+      const raw = await render('ann', body.metadata.uid, 'manifest');
+      assert.match(raw.text, /big: 9007199254740993$/m);
+      assert.match((await render('ann', body.metadata.uid, 'resources')).text, /"big":9007199254740993/);
+    });
+
+    it('are shown as resources, chart by chart, in JSON or YAML', async () => {
+      const { metadata } = await create(order({ values: { a: 1 } }, { releaseName: 'two' }));
+      const json = await render('ann', metadata.uid, 'resources');
+      assert.match(json.headers.get('content-type') ?? '', /^application\/json/);
+      const [first, second] = json.body;
+      assert.deepEqual(Object.keys(first), ['chart', 'releaseName', 'namespace', 'crds', 'resources']);
+      assert.deepEqual([first.chart, first.releaseName, first.namespace, first.crds], ['redis', 'cache', 'data', []]);
+      assert.deepEqual(second.resources[0].filename, 'helmrelease-two.yaml');
+      assert.deepEqual(first.resources[0].key, 'HelmRelease/data/cache');
+      assert.deepEqual(first.resources[0].data.spec.values, { a: 1 });
+      for (const query of ['?skipCRDs=true', '?format=json', '?format=']) {
+        assert.deepEqual((await render('ann', metadata.uid, `resources${query}`)).body, json.body, query);
+      }
+      const yaml = await render('ann', metadata.uid, 'resources?format=yaml');
+      assert.match(yaml.headers.get('content-type') ?? '', /^application\/yaml/);
+      const [shown] = parse(yaml.text);
+      assert.deepEqual(parse(shown.resources[0].data), first.resources[0].data);
+    });
+
+    it('are private: to everybody else they do not exist', async () => {
+      const { metadata } = await create(order({}));
+      for (const what of ['manifest', 'resources']) {
+        for (const name of ['bob', 'eve', 'root']) {
+          const answer = await render(name, metadata.uid, what);
+          assert.deepEqual([answer.status, answer.body.message], [404, 'order not found'], name);
+        }
+        assert.equal((await render('ann', metadata.uid.toUpperCase(), what)).status, 200);
+        for (const uid of ['x', '1', crypto.randomUUID(), `${metadata.uid}x`, '%27;drop']) {
+          assert.equal((await render('ann', uid, what)).status, 404, uid);
+        }
+      }
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+describe('an access token is refused', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const table: readonly [what: string, body: unknown, status: number, message: string | RegExp, field?: string][] = [
+    ['without a name', {}, 422, 'name is required', 'name'],
+    ['with an empty name', { name: ' ' }, 422, 'name must have 1 to 255 characters', 'name'],
+    ['with a name too long', { name: 'é'.repeat(256) }, 422, 'name must have 1 to 255 characters', 'name'],
+    ['with a name for a number', { name: 7 }, 422, /^name must be/, 'name'],
+    ['with a name that is taken', { name: 'demo' }, 422, 'access token name has been used already', 'name'],
+    ['with no scope', { name: 'x', scopes: [] }, 422, 'access token must have a scope', 'scopes'],
+    [
+      'with an unknown scope',
+      { name: 'x', scopes: ['all', 'read:repo'] },
+      400,
+      'invalid access token scope provided: read:repo',
+    ],
+    ['with a scope in capitals', { name: 'x', scopes: ['READ:user'] }, 400, /READ:user$/],
+    ['with scopes that are no list', { name: 'x', scopes: 'all' }, 422, /^scopes must be/, 'scopes'],
+    [
+      'that has expired already',
+      { name: 'x', expires_at: '2020-01-01T00:00:00Z' },
+      422,
+      'expires_at must be in the future',
+      'expires_at',
+    ],
+    ['that expires at no moment', { name: 'x', expires_at: 'soon' }, 422, /expires_at/, 'expires_at'],
+    ['that expires at an empty moment', { name: 'x', expires_at: '' }, 422, /expires_at/, 'expires_at'],
+    [
+      'that expires on a day that is none',
+      { name: 'x', expires_at: '2099-02-30T00:00:00Z' },
+      422,
+      /expires_at/,
+      'expires_at',
+    ],
+    [
+      'that expires after all years',
+      { name: 'x', expires_at: '9999-12-31T23:59:59-12:00' },
+      422,
+      /year 10000/,
+      'expires_at',
+    ],
+    ['with a body that is no JSON', '{', 422, 'body is not valid JSON'],
+  ];
+  for (const [what, body, status, message, field] of table) {
+    it(`${what}: ${status}`, async () => {
+      const pair = Buffer.from(`ann:${house.world.users.ann?.password}`).toString('base64');
+      const answer = await house.as()('POST', '/users/ann/tokens', body, { Authorization: `Basic ${pair}` });
+      assert.equal(answer.status, status, answer.text);
+      if (typeof message === 'string') assert.equal(answer.body.message, message);
+      else assert.match(answer.body.message, message);
+      if (field !== undefined) assert.equal(answer.body.errors[0].field, field);
+    });
+  }
+
+  it('without Basic, whatever else is shown: 401', async () => {
+    const { token, password } = house.world.users.ann ?? {};
+    const session = await house.as()('POST', '/user/signin', { username: 'ann', password });
+    const Cookie = session.headers
+      .getSetCookie()
+      .map((one) => one.split(';', 1)[0])
+      .join('; ');
+    const csrf = session.headers.get('x-csrf-token') ?? '';
+    const needed = 'this call needs Basic authentication';
+    const shown: [Record<string, string>, string][] = [
+      [{}, 'token is required'],
+      [{ Authorization: `token ${token}` }, needed],
+      [{ Authorization: `Bearer ${token}` }, needed],
+      [{ Cookie, 'X-Csrf-Token': csrf }, needed],
+      [
+        { Authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` },
+        'invalid username, password or token',
+      ],
+    ];
+    for (const [headers, message] of shown) {
+      const answer = await house.as()('POST', '/users/ann/tokens', { name: 'x' }, headers);
+      assert.deepEqual([answer.status, answer.body.message], [401, message]);
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+
+const NEVER = '1970-01-01T00:00:00Z';
+const BROADER = 'cannot create an access token with a broader scope than the authenticating token';
+const FOREIGN = 'doer should be the site admin or be same as the contextUser';
+
+for (const driver of DRIVERS) {
+  describe(`access tokens on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
+    const asPassword = (name: string) => basic(`${name}:${house.world.users[name]?.password}`);
+    const make = (name: string, body: unknown, headers = asPassword(name), owner = name) =>
+      house.as()('POST', `/users/${owner}/tokens`, body, headers);
+    const list = async (name: string, query = '') =>
+      (await house.as(name)('GET', `/users/${name}/tokens${query}`)).body;
+    const bearer = (text: string) => ({ Authorization: `Bearer ${text}` });
+
+    it('are shown once when they are made, and never again', async () => {
+      const made = await make('ann', { name: 'laptop', scopes: ['read:user'] });
+      assert.equal(made.status, 201);
+      const { id, sha1, created_at, ...rest } = made.body;
+      assert.ok(Number.isSafeInteger(id));
+      assert.match(sha1, /^atr_[0-9A-Za-z]{33}$/);
+      assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000);
+      const plain = { name: 'laptop', token_last_eight: sha1.slice(-8), scopes: ['read:user'], expires_at: null };
+      assert.deepEqual(rest, { ...plain, last_used_at: NEVER });
+      const listed = (await list('ann')).find((token: { id: number }) => token.id === id);
+      assert.deepEqual(listed, { ...made.body, sha1: '' });
+      assert.doesNotMatch(house.logged(), new RegExp(sha1));
+    });
+
+    it('say when they were last used, without a write for each request', async () => {
+      const { body } = await make('bob', { name: 'used' });
+      for (let time = 0; time < 5; time++) await house.as()('GET', '/user', undefined, bearer(body.sha1));
+      const stored = statement(`select last_used_at from token where id = ${body.id}`);
+      assert.deepEqual(await house.house.db.query(stored), [{ last_used_at: null }]);
+      const used = (await list('bob')).find((token: { id: number }) => token.id === body.id);
+      assert.ok(Date.parse(used.last_used_at) >= Date.parse(body.created_at));
+    });
+
+    it('of one name that are made at the same moment become one', async () => {
+      const answers = await Promise.all(Array.from({ length: 4 }, () => make('bob', { name: 'race' })));
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422]);
+    });
+
+    it('expire when they are told to', async () => {
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+      const made = await make('bob', { name: 'brief', expires_at });
+      assert.equal(made.body.expires_at, `${expires_at.slice(0, 19)}Z`);
+      const zoned = await make('bob', { name: 'zoned', expires_at: '2099-01-01T01:00:00+01:00' });
+      assert.equal(zoned.body.expires_at, '2099-01-01T00:00:00Z');
+      assert.equal((await make('bob', { name: 'endless', expires_at: null })).body.expires_at, null);
+    });
+
+    it('have scopes in a fixed order, each once, without what another includes', async () => {
+      const table: [string[] | undefined, string[]][] = [
+        [undefined, ['all']],
+        [['all', 'read:user'], ['all']],
+        [
+          ['write:authz', 'read:user', 'read:authz', 'read:user'],
+          ['read:user', 'write:authz'],
+        ],
+      ];
+      for (const [scopes, stored] of table) {
+        const made = await make('cat', { name: crypto.randomUUID(), ...(scopes && { scopes }) });
+        assert.deepEqual(made.body.scopes, stored);
+      }
+    });
+
+    it('make others that may do no more than themselves', async () => {
+      const { body } = await make('dan', { name: 'mother', scopes: ['write:user', 'read:authz'] });
+      const shown = [basic(`dan:${body.sha1}`), basic(`${body.sha1}:`), basic(`${body.sha1}:x-oauth-basic`)];
+      for (const headers of shown) {
+        const child = await make('dan', { name: crypto.randomUUID(), scopes: ['read:user', 'read:authz'] }, headers);
+        assert.equal(child.status, 201);
+        for (const scopes of [undefined, ['all'], ['write:authz'], ['read:admin', 'read:user']]) {
+          const answer = await make('dan', { name: 'broad', ...(scopes && { scopes }) }, headers);
+          assert.deepEqual([answer.status, answer.body.message], [403, BROADER]);
+        }
+      }
+    });
+
+    it('are deleted by id or by name, and stop at once', async () => {
+      for (const by of ['id', 'name'] as const) {
+        const { body } = await make('eve', { name: `by ${by}/é` });
+        assert.equal((await house.as()('GET', '/user', undefined, bearer(body.sha1))).status, 200);
+        const path = `/users/eve/tokens/${encodeURIComponent(body[by])}`;
+        assert.equal((await house.as('eve')('DELETE', path)).status, 204);
+        const refused = await house.as()('GET', '/user', undefined, bearer(body.sha1));
+        assert.deepEqual([refused.status, refused.body.message], [401, 'invalid username, password or token']);
+        const again = await house.as('eve')('DELETE', path);
+        assert.deepEqual([again.status, again.body.message], [404, 'access token does not exist']);
+      }
+    });
+
+    it('come in pages', async () => {
+      for (let number = 1; number <= 3; number++) await make('eve', { name: `page ${number}` });
+      const { body, headers } = await house.as('eve')('GET', '/users/eve/tokens?page=2&limit=2');
+      assert.deepEqual(
+        body.map(({ name }: { name: string }) => name),
+        ['page 2', 'page 3'],
+      );
+      assert.equal(headers.get('x-total-count'), '4');
+      assert.match(headers.get('link') ?? '', /page=1.*rel="first",.*rel="prev"$/);
+    });
+
+    it('are the business of their owner and of the site administrator', async () => {
+      const made = await make('root', { name: 'by root' }, asPassword('root'), 'ANN');
+      assert.equal(made.status, 201);
+      assert.equal((await house.as()('GET', '/user', undefined, bearer(made.body.sha1))).body.login, 'ann');
+      assert.equal((await house.as('root')('GET', '/users/ann/tokens')).status, 200);
+      assert.equal((await house.as('root')('DELETE', `/users/Ann/tokens/${made.body.id}`)).status, 204);
+      for (const [method, path] of [
+        ['GET', '/users/ann/tokens'],
+        ['DELETE', '/users/ann/tokens/demo'],
+        ['GET', '/users/nobody/tokens'],
+        ['GET', '/users/acme/tokens'],
+      ] as const) {
+        const answer = await house.as('eve')(method, path);
+        assert.deepEqual([answer.status, answer.body.message], [403, FOREIGN], path);
+      }
+      assert.equal((await make('eve', { name: 'x' }, asPassword('eve'), 'ann')).status, 403);
+      for (const name of ['nobody', 'acme', '%E2%84%AAat']) {
+        assert.equal((await house.as('root')('GET', `/users/${name}/tokens`)).status, 404, name);
+      }
+    });
+  });
+}

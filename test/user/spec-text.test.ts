@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { depthOf, membersOf, objectOf } from '../../src/user/spec-text.ts';
+
+describe('the text of an object', () => {
+  it('is cut into its members and put together again without a change', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+        const text = JSON.stringify(object);
+        const members = membersOf(text);
+        assert.deepEqual(
+          members.map((one) => one.key),
+          Object.keys(object),
+        );
+        assert.equal(objectOf(members), text);
+        // Space between members goes, everything else stays.
+        const spaced = membersOf(JSON.stringify(object, null, 2));
+        assert.deepEqual(JSON.parse(objectOf(spaced)), JSON.parse(text));
+      }),
+    );
+  });
+
+  it('knows how deep it is', () => {
+    assert.deepEqual([1, '', null, {}, [[]], { a: [{}] }].map(depthOf), [0, 0, 0, 1, 2, 3]);
+  });
+});
