@@ -1,0 +1,86 @@
+import { parseArgs } from 'node:util';
+import { AppError } from '../../errors.ts';
+import type { Journal, JournalEntry } from '../journal.ts';
+import { newSecret } from '../secret-text.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Sweep } from '../sweep.ts';
+import { marketplaceNamed, plainBigInt, wholeNumber } from './installer.ts';
+
+export const MARKETPLACE_HELP = `marketplace log [--marketplace cloudB] [--state received|done|refused|dead] [--reason WORD] [--search TEXT]
+                [--limit N] [--json]            deliveries, the newest first
+marketplace log --strangers                     callers who proved nothing, counted by day
+marketplace redeliver ID… | --dead              act again on deliveries that are not done
+marketplace secret add|retire cloudB|cloudC [SECRET]
+marketplace send cloudA|cloudB|cloudC FILE… [--url URL] [--secret S] [--installer ID] [--times N] [--together]
+                                                play payload files against a listener`;
+
+interface Parts {
+  readonly journal: Pick<Journal, 'list' | 'refusals' | 'redeliver'>;
+  readonly secrets: Pick<Secrets, 'add' | 'retire'>;
+  readonly sweep: Pick<Sweep, 'once'>;
+}
+
+const DEFAULT_LIMIT = '50';
+
+/** What an operator asks of the listener; answers the lines to print. */
+export async function runMarketplace(parts: Parts, args: string[], now: Date): Promise<string[]> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      marketplace: { type: 'string' },
+      state: { type: 'string' },
+      reason: { type: 'string' },
+      search: { type: 'string' },
+      limit: { type: 'string', default: DEFAULT_LIMIT },
+      json: { type: 'boolean' },
+      strangers: { type: 'boolean' },
+      dead: { type: 'boolean' },
+    },
+  });
+  const [verb, ...rest] = positionals;
+  if (verb === 'log' && values.strangers) {
+    const counts = await parts.journal.refusals(wholeNumber(values.limit));
+    return counts.map((one) =>
+      [one.lastAt.toISOString(), one.marketplace, one.reason, `${one.times}×`, one.source].join('  '),
+    );
+  }
+  if (verb === 'log') {
+    const { marketplace, state, reason, search: text } = values;
+    const name = marketplace === undefined ? undefined : marketplaceNamed(marketplace);
+    const limit = wholeNumber(values.limit);
+    const entries = await parts.journal.list({ marketplace: name, state, reason, text, limit });
+    return values.json ? entries.map((entry) => JSON.stringify(entry, plainBigInt)) : entries.map(line);
+  }
+  if (verb === 'redeliver') {
+    const count = await parts.journal.redeliver(values.dead ? 'dead' : rest.map((id) => BigInt(wholeNumber(id))));
+    await parts.sweep.once(now);
+    return [`${count} acted on again; see "marketplace log" for what became of them`];
+  }
+  if (verb === 'secret') return await runSecret(parts.secrets, rest);
+  throw new AppError('invalid', `what to do? One of:\n${MARKETPLACE_HELP}`);
+}
+
+async function runSecret(secrets: Parts['secrets'], [verb, name = '', given]: readonly string[]): Promise<string[]> {
+  const marketplace = marketplaceNamed(name);
+  if (marketplace === 'CloudA') throw new AppError('invalid', 'marketplace A has no secret');
+  if (verb === 'add') {
+    const secret = given ?? newSecret();
+    await secrets.add(marketplace, secret);
+    return [secret, `live on every replica within seconds, beside the others of ${marketplace}`];
+  }
+  if (verb !== 'retire' || given === undefined)
+    throw new AppError('invalid', 'secret add|retire cloudB|cloudC [SECRET]');
+  if (!(await secrets.retire(marketplace, given))) {
+    throw new AppError('notFound', 'no such secret was added here; those of the settings are changed there');
+  }
+  return ['retired'];
+}
+
+function line(entry: JournalEntry): string {
+  const outcome = [entry.state, entry.reason, entry.status].filter(Boolean).join(' ');
+  const event = [entry.eventType || '-', entry.eventTime || '-'].join(' ');
+  const often = entry.times > 1 ? `  ${entry.times}×` : '';
+  const why = entry.message ? `  ${JSON.stringify(entry.message)}` : '';
+  return `${entry.id}  ${entry.lastAt.toISOString()}  ${outcome}  ${event}  ${entry.subject || entry.marketplace}${often}${why}`;
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { hashPassword } from '../directory/passwords.ts';
+import { AppError } from '../errors.ts';
+import type { Desk } from './desk.ts';
+import type { Act, Outcome } from './events.ts';
+import { canonicalJson, type Json, without } from './exact-json.ts';
+import type { Links } from './links.ts';
+import {
+  digest,
+  type MarketplaceName,
+  type Notification,
+  naturalKeyOf,
+  type Reading,
+  subjectOf,
+} from './notification.ts';
+import { type Reason, Refusal } from './refusal.ts';
+import { createTurns } from './turns.ts';
+
+export interface Answer {
+  readonly link: string | undefined;
+}
+
+/** Where a delivery came from. */
+export interface Origin {
+  readonly source: string;
+  readonly requestId: string;
+}
+
+export interface DeliveryDraft extends Origin {
+  readonly marketplace: MarketplaceName;
+  readonly naturalKey: Buffer;
+  readonly subject: string;
+  readonly eventType: string;
+  readonly eventTime: string;
+  readonly notification: string;
+  readonly adminPasswordHash: string | null;
+}
+
+export interface Delivery extends Origin {
+  readonly id: bigint;
+  readonly subject: string;
+  readonly state: 'received' | 'done' | 'refused' | 'dead';
+  readonly notification: Notification;
+  readonly adminPasswordHash: string | null;
+  readonly receivedAt: Date;
+  readonly times: number;
+  readonly attempts: number;
+}
+
+/** What is kept of a delivery that is done. Not the link, which opens doors, but all that the same link is made from. */
+export interface Settled {
+  readonly reason: string;
+  readonly linkExpires: number | null;
+}
+
+export type Before = Settled & { readonly answered: boolean };
+export type Work<T extends Settled> = (desk: Desk, before: Before | undefined) => Promise<T>;
+
+export interface DeliveryStore {
+  /** Committed when it resolves. A delivery that is known already is counted once more. */
+  record(draft: DeliveryDraft): Promise<Delivery>;
+  /** It came once more while it was being acted on. */
+  repeated(naturalKey: Buffer): Promise<void>;
+  recordRefused(draft: DeliveryDraft, reason: Reason, status: number, message: string): Promise<void>;
+  isFree(installerId: string): Promise<boolean>;
+  /**
+   * One transaction under the subject's lock. `work` gets what was settled before, if anything, and whether somebody was
+   * told; what it returns is settled together with all that it did.
+   */
+  act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
+  refuse(id: bigint, reason: Reason, status: number, message: string): Promise<void>;
+  /** One more try failed; `next` undefined: it was the last. */
+  fail(id: bigint, next: Date | undefined): Promise<void>;
+  undone(now: Date, most: number): Promise<Delivery[]>;
+}
+
+interface Parts {
+  readonly store: DeliveryStore;
+  readonly act: Act;
+  readonly links: Links;
+  /** Told of everything that becomes of a delivery, for the metrics. */
+  readonly observe: (marketplace: MarketplaceName, reason: string) => void;
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+const PATIENCE_MS = 10_000;
+export const MOST_ATTEMPTS = 10;
+const FIRST_BACKOFF_MS = 5_000;
+const MOST_BACKOFF_MS = 600_000;
+const MOST_KEPT_BODY = 16 * 1024;
+/** In what is kept of a refused body, which nobody needs to act on, everything that may be secret is left out. */
+const SECRETIVE = /pass|secret|token|credential|private|access.?key|auth/i;
+
+/** Record, then act: whatever happens between the two, the delivery is neither lost nor done twice. */
+export function createDeliveries({ store, act, links, observe }: Parts) {
+  const inTurn = createTurns(PATIENCE_MS);
+  const underWay = new Map<string, Promise<Answer>>();
+  return { receive, refuseUnread, finish };
+
+  /** The same delivery while it is being acted on shares its answer; not on C, where only the first one gets it. */
+  async function receive(reading: Reading, origin: Origin): Promise<Answer> {
+    const { notification } = reading;
+    const naturalKey = naturalKeyOf(notification, randomUUID());
+    const key = naturalKey.toString('hex');
+    const running = notification.marketplace === 'CloudC' ? undefined : underWay.get(key);
+    if (running) {
+      const answer = await running;
+      await store.repeated(naturalKey);
+      observe(notification.marketplace, 'duplicate');
+      return answer;
+    }
+    const answer = recordAndAct(reading, naturalKey, origin).finally(() => underWay.delete(key));
+    underWay.set(key, answer);
+    return await answer;
+  }
+
+  async function recordAndAct({ notification, adminPassword }: Reading, naturalKey: Buffer, origin: Origin) {
+    const subject = subjectOf(notification);
+    return await inTurn(subject, async () => {
+      const delivery = await store.record({
+        ...origin,
+        marketplace: notification.marketplace,
+        naturalKey,
+        subject,
+        eventType: notification.eventType,
+        eventTime: notification.eventTime ?? '',
+        notification: canonicalJson(notification),
+        adminPasswordHash: await hashIfNeeded(notification, adminPassword),
+      });
+      return await settle(delivery, true);
+    });
+  }
+
+  /** The sweep's way: a delivery that a crash or a fault left undone. */
+  async function finish(delivery: Delivery): Promise<void> {
+    await inTurn(delivery.subject, () => settle(delivery, false));
+  }
+
+  async function settle(delivery: Delivery, isLive: boolean): Promise<Answer> {
+    const { id, notification, adminPasswordHash } = delivery;
+    // What is done stays done, and a report has no answer that could have changed.
+    if (delivery.state === 'done' && notification.binding === null) {
+      observe(notification.marketplace, 'duplicate');
+      return { link: undefined };
+    }
+    try {
+      const settled = await store.act(delivery, isLive, async (desk, before) => {
+        if (before && notification.binding === null) return { ...before, link: undefined };
+        // Finished by the sweep, so that nobody has had the answer yet: C would be refused for ever.
+        const isOwed = before && !before.answered && isLive && notification.marketplace === 'CloudC';
+        const owed =
+          isOwed && notification.binding ? await desk.installer(notification.binding.installerId) : undefined;
+        const outcome: Outcome = owed
+          ? { reason: 'bound', installer: owed }
+          : await act(desk, notification, adminPasswordHash);
+        const given = linkFor(outcome, before?.linkExpires ?? null, desk.now);
+        return { reason: before?.reason ?? outcome.reason, ...given };
+      });
+      observe(notification.marketplace, delivery.state === 'done' ? 'duplicate' : settled.reason);
+      return { link: settled.link };
+    } catch (error) {
+      if (error instanceof Refusal) {
+        observe(notification.marketplace, error.reason);
+        await store.refuse(id, error.reason, error.kind === 'invalid' ? 400 : 403, error.message);
+      } else {
+        observe(notification.marketplace, 'failed');
+        await store.fail(id, nextTry(delivery.attempts + 1)).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  /** The link that was given before, for as long as it is good. */
+  function linkFor({ installer }: Outcome, before: number | null, now: Date) {
+    if (!installer) return { link: undefined, linkExpires: null };
+    const linkExpires = before !== null && links.isFresh(before, now) ? before : links.expiryFrom(now);
+    return { link: links.make(installer, linkExpires), linkExpires };
+  }
+
+  /** Hashed at once. Not for an installer that cannot be bound: strangers must not make us work. */
+  async function hashIfNeeded({ binding }: Notification, password: string | undefined): Promise<string | null> {
+    if (password === undefined || !binding || !(await store.isFree(binding.installerId))) return null;
+    try {
+      return await hashPassword(password);
+    } catch (cause) {
+      throw new AppError('unavailable', 'the password could not be hashed', { cause });
+    }
+  }
+
+  /** A body that could not be understood is recorded too, as far as it is safe to keep. */
+  async function refuseUnread(marketplace: MarketplaceName, body: unknown, refusal: Refusal, origin: Origin) {
+    observe(marketplace, refusal.reason);
+    const kept = body === undefined ? '' : canonicalJson(without(body as Json, SECRETIVE));
+    const notification = Buffer.byteLength(kept) > MOST_KEPT_BODY ? '' : kept;
+    const naturalKey = digest(['unread', marketplace, kept === '' ? randomUUID() : kept]);
+    const blank = { marketplace, naturalKey, subject: '', eventType: '', eventTime: '', adminPasswordHash: null };
+    await store.recordRefused({ ...origin, ...blank, notification }, refusal.reason, 400, refusal.message);
+  }
+}
+
+export function nextTry(attempts: number, now = Date.now()): Date | undefined {
+  if (attempts >= MOST_ATTEMPTS) return undefined;
+  return new Date(now + Math.min(MOST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1)));
+}

@@ -1,0 +1,26 @@
+/** A moment as text that sorts: UTC, always nine digits after the second, `2026-03-02T10:00:00.123456700Z`. */
+export type EventTime = string;
+
+const SHAPE = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:([Zz])|([+-])(\d\d):?(\d\d))$/;
+const MINUTE_MS = 60_000;
+
+/** Reads RFC 3339 without losing digits, which Date would do after the third; undefined when it cannot be read. */
+export function readEventTime(text: string): EventTime | undefined {
+  const match = SHAPE.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHours = '0', offsetMinutes = '0'] =
+    match;
+  const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  const moment = new Date(`${wall}Z`);
+  // Date rolls the 31st of February over into March instead of refusing it.
+  if (Number.isNaN(moment.getTime()) || moment.toISOString().slice(0, 19) !== wall) return undefined;
+  if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);
+  const utc = new Date(moment.getTime() - offset * MINUTE_MS).toISOString();
+  if (!/^\d{4}-/.test(utc)) return undefined;
+  return `${utc.slice(0, 19)}.${fraction.slice(0, 9).padEnd(9, '0')}Z`;
+}
+
+export function eventTimeOf(moment: Date): EventTime {
+  return `${moment.toISOString().slice(0, 23)}000000Z`;
+}

@@ -1,0 +1,70 @@
+import { type BindingSetting, bindInstaller } from './binding.ts';
+import type { Desk, Installer, Subscription, SubscriptionDraft } from './desk.ts';
+import { type EventTime, eventTimeOf } from './event-time.ts';
+import { boundAt, isLate, isLeaving, type Standing, step } from './lifecycle.ts';
+import type { Notification } from './notification.ts';
+import { forbidden, invalid } from './refusal.ts';
+
+/** What became of a delivery: a word for the record, and the installer whose link the answer carries. */
+export interface Outcome {
+  readonly reason: 'applied' | 'superseded' | 'unknown_state' | 'bound';
+  readonly installer?: Installer;
+}
+
+export type Act = (desk: Desk, notification: Notification, adminPasswordHash: string | null) => Promise<Outcome>;
+
+/** What each kind of notification does. A and C know one kind of event, the bind; B reports a lifecycle beside it. */
+export function createEvents(setting: BindingSetting): Act {
+  return async (desk, notification, adminPasswordHash) => {
+    const { application, binding } = notification;
+    if (application === null) {
+      if (binding === null) throw invalid('invalid_binding', 'bindingInfo is required');
+      const wish = { notification, info: binding, adminPasswordHash, subscription: undefined };
+      const installer = await bindInstaller(desk, wish, setting);
+      return { reason: 'bound', installer };
+    }
+    const eventTime = notification.eventTime ?? eventTimeOf(desk.now);
+    const current = await desk.subscription('CloudB', application.key);
+    if (binding === null) return await report(desk, notification, current, eventTime);
+    if (current && isLeaving(current.state)) {
+      throw invalid('subscription_deleted', 'the subscription is deleted: nothing can be bound to it');
+    }
+    const draft = draftOf(notification, boundAt(eventTime));
+    const subscription = current ?? (await desk.addSubscription(draft));
+    const installer = await bindInstaller(
+      desk,
+      { notification, info: binding, adminPasswordHash, subscription },
+      setting,
+    );
+    if (current && !isLate(draft, current)) await desk.moveSubscription(current, draft);
+    return { reason: 'bound', installer };
+  };
+}
+
+async function report(
+  desk: Desk,
+  notification: Notification,
+  current: Subscription | undefined,
+  eventTime: EventTime,
+): Promise<Outcome> {
+  const { eventType, provisioningState, application } = notification;
+  if (eventType === 'DELETE' && !current) throw forbidden('subscription_unknown', 'the subscription is not known');
+  const next = step(current, { eventType, provisioningState, eventTime });
+  if (typeof next === 'string') return { reason: next };
+  const draft = draftOf(notification, next);
+  if (current) await desk.moveSubscription(current, draft);
+  else await desk.addSubscription(draft);
+  const about = { application: application?.text ?? '', state: next.state };
+  if (next.state !== current?.state) desk.announce({ type: 'subscription.changed', data: about });
+  if (next.revokes && current && (await desk.revokeContracts(current.id)) > 0) {
+    desk.announce({ type: 'subscription.revoked', data: about });
+  }
+  return { reason: 'applied' };
+}
+
+function draftOf(notification: Notification, standing: Standing): SubscriptionDraft {
+  const { marketplace, application, plan, resourceUsageId } = notification;
+  if (application === null) throw invalid('invalid_subscription', 'applicationId is required');
+  const { state, eventTime, eventRank } = standing;
+  return { marketplace, application, plan, resourceUsageId, state, eventTime, eventRank };
+}

@@ -1,0 +1,75 @@
+import { type Query, sql } from '../db/db.ts';
+import type { Binding, Installer } from './desk.ts';
+import { type JsonObject, parseExact } from './exact-json.ts';
+import type { MarketplaceName } from './notification.ts';
+
+interface InstallerRow {
+  id: string;
+  marketplace: MarketplaceName;
+  is_test: boolean;
+  created_at: Date;
+  expires_at: Date;
+  link_generation: number;
+  bound_at: Date | null;
+  subscription_id: bigint | null;
+  organization_id: bigint;
+  organization_name: string;
+  contract_id: bigint;
+  contract_uid: string;
+  contract_revoked: boolean;
+  cluster_id: string | null;
+  cloud_account: string | null;
+  admin_login: string;
+  domains: string[];
+  options: string;
+  base_url: string;
+  version: string;
+  claim_id: string;
+}
+
+const SELECT = `select i.id, i.marketplace, i.is_test, i.created_at, i.expires_at, i.link_generation, i.bound_at,
+    i.subscription_id, i.organization_id, a.name as organization_name, i.contract_id, c.uid as contract_uid,
+    c.revoked_at is not null as contract_revoked, i.cluster_id, i.cloud_account, i.admin_login, i.domains, i.options,
+    i.base_url, i.version, i.claim_id
+  from installer i left join account a on a.id = i.organization_id left join contract c on c.id = i.contract_id
+ where i.id = $1`;
+
+const GET = sql('installers.get', SELECT);
+const LOCK = sql('installers.lock', `${SELECT} for update of i`);
+
+export async function selectInstaller(query: Query, id: string, lock = false): Promise<Installer | undefined> {
+  const [row] = await query<InstallerRow>(lock ? LOCK : GET, [id]);
+  return row && toInstaller(row);
+}
+
+function toInstaller(row: InstallerRow): Installer {
+  return {
+    id: row.id,
+    marketplace: row.marketplace,
+    isTest: row.is_test,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    linkGeneration: row.link_generation,
+    binding: row.bound_at === null ? undefined : toBinding(row, row.bound_at),
+  };
+}
+
+function toBinding(row: InstallerRow, boundAt: Date): Binding {
+  return {
+    boundAt,
+    subscriptionId: row.subscription_id,
+    organizationId: row.organization_id,
+    organizationName: row.organization_name,
+    contractId: row.contract_id,
+    contractUid: row.contract_uid,
+    contractRevoked: row.contract_revoked,
+    clusterId: row.cluster_id,
+    cloudAccount: row.cloud_account,
+    adminLogin: row.admin_login,
+    domains: row.domains,
+    options: parseExact(row.options) as JsonObject,
+    baseUrl: row.base_url,
+    version: row.version,
+    claimId: row.claim_id,
+  };
+}

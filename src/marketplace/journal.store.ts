@@ -1,0 +1,122 @@
+import { type Query, sql } from '../db/db.ts';
+import type { Delivery } from './deliveries.ts';
+import type { JournalEntry, JournalStore, RefusalCount } from './journal.ts';
+import type { MarketplaceName } from './notification.ts';
+import type { Reason } from './refusal.ts';
+
+const LIST = sql(
+  'journal.list',
+  `select id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
+          times, attempts, received_at, last_at, done_at
+     from delivery
+    where ($1::text is null or marketplace = $1) and ($2::text is null or state = $2)
+      and ($3::text is null or reason = $3) and ($4::text is null or position(lower($4) in lower(subject)) > 0)
+    order by id desc limit $5`,
+);
+const REFUSALS = sql(
+  'journal.refusals',
+  'select marketplace, reason, source, times::integer, last_at from delivery_refusal order by last_at desc limit $1',
+);
+const ADD_REFUSAL = sql(
+  'journal.addRefusal',
+  `insert into delivery_refusal (marketplace, reason, source, day, times, last_at)
+   select c.marketplace, c.reason, c.source, (c.last_at at time zone 'UTC')::date, c.times, c.last_at
+     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
+          as c (marketplace, reason, source, times, last_at)
+   on conflict (marketplace, reason, source, day) do update
+     set times = delivery_refusal.times + excluded.times, last_at = greatest(delivery_refusal.last_at, excluded.last_at)`,
+);
+// What could not be understood has no subject, and nothing can be done about it.
+const REDELIVER = sql(
+  'journal.redeliver',
+  `update delivery set state = 'received', attempts = 0, next_try_at = now()
+    where state <> 'done' and subject <> '' and (id = any($1::bigint[]) or ($2 and state = 'dead')) returning id`,
+);
+const PRUNE_DELIVERIES = sql(
+  'journal.pruneDeliveries',
+  `delete from delivery where (state = 'refused' and last_at < $1) or (state = 'done' and last_at < $2)`,
+);
+const PRUNE_REFUSALS = sql('journal.pruneRefusals', 'delete from delivery_refusal where last_at < $1');
+const PRUNE_RANGES = sql(
+  'journal.pruneRanges',
+  `delete from address_ranges r where last_seen_at < $1
+      and sync_token < (select max(sync_token) from address_ranges n where n.source = r.source)`,
+);
+const PRUNE_EVENTS = sql('journal.pruneEvents', 'delete from marketplace_event where sent_at < $1');
+
+interface Row {
+  id: bigint;
+  marketplace: MarketplaceName;
+  subject: string;
+  event_type: string;
+  event_time: string;
+  state: Delivery['state'];
+  reason: string;
+  answer_status: number | null;
+  answer: string | null;
+  source: string;
+  request_id: string;
+  times: number;
+  attempts: number;
+  received_at: Date;
+  last_at: Date;
+  done_at: Date | null;
+}
+
+export function createJournalStore(query: Query): JournalStore {
+  return {
+    async list({ marketplace, state, reason, text, limit }) {
+      return (await query<Row>(LIST, [marketplace, state, reason, text, limit])).map(toEntry);
+    },
+    async refusals(limit) {
+      const rows = await query<{
+        marketplace: MarketplaceName;
+        reason: Reason;
+        source: string;
+        times: number;
+        last_at: Date;
+      }>(REFUSALS, [limit]);
+      return rows.map(({ last_at: lastAt, ...row }) => ({ ...row, lastAt }));
+    },
+    async redeliver(ids) {
+      const isDead = ids === 'dead';
+      return (await query(REDELIVER, [isDead ? [] : ids, isDead])).length;
+    },
+    async addRefusals(counts: readonly RefusalCount[]) {
+      await query(ADD_REFUSAL, [
+        counts.map((one) => one.marketplace),
+        counts.map((one) => one.reason),
+        counts.map((one) => one.source),
+        counts.map((one) => one.times),
+        counts.map((one) => one.lastAt),
+      ]);
+    },
+    async prune(refusedBefore, doneBefore) {
+      await query(PRUNE_DELIVERIES, [refusedBefore, doneBefore]);
+      await query(PRUNE_REFUSALS, [refusedBefore]);
+      await query(PRUNE_RANGES, [refusedBefore]);
+      await query(PRUNE_EVENTS, [refusedBefore]);
+    },
+  };
+}
+
+function toEntry(row: Row): JournalEntry {
+  return {
+    id: row.id,
+    marketplace: row.marketplace,
+    subject: row.subject,
+    eventType: row.event_type,
+    eventTime: row.event_time,
+    state: row.state,
+    reason: row.reason,
+    status: row.answer_status,
+    message: row.answer,
+    source: row.source,
+    requestId: row.request_id,
+    times: row.times,
+    attempts: row.attempts,
+    receivedAt: row.received_at,
+    lastAt: row.last_at,
+    doneAt: row.done_at,
+  };
+}

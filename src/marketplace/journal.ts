@@ -1,0 +1,89 @@
+import { AppError } from '../errors.ts';
+import type { Delivery } from './deliveries.ts';
+import type { MarketplaceName } from './notification.ts';
+import type { Reason } from './refusal.ts';
+
+/** A delivery as the operator sees it. */
+export interface JournalEntry {
+  readonly id: bigint;
+  readonly marketplace: MarketplaceName;
+  readonly subject: string;
+  readonly eventType: string;
+  readonly eventTime: string;
+  readonly state: Delivery['state'];
+  readonly reason: string;
+  readonly status: number | null;
+  readonly message: string | null;
+  readonly source: string;
+  readonly requestId: string;
+  readonly times: number;
+  readonly attempts: number;
+  readonly receivedAt: Date;
+  readonly lastAt: Date;
+  readonly doneAt: Date | null;
+}
+
+export interface JournalSearch {
+  readonly marketplace?: MarketplaceName | undefined;
+  readonly state?: string | undefined;
+  readonly reason?: string | undefined;
+  /** A part of the subject: an application, an installer. */
+  readonly text?: string | undefined;
+  readonly limit: number;
+}
+
+/** Callers who proved nothing, by day. */
+export interface RefusalCount {
+  readonly marketplace: MarketplaceName;
+  readonly reason: Reason;
+  readonly source: string;
+  readonly times: number;
+  readonly lastAt: Date;
+}
+
+export interface JournalStore {
+  list(search: JournalSearch): Promise<JournalEntry[]>;
+  refusals(limit: number): Promise<RefusalCount[]>;
+  /** To be acted on again at the next sweep; answers how many. Deliveries that are done stay done. */
+  redeliver(ids: readonly bigint[] | 'dead'): Promise<number>;
+  addRefusals(counts: readonly RefusalCount[]): Promise<void>;
+  prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
+}
+
+export type Journal = ReturnType<typeof createJournal>;
+
+const DAY_MS = 86_400_000;
+const KEEP_REFUSED_MS = 30 * DAY_MS;
+const KEEP_DONE_MS = 400 * DAY_MS;
+const MOST_SOURCES = 1000;
+
+/** What came, what became of it and why. Strangers are counted in memory and written now and then, never one by one. */
+export function createJournal(store: JournalStore) {
+  let counts = new Map<string, RefusalCount>();
+  return { list: store.list, refusals: store.refusals, redeliver, countRefusal, flush, prune };
+
+  async function redeliver(ids: readonly bigint[] | 'dead'): Promise<number> {
+    const revived = await store.redeliver(ids);
+    if (revived === 0 && ids !== 'dead')
+      throw new AppError('notFound', 'none of these deliveries is undone or refused');
+    return revived;
+  }
+
+  function countRefusal(marketplace: MarketplaceName, reason: Reason, from: string, now: Date): void {
+    const source = counts.size < MOST_SOURCES ? from : 'others';
+    const key = [marketplace, reason, source].join(' ');
+    const times = (counts.get(key)?.times ?? 0) + 1;
+    counts.set(key, { marketplace, reason, source, times, lastAt: now });
+  }
+
+  async function flush(): Promise<void> {
+    if (counts.size === 0) return;
+    const written = counts;
+    counts = new Map();
+    await store.addRefusals([...written.values()]);
+  }
+
+  async function prune(now: Date): Promise<void> {
+    await store.prune(new Date(now.getTime() - KEEP_REFUSED_MS), new Date(now.getTime() - KEEP_DONE_MS));
+  }
+}

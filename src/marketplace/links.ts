@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../errors.ts';
+import type { Installer } from './desk.ts';
+
+/** A link as it was followed. */
+export interface FollowedLink {
+  readonly ownerId: string;
+  readonly name: string;
+  readonly installerId: string;
+  readonly exp: unknown;
+  readonly sig: unknown;
+}
+
+export type Links = ReturnType<typeof createLinks>;
+
+const LIFETIME_SECONDS = 24 * 3600;
+/** A link that is about to expire is of no use to the person who gets it. */
+const FRESH_SECONDS = 3600;
+
+/** Links to archives: signed, so that nobody can make one; expiring; and worthless once the generation is raised. */
+export function createLinks(key: Buffer, baseUrl: () => string) {
+  return { make, expiryFrom, isFresh, follow };
+
+  function expiryFrom(now: Date): number {
+    return Math.floor(now.getTime() / 1000) + LIFETIME_SECONDS;
+  }
+
+  function isFresh(expires: number, now: Date): boolean {
+    return expires > now.getTime() / 1000 + FRESH_SECONDS;
+  }
+
+  function make(installer: Installer, expires: number): string {
+    const { binding } = installer;
+    if (!binding) throw new AppError('internal', 'an installer that is not bound has no archive');
+    const { organizationId, organizationName: name } = binding;
+    const sig = sign(installer, String(organizationId), name, expires).toString('base64url');
+    return `${baseUrl()}/links/installer/${organizationId}/${name}/${installer.id}/archive.tar.gz?exp=${expires}&sig=${sig}`;
+  }
+
+  /** Refuses a link that is not ours, or no longer; which of the two is told only to who holds a link of ours. */
+  function follow(link: FollowedLink, installer: Installer | undefined, now: Date): void {
+    const expires = typeof link.exp === 'string' && /^\d{1,12}$/.test(link.exp) ? Number(link.exp) : Number.NaN;
+    const given = typeof link.sig === 'string' ? Buffer.from(link.sig, 'base64url') : Buffer.alloc(0);
+    const owner = String(installer?.binding?.organizationId ?? '');
+    const right = sign(installer, owner, link.name, expires);
+    const isOurs = given.length === right.length && timingSafeEqual(given, right) && owner === link.ownerId;
+    if (!installer?.binding || !isOurs) throw new AppError('notFound', 'not found');
+    if (expires <= now.getTime() / 1000) throw new AppError('gone', 'the link has expired');
+  }
+
+  function sign(installer: Installer | undefined, owner: string, name: string, expires: number): Buffer {
+    const said = [installer?.id ?? '', installer?.linkGeneration ?? 0, owner, name, expires];
+    return createHmac('sha256', key).update(JSON.stringify(said)).digest();
+  }
+}

@@ -1,0 +1,75 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { MarketplaceName } from './notification.ts';
+
+type WithSecret = 'CloudB' | 'CloudC';
+
+export interface SecretStore {
+  /** What lives in the database: secrets made by the operator while the server runs, and installers for tests. */
+  live(): Promise<{
+    readonly secrets: readonly { readonly marketplace: string; readonly hash: Buffer }[];
+    readonly testInstallers: readonly string[];
+  }>;
+  add(marketplace: WithSecret, hash: Buffer): Promise<void>;
+  retire(marketplace: WithSecret, hash: Buffer): Promise<boolean>;
+}
+
+export interface SecretSettings {
+  readonly CLOUD_B_SECRETS: readonly string[];
+  readonly CLOUD_C_SECRETS: readonly string[];
+  readonly CLOUD_C_TEST_INSTALLER: string | undefined;
+}
+
+export type Secrets = ReturnType<typeof createSecrets>;
+
+/** The live secrets of marketplaces B and C. Several may live at once, so that one can be changed without a gap. */
+export function createSecrets(store: SecretStore, settings: SecretSettings, key: Buffer) {
+  const configured = {
+    CloudB: settings.CLOUD_B_SECRETS.map(hash),
+    CloudC: settings.CLOUD_C_SECRETS.map(hash),
+  };
+  let stored: Awaited<ReturnType<SecretStore['live']>> = { secrets: [], testInstallers: [] };
+  let last: Promise<void> = Promise.resolve();
+  return { refresh, proves, isTestInstaller, add, retire };
+
+  /** One after the other: a reading that began before a secret was retired must not end after it. */
+  function refresh(): Promise<void> {
+    const reading = last.then(async () => {
+      stored = await store.live();
+    });
+    last = reading.catch(() => undefined);
+    return reading;
+  }
+
+  /** Compares with every live secret, in the same time whichever it is. A parameter given twice proves nothing. */
+  function proves(marketplace: MarketplaceName, given: unknown): boolean {
+    const offered = hash(typeof given === 'string' ? given : '');
+    let matches = 0;
+    for (const live of liveOf(marketplace)) matches |= Number(timingSafeEqual(live, offered));
+    return matches === 1 && typeof given === 'string' && given !== '';
+  }
+
+  function liveOf(marketplace: MarketplaceName): readonly Buffer[] {
+    const kept = stored.secrets.filter((one) => one.marketplace === marketplace).map((one) => one.hash);
+    return marketplace === 'CloudA' ? [] : [...configured[marketplace], ...kept];
+  }
+
+  /** Only the very ID that was set up for this; nothing in a body can make an installer one for tests. */
+  function isTestInstaller(id: string): boolean {
+    return id === settings.CLOUD_C_TEST_INSTALLER || stored.testInstallers.includes(id);
+  }
+
+  async function add(marketplace: WithSecret, secret: string): Promise<void> {
+    await store.add(marketplace, hash(secret));
+    await refresh();
+  }
+
+  async function retire(marketplace: WithSecret, secret: string): Promise<boolean> {
+    const retired = await store.retire(marketplace, hash(secret));
+    await refresh();
+    return retired;
+  }
+
+  function hash(secret: string): Buffer {
+    return createHmac('sha256', key).update(secret).digest();
+  }
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { createCentral } from '../../../src/marketplace/central.ts';
+import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace/claims.store.ts';
+import { createClaims } from '../../../src/marketplace/claims.ts';
+import { DRIVERS, migrated, openTestDb } from '../../support/db.ts';
+import { openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+
+const claimable = (id: string) => `/marketplace/api/v1/marketplaces/standalone-organizations/${id}/claimable`;
+
+describe('the claims of the demo world', () => {
+  let market: TestMarketplace;
+  before(async () => {
+    market = await openMarketplace();
+  });
+  after(() => market.close());
+
+  it('are answered each as it is', async () => {
+    const { claims } = market.demo;
+    const ask = async (id: string) => await market.call('GET', claimable(id));
+    for (let time = 0; time < 2; time++) {
+      const yes = await ask(claims.claimable);
+      assert.deepEqual([yes.status, yes.body], [200, { isClaimable: true, claimID: claims.claimable }]);
+      const flagged = await ask(claims.flagged);
+      assert.deepEqual([flagged.status, flagged.body], [200, { isClaimable: true, claimID: claims.flagged }]);
+      assert.deepEqual((await ask(claims.claimed)).status, 409);
+      const waiting = await ask(claims.waiting);
+      assert.deepEqual([waiting.status, Object.keys(waiting.body)], [429, ['message']]);
+      assert.equal(waiting.headers.get('retry-after'), '600');
+    }
+    const first = await ask(claims.notClaimable);
+    assert.deepEqual([first.status, first.body], [200, { isClaimable: false, claimID: claims.notClaimable }]);
+    const second = await ask(claims.notClaimable);
+    assert.equal(second.status, 429);
+    const wait = Number(second.headers.get('retry-after'));
+    assert.ok(wait > 25 && wait <= 30, `${wait} s`);
+    for (const unknown of ['nobody', 'a%20b', 'x'.repeat(300), '%2e%2e%2f']) {
+      const { status, body } = await ask(unknown);
+      assert.deepEqual([status, body], [404, { message: 'standalone organization not found' }], unknown);
+    }
+  });
+
+  it('cannot be evaluated where there is neither a central server nor a demo', async () => {
+    await market.rows('delete from central_claim');
+    const { status, body } = await market.call('GET', claimable('some-claim'));
+    assert.deepEqual([status, body], [500, { message: 'the claim rules cannot be evaluated right now' }]);
+  });
+});
+
+describe('the central marketplace server', () => {
+  const asked: string[] = [];
+  let answer: (response: ServerResponse) => void = () => undefined;
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    answer(response);
+  });
+  let market: TestMarketplace;
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/central`;
+    market = await openMarketplace({ env: { CENTRAL_MARKETPLACE_URL: url } });
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const say = (status: number, body: string) => {
+    answer = (response) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+  };
+
+  it('is asked at the path that was agreed, and its word counts', async () => {
+    say(200, '{"claimable":true,"claimed":false,"plan":"gold"}');
+    const { status, body } = await market.call('GET', claimable('org-1'));
+    assert.deepEqual([status, body], [200, { isClaimable: true, claimID: 'org-1' }]);
+    assert.equal(asked.at(-1), '/central/standalone-organizations/org-1/claim-rules');
+    const rows = await market.rows(`select flags from claim where id = 'org-1'`);
+    assert.deepEqual(rows, [{ flags: { claimable: true, claimed: false, plan: 'gold' } }]);
+    say(200, '{"claimable":false,"claimed":true}');
+    assert.equal((await market.call('GET', claimable('org-1'))).status, 409);
+    say(404, '{}');
+    assert.equal((await market.call('GET', claimable('org-1'))).status, 404);
+  });
+
+  it('is asked once by all who want to know the same at the same moment', async () => {
+    const before = asked.length;
+    answer = (response) => void setTimeout(() => response.end('{"claimable":true,"claimed":false}'), 200);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => market.call('GET', claimable('org-2'))));
+    assert.deepEqual([...new Set(answers.map(({ text }) => text))], ['{"isClaimable":true,"claimID":"org-2"}']);
+    assert.equal(asked.length - before, 1);
+  });
+
+  for (const [name, status, text] of [
+    ['an error', 500, '{"secret":"of the central server"}'],
+    ['a redirect', 302, ''],
+    ['no JSON', 200, '<html>'],
+    ['a list', 200, '[]'],
+    ['no flags', 200, '{}'],
+    ['flags that are texts', 200, '{"claimable":"true","claimed":"false"}'],
+    ['an answer without end', 200, `{"claimable":true,"claimed":false,"x":"${'x'.repeat(100_000)}"}`],
+  ] as const) {
+    it(`is not believed when it answers with ${name}: 500, and no backoff`, async () => {
+      say(status, text);
+      for (let time = 0; time < 2; time++) {
+        const answered = await market.call('GET', claimable('org-3'));
+        assert.equal(answered.status, 500);
+        assert.deepEqual(answered.body, { message: 'the claim rules cannot be evaluated right now' });
+      }
+    });
+  }
+
+  it('has so long to answer, and no longer', async () => {
+    answer = () => undefined;
+    const ask = createCentral(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 100);
+    await assert.rejects(ask('org-4'), /cannot be evaluated/);
+  });
+});
+
+for (const driver of DRIVERS) {
+  it(`the backoff doubles from 30 s to 10 min and is forgotten once it is claimable, on ${driver}`, async () => {
+    const db = await openTestDb(driver, {}, migrated());
+    const central = createBuiltInCentral(db.query);
+    const claims = createClaims(createClaimStore(db.query), central.ask);
+    await central.put('org', false, false);
+    let now = Date.now();
+    const refused = async (after: number) => {
+      await assert.rejects(
+        claims.check('org', new Date(now + after)),
+        (error: Error & { detail?: { retryAfter?: number } }) => {
+          return /try again later/.test(error.message);
+        },
+      );
+    };
+    for (const seconds of [30, 60, 120, 240, 480, 600, 600]) {
+      assert.deepEqual(await claims.check('org', new Date(now)), { isClaimable: false, claimID: 'org' });
+      await refused((seconds - 1) * 1000);
+      now += seconds * 1000;
+    }
+    await central.put('org', true, false);
+    assert.equal((await claims.check('org', new Date(now))).isClaimable, true);
+    assert.equal((await claims.check('org', new Date(now))).isClaimable, true);
+    await central.put('org', false, false);
+    assert.equal((await claims.check('org', new Date(now))).isClaimable, false);
+    await refused(29_000);
+    await db.close();
+  });
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { newPlace } from '../../support/db.ts';
+import { applicationId, binding, openMarketplace, path } from '../../support/marketplace.ts';
+import { startServer } from '../../support/process.ts';
+
+const KILLS = 20;
+const AT_ONCE = 12;
+
+/** One delivery and the answer that was got for it, if any. */
+interface Delivery {
+  readonly name: 'A' | 'B';
+  readonly body: object;
+  acknowledged: boolean;
+}
+
+describe(`a server that is killed ${KILLS} times while deliveries come in`, () => {
+  it('has done every acknowledged delivery exactly once, and no binding by half', async () => {
+    const { databaseUrl = '', dataDir } = await newPlace('postgres');
+    const env = { DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64'), CLOUD_B_SECRETS: 'known' };
+    const market = await openMarketplace({ env });
+    const deliveries: Delivery[] = [];
+    let kills = 0;
+    for (; kills < KILLS; kills++) {
+      const server = startServer({ env: { ...env, DATA_DIR: dataDir, DEPLOYMENT: 'marketplace', RUN_MODE: 'dev' } });
+      const address = await server.listening();
+      const stop = { now: false };
+      const senders = Array.from({ length: AT_ONCE }, (_, place) => keepSending(address, place, stop));
+      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 350));
+      server.kill('SIGKILL');
+      stop.now = true;
+      await server.ended;
+      await Promise.all(senders);
+    }
+    const acknowledged = deliveries.filter((one) => one.acknowledged);
+    assert.ok(acknowledged.length > KILLS, `${acknowledged.length} of ${deliveries.length} were acknowledged`);
+
+    const halves = await market.rows(
+      `select i.id from installer i left join contract c on c.id = i.contract_id left join account o on o.id = i.organization_id
+        where (i.bound_at is null) <> (c.id is null) or (i.bound_at is null) <> (o.id is null)`,
+    );
+    assert.deepEqual(halves, []);
+    assert.deepEqual(await orphans(), [{ organizations: 0n, contracts: 0n, audits: 0n }]);
+    for (const { name, body } of acknowledged) assert.equal(await doneTimes(name, body), 1, JSON.stringify(body));
+
+    await market.house.marketplace.sweep.once(new Date(Date.now() + 3_600_000));
+    const undone = await market.rows(`select id, state, reason from delivery where state <> 'done'`);
+    assert.deepEqual(undone, [], 'the sweep has finished what the crashes left');
+    for (const { name, body } of deliveries) {
+      assert.equal((await market.notify(name, body, name === 'B' ? '?secret=known' : '')).status, 200);
+      assert.equal(await doneTimes(name, body), 1);
+    }
+    assert.deepEqual(await orphans(), [{ organizations: 0n, contracts: 0n, audits: 0n }]);
+    await market.close();
+
+    async function keepSending(address: string, place: number, stop: { readonly now: boolean }): Promise<void> {
+      while (!stop.now) {
+        const delivery: Delivery = place % 2 === 0 ? await newBind() : newEvent();
+        deliveries.push(delivery);
+        delivery.acknowledged = await post(address, delivery);
+      }
+    }
+
+    async function newBind(): Promise<Delivery> {
+      return { name: 'A', body: binding(await market.installer('A')), acknowledged: false };
+    }
+
+    function newEvent(): Delivery {
+      const eventTime = new Date().toISOString();
+      const body = { eventType: 'PUT', applicationId: applicationId(), provisioningState: 'Succeeded', eventTime };
+      return { name: 'B', body, acknowledged: false };
+    }
+
+    async function doneTimes(name: 'A' | 'B', body: object): Promise<number> {
+      const { bindingInfo, applicationId: application = '' } = body as {
+        bindingInfo?: { installerId: string };
+        applicationId?: string;
+      };
+      const rows =
+        name === 'A'
+          ? await market.rows(
+              `select 1 from audit a join installer i on i.organization_id = a.organization_id
+                where a.action = 'installer.bind' and i.id = $1`,
+              [bindingInfo?.installerId],
+            )
+          : await market.rows(
+              `select 1 from audit a join subscription s on s.id = a.object_id and a.action = 'subscription.create'
+                where s.application_id = $1`,
+              [application],
+            );
+      return rows.length;
+    }
+
+    /** What was made for a binding must belong to one. */
+    async function orphans() {
+      return await market.rows(
+        `select (select count(*) from account o where o.name like 'standalone-%' and o.kind = 'organization'
+                   and not exists (select 1 from installer i where i.organization_id = o.id)) as organizations,
+                (select count(*) from contract c where c.name like 'CloudA %'
+                   and not exists (select 1 from installer i where i.contract_id = c.id)) as contracts,
+                (select count(*) from audit a where a.action = 'installer.bind'
+                   and not exists (select 1 from installer i where i.organization_id = a.organization_id)) as audits`,
+      );
+    }
+  });
+});
+
+async function post(address: string, { name, body }: Delivery): Promise<boolean> {
+  try {
+    const answer = await fetch(`${address}${path(name)}${name === 'B' ? '?secret=known' : ''}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Connection: 'close' },
+      body: JSON.stringify(body),
+    });
+    await answer.text();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { readRangeFile } from '../../../src/marketplace/range-file.ts';
+import { type Name, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { type Payload, payloadFolder, readPayloads } from '../../support/payloads.ts';
+
+const folder = payloadFolder();
+/** The installer that every sample names; each test replaces it by one that exists. */
+const SAMPLE_INSTALLER = 'inst-7Qm2xK9d';
+/** What the marketplaces say to others, in formats of their own: as a notification none of these makes sense. */
+const FOREIGN = /^cloud[AC]\/(doc|synthetic|ip-ranges)\//;
+
+describe('the sample payloads', () => {
+  let market: TestMarketplace;
+  before(async () => {
+    market = await openMarketplace();
+  });
+  after(() => market.close());
+
+  if (folder === undefined) {
+    it('are not here', {
+      skip: 'NO SAMPLE PAYLOADS: set MARKETPLACE_PAYLOADS to the folder with MANIFEST.json',
+    }, () => {});
+    return;
+  }
+
+  for (const payload of readPayloads(folder)) {
+    const name = (/^cloud([ABC])/.exec(payload.file)?.[1] ?? 'A') as Name;
+    it(`${payload.file}: ${payload.note || 'accepted'}`, async () => {
+      assert.equal(createHash('sha256').update(payload.text).digest('hex'), payload.sha256, 'the file was changed');
+      if (payload.file.endsWith('ip-ranges-sample.json')) return void readRangeFile(payload.text);
+      if (payload.file.includes('variants')) return await sendVariants(payload);
+      const { status, isLink, again } = expected(payload);
+      const text = payload.text.replaceAll(SAMPLE_INSTALLER, await market.installer(name));
+      // Each file is a story of its own, so each has an application of its own that is there already.
+      const body = text.replaceAll('platform-prod', `sample-${payload.sha256.slice(0, 12)}`);
+      if (/"eventType": "DELETE"/.test(body)) await makeKnown(body);
+      const first = await market.notify(name, body);
+      assert.equal(first.status, status, first.text);
+      if (status === 200) assert.equal(first.body?.link !== undefined, isLink, first.text);
+      else assert.deepEqual(Object.keys(first.body), ['message']);
+      const second = await market.notify(name, body);
+      assert.equal(second.status, again, 'sent twice');
+      if (again === 200) assert.equal(second.text, first.text);
+    });
+  }
+
+  function expected({ file, note, text }: Payload): { status: number; isLink: boolean; again: number } {
+    const refused = { status: 400, isLink: false, again: 400 };
+    if (FOREIGN.test(file) || /400/.test(note) || /"PATCH"/.test(text)) return refused;
+    const isLink = /\/bind\.json$|no-event-fields/.test(file);
+    return { status: 200, isLink, again: /second is 403/.test(note) ? 403 : 200 };
+  }
+
+  async function makeKnown(body: string): Promise<void> {
+    const { applicationId } = JSON.parse(body) as { applicationId: string };
+    const put = { eventType: 'PUT', applicationId, provisioningState: 'Accepted', eventTime: '2019-01-01T00:00:00Z' };
+    assert.equal((await market.notify('B', put)).status, 200);
+  }
+
+  /** One application in six spellings: the first makes it, the others are the same delivery again. */
+  async function sendVariants({ text, sha256 }: Payload): Promise<void> {
+    const name = `sample-${sha256.slice(0, 12)}`;
+    for (const body of JSON.parse(text.replaceAll('platform-prod', name)) as object[]) {
+      assert.equal((await market.notify('B', body)).status, 200);
+    }
+    const rows = await market.rows('select times from delivery where notification like $1', [`%${name}%`]);
+    assert.deepEqual(rows, [{ times: 6 }]);
+  }
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createDeliveryStore } from '../../../src/marketplace/deliveries.store.ts';
+import { MOST_ATTEMPTS } from '../../../src/marketplace/deliveries.ts';
+import { canonicalJson } from '../../../src/marketplace/exact-json.ts';
+import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notification.ts';
+import { DRIVERS, newPlace } from '../../support/db.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { openWire } from '../../support/process.ts';
+
+const HOUR_MS = 3_600_000;
+
+for (const driver of DRIVERS) {
+  describe(`no delivery lost, none done twice, on ${driver}`, () => {
+    let market: TestMarketplace;
+    before(async () => {
+      market = await openMarketplace({ driver });
+    });
+    after(() => market.close());
+
+    it('200 identical binds at once have one effect and 200 equal answers', async () => {
+      const installer = await market.installer('A');
+      const before = await counts();
+      const body = {
+        eventTime: '2026-03-02T10:20:00Z',
+        ...binding(installer, { adminUsername: `many-${driver}`, adminPassword: 'pw' }),
+      };
+      const answers = await Promise.all(Array.from({ length: 200 }, () => market.notify('A', body)));
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+      assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+      assert.deepEqual(
+        await counts(),
+        before.map((count) => count + 1n),
+      );
+      const [row] = await market.rows<{ times: number }>('select times from delivery where subject = $1', [
+        `CloudA:${installer}`,
+      ]);
+      assert.equal(row?.times, 200);
+    });
+
+    it('200 identical events at once have one effect and 200 equal answers', async () => {
+      const id = applicationId();
+      const body = {
+        eventType: 'PUT',
+        applicationId: id,
+        provisioningState: 'Accepted',
+        eventTime: '2026-03-02T10:20:00Z',
+      };
+      const answers = await Promise.all(Array.from({ length: 200 }, () => market.notify('B', body)));
+      assert.deepEqual([...new Set(answers.map(({ status, text }) => `${status}${text}`))], ['200']);
+      const audit = await market.rows(
+        `select a.action from audit a join subscription s on s.id = a.object_id and a.object_type = 'subscription'
+          where s.application_id = $1`,
+        [id],
+      );
+      assert.deepEqual(audit, [{ action: 'subscription.create' }]);
+    });
+
+    it('a delivery that a crash left undone is finished by the sweep, and its answer is still owed to C', async () => {
+      const installer = await market.installer('C');
+      const body = binding(installer, { marketplace: 'CloudC', adminUsername: `owed-${driver}` });
+      await recordOnly(body, '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$dGFn');
+      await market.house.marketplace.sweep.once(new Date(Date.now() + HOUR_MS));
+      const [row] = await market.rows(
+        'select state, reason, answered, admin_password_hash from delivery where subject = $1',
+        [`CloudC:${installer}`],
+      );
+      assert.deepEqual(row, { state: 'done', reason: 'bound', answered: false, admin_password_hash: null });
+      const [admin] = await market.rows<{ password_hash: string }>(
+        'select password_hash from account where name = $1',
+        [`owed-${driver}`],
+      );
+      assert.match(admin?.password_hash ?? '', /^\$argon2id/, 'the password of the delivery that was never answered');
+      assert.equal((await market.notify('C', body)).status, 200, 'nobody had the answer yet');
+      assert.equal((await market.notify('C', body)).status, 403, 'now somebody has');
+    });
+
+    it('our own failure is a 500, is tried again, ends as a dead letter, and comes back when it is told to', async () => {
+      const installer = await market.installer('A');
+      await breakContracts(market);
+      const body = binding(installer);
+      const answer = await market.notify('A', body);
+      assert.deepEqual([answer.status, answer.body], [500, { message: 'internal error' }]);
+      let now = Date.now();
+      for (let time = 1; time < MOST_ATTEMPTS; time++) {
+        assert.deepEqual(await stateOf(installer), { state: 'received', attempts: time });
+        now += HOUR_MS;
+        await market.house.marketplace.sweep.once(new Date(now));
+      }
+      assert.deepEqual(await stateOf(installer), { state: 'dead', attempts: MOST_ATTEMPTS });
+      assert.equal((await market.notify('A', body)).status, 500, 'the marketplace may still try');
+      assert.deepEqual(await stateOf(installer), { state: 'received', attempts: 1 });
+      await market.rows('drop trigger broken on contract');
+      await market.rows(`update delivery set state = 'dead' where subject = $1`, [`CloudA:${installer}`]);
+      assert.equal(await market.house.marketplace.journal.redeliver('dead'), 1);
+      await market.house.marketplace.sweep.once(new Date(now + HOUR_MS));
+      assert.equal((await stateOf(installer))?.state, 'done');
+      assert.equal((await market.notify('A', body)).status, 200);
+    });
+
+    it('a failed binding leaves nothing behind', async () => {
+      const installer = await market.installer('A');
+      await breakContracts(market);
+      const before = await counts();
+      assert.equal((await market.notify('A', binding(installer))).status, 500);
+      await market.rows('drop trigger broken on contract');
+      assert.deepEqual(await counts(), before);
+    });
+
+    async function recordOnly(body: object, adminPasswordHash: string): Promise<void> {
+      const { notification } = readNotification('CloudC', body);
+      const { db, clock } = market.house;
+      await createDeliveryStore(db.query, clock.write).record({
+        marketplace: 'CloudC',
+        naturalKey: naturalKeyOf(notification, ''),
+        subject: subjectOf(notification),
+        eventType: '',
+        eventTime: '',
+        notification: canonicalJson(notification),
+        adminPasswordHash,
+        source: 'test',
+        requestId: 'test',
+      });
+    }
+
+    async function stateOf(installer: string) {
+      const [row] = await market.rows<{ state: string; attempts: number }>(
+        'select state, attempts from delivery where subject = $1',
+        [`CloudA:${installer}`],
+      );
+      return row;
+    }
+
+    async function counts(): Promise<bigint[]> {
+      const [row] = await market.rows<{ list: bigint[] }>(
+        `select array[(select count(*) from account where kind = 'organization'), (select count(*) from contract),
+                      (select count(*) from installer where bound_at is not null),
+                      (select count(*) from audit where action = 'installer.bind'),
+                      (select count(*) from marketplace_event where type = 'installer.bound')] as list`,
+      );
+      return row?.list ?? [];
+    }
+  });
+}
+
+async function breakContracts(market: TestMarketplace): Promise<void> {
+  await market.rows(
+    `create or replace function broken() returns trigger language plpgsql as 'begin raise exception ''out of order''; end'`,
+  );
+  await market.rows('create trigger broken before insert on contract for each row execute function broken()');
+}
+
+describe('the database going away for 5 s', () => {
+  it('gives 500s, never a 4xx, and everything that is delivered again afterwards succeeds', async () => {
+    const { databaseUrl = '' } = await newPlace('postgres');
+    const wire = await openWire(new URL(databaseUrl));
+    const market = await openMarketplace({ env: { DATABASE_URL: wire.url } });
+    const installers = await Promise.all(Array.from({ length: 10 }, () => market.installer('A')));
+    const bodies = installers.map((installer) => binding(installer, { adminPassword: 'pw' }));
+    const applications = Array.from({ length: 20 }, () => applicationId());
+    const put = (id: string) =>
+      market.notify('B', { eventType: 'PUT', applicationId: id, provisioningState: 'Accepted' });
+    const all = () => Promise.all([...bodies.map((body) => market.notify('A', body)), ...applications.map(put)]);
+    const under = all();
+    await wire.cut();
+    const statuses = new Set<number>((await under).map(({ status }) => status));
+    const end = Date.now() + 5000;
+    while (Date.now() < end) {
+      for (const { status } of await all()) statuses.add(status);
+      statuses.add((await market.notify('B', '{')).status);
+    }
+    assert.deepEqual(
+      [...statuses].filter((status) => status !== 200),
+      [500],
+    );
+    await wire.mend();
+    for (const { status } of await all()) assert.equal(status, 200);
+    const rows = await market.rows<{ count: bigint }>(
+      `select count(*) from installer where bound_at is not null and marketplace = 'CloudA'`,
+    );
+    assert.deepEqual(rows, [{ count: 10n }]);
+    await market.close();
+    await wire.cut();
+  });
+});

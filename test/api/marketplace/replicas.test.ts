@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { newPlace } from '../../support/db.ts';
+import { applicationId, binding, type Name, openMarketplace, path } from '../../support/marketplace.ts';
+import { startServer } from '../../support/process.ts';
+
+const EACH = 30;
+
+describe('two processes on one PostgreSQL', () => {
+  it('act once on what both get at the same moment, and say the same', async () => {
+    const { databaseUrl = '', dataDir } = await newPlace('postgres');
+    const env = {
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      ATRIUM_KEY: randomBytes(32).toString('base64'),
+      BASE_URL: 'https://platform.example.com',
+      CLOUD_B_SECRETS: 'known',
+      CLOUD_C_SECRETS: 'known',
+      DEPLOYMENT: 'marketplace',
+      RUN_MODE: 'dev',
+    };
+    const market = await openMarketplace({ env });
+    const servers = [startServer({ env }), startServer({ env })];
+    const addresses = await Promise.all(servers.map((server) => server.listening()));
+    const both = async (name: Name, bodyOf: (place: number) => object) =>
+      await Promise.all(
+        Array.from({ length: 2 * EACH }, async (_, place) => {
+          const answer = await fetch(`${addresses[place % 2]}${path(name)}?secret=known`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json', Connection: 'close' },
+            body: JSON.stringify(bodyOf(place)),
+          });
+          return `${answer.status} ${await answer.text()}`;
+        }),
+      );
+
+    const a = binding(await market.installer('A'), { adminPassword: 'pw', adminUsername: 'twin' });
+    const answers = new Set(await both('A', () => a));
+    assert.equal(answers.size, 1);
+    assert.match([...answers][0] ?? '', /^200 \{"link":"https:\/\/platform\.example\.com\/links\//);
+
+    const c = await market.installer('C');
+    const won = await both('C', (place) => binding(c, { marketplace: 'CloudC', clusterId: `cluster-${place}` }));
+    assert.equal(won.filter((answer) => answer.startsWith('200')).length, 1);
+    assert.equal(won.filter((answer) => answer.startsWith('403')).length, 2 * EACH - 1);
+
+    const id = applicationId();
+    const put = {
+      eventType: 'PUT',
+      applicationId: id,
+      provisioningState: 'Accepted',
+      eventTime: '2026-03-02T10:00:00Z',
+    };
+    assert.deepEqual([...new Set(await both('B', () => put))], ['200 ']);
+    const found = await market.rows(
+      `select (select times from delivery where subject = $1) as times,
+              (select count(*) from account where name_key like 'twin%') as admins,
+              (select count(*) from contract c join installer i on i.contract_id = c.id where i.id = $2) as contracts`,
+      [`CloudB:${id.toLowerCase().slice(1)}`, c],
+    );
+    assert.deepEqual(found, [{ times: 2 * EACH, admins: 1n, contracts: 1n }]);
+    for (const server of servers) server.kill('SIGTERM');
+    for (const server of servers) assert.equal((await server.ended).code, 0);
+    await market.close();
+  });
+});
