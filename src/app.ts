@@ -1,0 +1,129 @@
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import type { Callers } from './directory/callers.ts';
+import type { TokenUsage } from './directory/token-usage.ts';
+import { AppError } from './errors.ts';
+import { createAdmission, type RequireRelation } from './http/access.ts';
+import type { Brake } from './http/brake.ts';
+import { docsRoutes } from './http/docs.ts';
+import { marketplaceVoice, platformVoice, speak, type Voice } from './http/errors.ts';
+import { frontendRoutes } from './http/frontend.ts';
+import { observe } from './http/observe.ts';
+import { describeApi, LISTENER_PREFIX } from './http/openapi.ts';
+import { createRateLimit } from './http/rate-limit.ts';
+import { createRouteBook } from './http/route-book.ts';
+import { createServer, type Scope } from './http/server.ts';
+import { versionRoutes } from './http/version.routes.ts';
+import type { Metrics } from './metrics.ts';
+
+export type Mount = (scope: Scope) => void;
+
+export interface AppParts {
+  readonly config: Pick<Config, 'DEPLOYMENT' | 'RATE_LIMIT' | 'TRUSTED_PROXIES' | 'QUERY_TOKENS' | 'MARKETPLACE_PORT'>;
+  readonly callers: Callers;
+  readonly usage: Pick<TokenUsage, 'note'>;
+  readonly requireRelation: RequireRelation;
+  readonly brake: Brake;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly baseUrl: () => string;
+  /** The routes of the groups, by where they stand. */
+  readonly mounts: Readonly<Record<'platform' | 'root' | 'listener', readonly Mount[]>>;
+}
+
+/** Puts routes under prefixes and gives each part its voice; no logic of its own. */
+export function createApp(parts: AppParts) {
+  const { config, metrics, baseUrl, mounts } = parts;
+  const platform = platformVoice(() => `${baseUrl()}/api/v1/docs`);
+  const hasListener = config.DEPLOYMENT === 'marketplace';
+  // A path that nobody could read gets the sparing voice of the listener, where there is one.
+  const voiceOf = (url: string = LISTENER_PREFIX) =>
+    hasListener && url.startsWith(LISTENER_PREFIX) ? marketplaceVoice : platform;
+  const isHttps = () => baseUrl().startsWith('https:');
+
+  const app = createServer({
+    log: parts.log,
+    trustedProxies: config.TRUSTED_PROXIES,
+    isHttps,
+    refuse: (error, request, reply) => void speak(voiceOf(request.url), error, request, reply),
+    word: (path, message) => voiceOf(path).body(new AppError('invalid', message), ''),
+  });
+  const book = createRouteBook(app);
+  const admit = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
+  const count = createRateLimit(config.RATE_LIMIT);
+
+  observe(app, metrics);
+  app.addHook('onRequest', async (request, reply) => {
+    try {
+      await admit(request);
+    } finally {
+      // A marketplace takes a 429 for the last word, so what it delivers is never put off.
+      if (request.routeOptions.config?.access?.who !== 'webhook') count(request, reply);
+    }
+    if (request.caller?.csrf !== undefined) reply.header('X-Csrf-Token', request.caller.csrf);
+    // Before a body is read: what is sent to a place that does not exist is nobody's business.
+    if (request.is404) throw book.refuseUnknown(request.method, request.url);
+  });
+  giveVoice(app, platform, book);
+  app.register(platformScope, { prefix: '/api/v1' });
+  if (hasListener) {
+    // Where the listener has a port of its own, what comes here by mistake must not be taken for acknowledged.
+    const isElsewhere = config.MARKETPLACE_PORT !== undefined;
+    app.register(async (scope) => listenerScope(scope, book, isElsewhere ? undefined : parts), {
+      prefix: LISTENER_PREFIX,
+    });
+  }
+  app.register(async (scope) => {
+    for (const mount of mounts.root) mount(scope);
+  });
+  app.register(async (scope) =>
+    frontendRoutes(scope, hasListener ? ['/'] : ['/', LISTENER_PREFIX, `${LISTENER_PREFIX}/*`]),
+  );
+  return { app, routes: book.routes, describe: () => describeApi(book.routes, parts.version) };
+
+  async function platformScope(scope: Scope): Promise<void> {
+    giveVoice(scope, platform, book);
+    versionRoutes(scope, parts.version);
+    docsRoutes(scope, () => describeApi(book.routes, parts.version));
+    for (const mount of mounts.platform) mount(scope);
+  }
+}
+
+/** The marketplace listener on a port of its own: nothing else is served there. */
+export function createListenerApp(parts: AppParts) {
+  const { config, metrics, baseUrl } = parts;
+  const app = createServer({
+    log: parts.log,
+    trustedProxies: config.TRUSTED_PROXIES,
+    isHttps: () => baseUrl().startsWith('https:'),
+    refuse: (error, request, reply) => void speak(marketplaceVoice, error, request, reply),
+    word: (_path, message) => marketplaceVoice.body(new AppError('invalid', message), ''),
+  });
+  const book = createRouteBook(app);
+  const count = createRateLimit(config.RATE_LIMIT);
+  observe(app, metrics);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config?.access?.who !== 'webhook') count(request, reply);
+    if (request.is404) throw book.refuseUnknown(request.method, request.url);
+  });
+  giveVoice(app, marketplaceVoice, book);
+  app.register(async (scope) => listenerScope(scope, book, parts), { prefix: LISTENER_PREFIX });
+  return app;
+}
+
+type Book = ReturnType<typeof createRouteBook>;
+
+function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version' | 'mounts'> | undefined): void {
+  giveVoice(scope, marketplaceVoice, book);
+  if (!parts) return;
+  versionRoutes(scope, parts.version);
+  for (const mount of parts.mounts.listener) mount(scope);
+}
+
+function giveVoice(scope: Scope, voice: Voice, book: Book): void {
+  scope.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+  scope.setNotFoundHandler((request, reply) =>
+    speak(voice, book.refuseUnknown(request.method, request.url), request, reply),
+  );
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { type AdminServer, openAdmin } from './admin.ts';
+import { createApp, createListenerApp } from './app.ts';
+import type { Config } from './config.ts';
+import { openDb } from './db/db.ts';
+import { migrate } from './db/migrate.ts';
+import { createClockStore } from './directory/clock.store.ts';
+import { createClock } from './directory/clock.ts';
+import { createDeploymentStore } from './directory/deployment.store.ts';
+import { createDirectory } from './directory/directory.group.ts';
+import { createGroups } from './groups.ts';
+import { createBrake } from './http/brake.ts';
+import { createDrain } from './http/drain.ts';
+import { loadKeys } from './keys.ts';
+import { createMetrics } from './metrics.ts';
+import { createRingStore } from './vault/ring.store.ts';
+import { openRing, type Ring } from './vault/ring.ts';
+import { createRotationStore } from './vault/rotation.store.ts';
+import { createRotation } from './vault/rotation.ts';
+import { createVaultStore } from './vault/vault.store.ts';
+import { createVault } from './vault/vault.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
+const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const VERSION = `v${PACKAGE.version}`;
+/** A replica that is further behind than this forgets everything and starts afresh. */
+const CHANGES_KEPT = 100_000n;
+const UPKEEP_EVERY_MS = 60_000;
+
+export type House = Awaited<ReturnType<typeof openHouse>>;
+
+interface Surroundings {
+  readonly log: Logger;
+  /** Progress that a person at a terminal wants to see. */
+  readonly say: (line: string) => void;
+}
+
+/** The composition root: config → database → stores → rules → app. The only file that knows them all. */
+export async function openHouse(config: Config, { log, say }: Surroundings) {
+  const root = loadKeys(config.ATRIUM_KEY, config.DATA_DIR);
+  const db = await openDb({
+    databaseUrl: config.DATABASE_URL,
+    dataDir: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL,
+    queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
+    say,
+    onError: (error) => log.error({ err: error }, 'database connection failed'),
+  });
+  const deployment = createDeploymentStore(db);
+  let ring: Ring;
+  try {
+    await migrate(db, MIGRATIONS, say);
+    ring = await openRing(createRingStore(db), root);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+
+  const clock = createClock(createClockStore(db));
+  const { keys } = ring;
+  const directory = createDirectory(db, clock, keys.derive('token'));
+  const metrics = createMetrics(() => clock.questions);
+  const brake = createBrake(config.AUTH_FAILURES);
+  let baseUrl = config.BASE_URL ?? '';
+  const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
+  const ground = { config, keys, vault, db, clock, log, metrics, version: VERSION, baseUrl: () => baseUrl };
+  const { authz, user, marketplace, mounts } = await createGroups(ground, directory, brake);
+  const parts = { ...ground, ...directory, requireRelation: authz.requireRelation, brake, mounts };
+  const { app, routes, describe } = createApp(parts);
+  const isMarketplace = config.DEPLOYMENT === 'marketplace';
+  const listener = isMarketplace && config.MARKETPLACE_PORT !== undefined ? createListenerApp(parts) : undefined;
+  const rotateKeys = createRotation({
+    store: createRotationStore(db),
+    ringStore: createRingStore(db),
+    ring,
+    root,
+    columns: user.sealedColumns,
+  });
+  const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
+  let admin: AdminServer | undefined;
+  const upkeep = setInterval(() => {
+    clock.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
+    directory.usage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+  }, UPKEEP_EVERY_MS).unref();
+
+  return {
+    version: VERSION,
+    db,
+    clock,
+    ...directory,
+    roles: authz.roles,
+    emails: user.emails,
+    follows: user.follows,
+    credentials: user.credentials,
+    bus: user.bus,
+    marketplace,
+    metrics,
+    vault,
+    rotateKeys,
+    routes,
+    describe,
+    /** The port of the marketplace listener, when it has one of its own. */
+    listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
+    listen,
+    close,
+  };
+
+  /** Opens the doors; the address under which clients reach the server. */
+  async function listen(): Promise<string> {
+    if (isMarketplace) await marketplace.prepare();
+    await app.listen({ host: config.HOST, port: config.PORT });
+    const { port } = app.server.address() as AddressInfo;
+    const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
+    baseUrl ||= `http://${host}:${port}`;
+    await listener?.listen({ host: config.HOST, port: config.MARKETPLACE_PORT ?? 0 });
+    if (isMarketplace) marketplace.sweep.start();
+    if (config.ADMIN_PORT !== 0) {
+      admin = await openAdmin({ host: config.ADMIN_HOST, port: config.ADMIN_PORT }, metrics, deployment.answers);
+    }
+    user.start();
+    return `http://${host}:${port}`;
+  }
+
+  /** Lets requests under way finish, takes no new ones, and leaves the database in order. */
+  async function close(patienceMs = 8000): Promise<void> {
+    clearInterval(upkeep);
+    admin?.drain();
+    const stopDraining = drains.map((drain) => drain(patienceMs));
+    await Promise.all([app.close(), listener?.close()]);
+    for (const stop of stopDraining) stop();
+    if (isMarketplace) await marketplace.stop();
+    await admin?.close();
+    await user.close();
+    await directory.usage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    await db.close();
+  }
+}

@@ -1,0 +1,97 @@
+import { runCommand } from './commands.ts';
+import { type Config, ConfigError, dotEnv, readConfig } from './config.ts';
+import { DEMO_SETTINGS, openDemo } from './demo/demo.ts';
+import { AppError } from './errors.ts';
+import { createFirstAdministrator } from './first-start.ts';
+import { type House, openHouse } from './house.ts';
+import { createLog } from './log.ts';
+import { listenToOperator } from './operator.ts';
+
+const END_WITHIN_MS = 9500;
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+let config: Config | undefined;
+let house: House | undefined;
+let ending = false;
+let closeOperator = () => {};
+
+/** The process: settings in, signals handled, faults told in words that a person can act on. */
+async function main(): Promise<void> {
+  // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
+  process.on('SIGTERM', end).on('SIGINT', end);
+  const isDemo = process.argv[2] === 'demo';
+  config = readConfig({ ...(isDemo && DEMO_SETTINGS), ...dotEnv(), ...process.env });
+  const log = createLog(config.LOG_LEVEL);
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'unexpected fault: the process ends');
+    process.exit(1);
+  });
+  house = await openHouse(config, { log, say });
+  const address = await house.listen();
+  // Nobody else can open the built-in database, so its server takes commands itself.
+  if (house.db.driver === 'pglite') {
+    const open = house;
+    closeOperator = await listenToOperator(config.DATA_DIR, (order, tell) => runCommand(open, order, tell)).catch(
+      (error) => {
+        log.warn({ err: error }, 'the server takes no commands: stop it to run them');
+        return () => undefined;
+      },
+    );
+  }
+  if (isDemo) await openDemo(house, config, address, say);
+  else await createFirstAdministrator(house, address, say);
+  if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version answers with its own engine only');
+  const listenerPort = house.listenerPort();
+  if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
+  say(`listening on ${address}`);
+}
+
+function end(signal: NodeJS.Signals): void {
+  if (ending) return;
+  ending = true;
+  if (house === undefined) process.exit(0);
+  say(`${signal}: finishing the requests under way`);
+  setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+  closeOperator();
+  house.close().then(
+    () => process.exit(0),
+    (error) => leave(`did not end in order: ${explain(error)}`),
+  );
+}
+
+async function fail(error: unknown): Promise<void> {
+  if (ending) return;
+  ending = true;
+  setTimeout(() => leave(`cannot start: ${explain(error)}`), END_WITHIN_MS).unref();
+  await house?.close(0).catch(() => undefined);
+  leave(`cannot start: ${explain(error)}`);
+}
+
+function leave(line: string): never {
+  process.stderr.write(`atrium ${line}\n`);
+  process.exit(1);
+}
+
+type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string };
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof AppError) return error.message;
+  const { code, syscall, port, address, message, stack } = error as SystemError;
+  const isAdmin = port !== undefined && port === config?.ADMIN_PORT;
+  const isListener = port !== undefined && port === config?.MARKETPLACE_PORT;
+  const setting = isAdmin ? 'ADMIN_PORT' : isListener ? 'MARKETPLACE_PORT' : 'PORT';
+  if (code === 'EADDRINUSE') {
+    return `port ${port} of ${address} is taken: stop the program that has it, or choose another with ${setting}`;
+  }
+  if (code === 'EACCES' && port !== undefined) {
+    return `port ${port} may not be used by this user: choose one above 1023 with ${setting}`;
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return `${address ?? message} is not an address of this machine: set ${isAdmin ? 'ADMIN_HOST' : 'HOST'}`;
+  }
+  // The operating system said no about a file or folder, and names it.
+  if (code !== undefined && syscall !== undefined) return `${message} (are DATA_DIR and its files in order?)`;
+  return stack ?? String(error);
+}
+
+await main().catch(fail);

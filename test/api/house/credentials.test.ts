@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { mintToken } from '../../../src/directory/token-text.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const NO_TOKEN = 'token is required';
+const WRONG = 'invalid username, password or token';
+const NARROW = 'token does not have at least one of required scope(s), required=[read:user], token scope=';
+
+describe('who is calling', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const user = (name: string) => house.world.users[name] ?? assert.fail(`nobody is called ${name}`);
+  const get = (authorization: string | undefined, path = '/user') =>
+    house.as()('GET', path, undefined, authorization === undefined ? {} : { Authorization: authorization });
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+  const issue = async (name: string, scopes: string[], more: { expiresAt?: Date; robotId?: bigint } = {}) =>
+    await house.house.tokens.issue({ accountId: user(name).id, name: crypto.randomUUID(), scopes, ...more });
+  const refused = async (authorization: string | undefined, status: number, message: string, path = '/user') => {
+    const answer = await get(authorization, path);
+    assert.deepEqual([answer.status, answer.body.message], [status, message]);
+    assert.equal(answer.headers.get('www-authenticate'), status === 401 ? 'token' : null);
+    assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+  };
+
+  it('is told by a token or a password, in every form that clients of this family use', async () => {
+    const { token = '', password = '', email = '' } = user('ann');
+    const forms = [
+      `token ${token}`,
+      `TOKEN ${token}`,
+      `Bearer ${token}`,
+      `bearer ${token}`,
+      basic(`ann:${token}`),
+      basic(`${token}:`),
+      basic(`${token}:x-oauth-basic`),
+      basic(`ann:${password}`),
+      basic(`ANN:${password}`),
+      basic(` ann :${password}`),
+      basic(`${email}:${password}`),
+      basic(`ann:${password}`).replace('Basic', 'bAsIc'),
+    ];
+    for (const form of forms) {
+      const answer = await get(form);
+      assert.deepEqual([answer.status, answer.body?.login], [200, 'ann'], form);
+    }
+  });
+
+  it('is not told by a token in the query of a route that does not allow it', async () => {
+    const { token } = user('ann');
+    for (const name of ['token', 'access_token']) await refused(undefined, 401, NO_TOKEN, `/user?${name}=${token}`);
+    const eve = await get(`token ${user('eve').token}`, `/user?token=${token}`);
+    assert.equal(eve.body.login, 'eve');
+  });
+
+  it('is refused alike with a token that is malformed, unknown, expired or revoked', async () => {
+    const expired = await issue('ann', ['all'], { expiresAt: new Date(Date.now() - 1) });
+    const revoked = await issue('ann', ['all']);
+    assert.equal((await get(`token ${revoked.text}`)).status, 200);
+    await house.house.tokens.revoke(revoked.id);
+    for (const text of ['nonsense', mintToken(), expired.text, revoked.text])
+      await refused(`token ${text}`, 401, WRONG);
+  });
+
+  it('is known until a token expires, and not a moment longer', async () => {
+    const brief = await issue('ann', ['all'], { expiresAt: new Date(Date.now() + 400) });
+    assert.equal((await get(`token ${brief.text}`)).status, 200);
+    await new Promise((resolve) => setTimeout(resolve, 450));
+    await refused(`token ${brief.text}`, 401, WRONG);
+  });
+
+  it('is refused with 403 when the account may not be used, which says why', async () => {
+    const inactive = 'This account is not activated.';
+    const prohibited = 'This account is prohibited from signing in, please contact your site administrator.';
+    for (const [name, message] of [
+      ['mia', inactive],
+      ['zed', prohibited],
+    ] as const) {
+      const { token, password } = user(name);
+      await refused(`token ${token}`, 403, message);
+      await refused(basic(`${name}:${password}`), 403, message);
+      await refused(basic(`${name}:wrong`), 401, WRONG);
+    }
+  });
+
+  it('may do with a token what its scopes say', async () => {
+    for (const scopes of [['read:user'], ['write:user'], ['all'], ['read:authz', 'read:user']]) {
+      assert.equal((await get(`token ${(await issue('ann', scopes)).text}`)).status, 200, scopes.join());
+    }
+    for (const scopes of [['read:authz'], ['write:admin', 'read:credential'], []]) {
+      await refused(`token ${(await issue('ann', scopes)).text}`, 403, `${NARROW}${scopes.join()}`);
+    }
+  });
+
+  it('cannot be a robot on routes for people', async () => {
+    const [acme, ci] = [house.world.orgs.acme?.id ?? 0n, house.world.robots.ci ?? 0n];
+    const { text } = await house.house.tokens.issue({ accountId: acme, robotId: ci, name: 'x', scopes: ['all'] });
+    await refused(`token ${text}`, 403, 'robot accounts cannot call this');
+  });
+
+  it('is asked for only where it matters: a wrong token does not close a public page', async () => {
+    assert.equal((await get('token nonsense', '/version')).status, 200);
+  });
+});

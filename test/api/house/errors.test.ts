@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import pg from 'pg';
+import { sql } from '../../../src/db/db.ts';
+import { newPlace } from '../../support/db.ts';
+import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const NOT_NOW = 'the service cannot answer right now, try again later';
+
+describe('a refusal', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  it('leads to the documentation, which is there', async () => {
+    const { body } = await house.as()('GET', '/nope');
+    assert.deepEqual(body, { message: 'not found', url: `${house.url}/api/v1/docs` });
+    const page = await fetch(body.url);
+    assert.equal(page.status, 200);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    for (const [, part] of (await page.text()).matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
+      assert.equal((await fetch(`${house.url}${part}`)).status, 200, part);
+    }
+  });
+
+  it('carries the headers that every answer carries', async () => {
+    for (const answer of [
+      await house.as()('GET', '/nope'),
+      await house.as()('GET', '/%zz'),
+      await house.as('ann')('GET', '/user'),
+    ]) {
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(answer.headers.get('x-frame-options'), 'DENY');
+      assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('repeats a request id that is one, and no other', async () => {
+    const idFor = async (id: string) =>
+      (await house.as()('GET', '/nope', undefined, { 'X-Request-Id': id })).headers.get('x-request-id');
+    assert.equal(await idFor('trace-1:a.b_c'), 'trace-1:a.b_c');
+    for (const odd of ['a b', '<script>', 'a,b', 'a'.repeat(129), 'é'])
+      assert.match((await idFor(odd)) ?? '', /^[0-9a-f-]{36}$/);
+  });
+
+  it('to HEAD is that to GET without a body', async () => {
+    const table: [string, number, string | null][] = [
+      ['/user', 401, null],
+      ['/nope', 404, null],
+      ['/user/signin', 405, 'POST'],
+      ['/version', 200, null],
+    ];
+    for (const [path, status, allow] of table) {
+      const answer = await house.as()('HEAD', path);
+      assert.deepEqual([answer.status, answer.text, answer.headers.get('allow')], [status, '', allow], path);
+    }
+  });
+
+  it('is never asked for: a slash at the end is the same path', async () => {
+    assert.equal((await house.as('ann')('GET', '/user/')).status, 200);
+    assert.equal((await house.as()('GET', '/version/')).status, 200);
+  });
+});
+
+describe('the marketplace listener of a deployment that has none', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/'],
+    ['GET', '/version'],
+    ['POST', '/marketplaces/cloudB/notification/resource?secret=x'],
+    ['DELETE', '/anything/else'],
+  ] as const) {
+    it(`is answered by the frontend: ${method} ${path || '(the prefix itself)'}`, async () => {
+      const body = method === 'POST' ? '{not json' : undefined;
+      const answer = await house.call(method, `/marketplace/api/v1${path}`, body);
+      assert.equal(answer.status, 200);
+      assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+      assert.match(answer.text, /<!doctype html>/i);
+    });
+  }
+});
+
+describe('a failure of ours', () => {
+  const open = async (t: TestContext) => {
+    const { databaseUrl = '' } = await newPlace('postgres');
+    const house = await openTestHouse({ env: { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: '500' } });
+    t.after(() => house.close());
+    return { house, databaseUrl };
+  };
+  const assertUnavailable = (house: TestHouse, answer: Answer) => {
+    assert.equal(answer.status, 503);
+    assert.deepEqual(answer.body, { message: NOT_NOW, url: `${house.url}/api/v1/docs` });
+    assert.equal(answer.headers.get('retry-after'), '1');
+  };
+
+  it('is a 500 that says nothing, with the cause in the log under the same id', async (t) => {
+    const { house } = await open(t);
+    await house.house.db.query(sql('test.break', 'alter table team_member rename to lost'));
+    const answer = await house.as('ann')('GET', '/user', undefined, { 'X-Request-Id': 'broken-1' });
+    assert.equal(answer.status, 500);
+    assert.deepEqual(answer.body, {
+      message: 'internal error',
+      url: `${house.url}/api/v1/docs`,
+      request_id: 'broken-1',
+    });
+    const line =
+      house
+        .logged()
+        .split('\n')
+        .find((text) => text.includes('team_member')) ?? '{}';
+    assert.equal(JSON.parse(line).request_id, 'broken-1');
+    assert.equal(JSON.parse(line).level, 'error');
+  });
+
+  it('is a 503 while the database does not answer, and nothing remembered is used instead', async (t) => {
+    const { house, databaseUrl } = await open(t);
+    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    const blocker = new pg.Client({ connectionString: databaseUrl });
+    await blocker.connect();
+    await blocker.query('begin; lock table revision in access exclusive mode');
+    assertUnavailable(house, await house.as('ann')('GET', '/user'));
+    assert.equal((await house.as()('GET', '/version')).status, 200);
+    await blocker.end();
+    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+  });
+
+  it('is a 503 when the database is gone', async (t) => {
+    const { house } = await open(t);
+    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    await house.house.db.close();
+    assertUnavailable(house, await house.as('ann')('GET', '/user'));
+    assert.doesNotMatch((await house.as('eve')('GET', '/user')).text, /127\.0\.0\.1:\d+\/test/);
+  });
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { SESSION_COOKIE } from '../../../src/http/credential.ts';
+import type { TestHouse } from '../../support/house.ts';
+import { openPair, type Pair } from '../../support/processes.ts';
+
+const LANES = 8;
+const ROUNDS = 20;
+
+/** What the other process says: the status, and `admin` when GET /user says orgAdmin. */
+type Ask = (headers: Record<string, string>, path?: string) => Promise<string>;
+
+function askAt(url: string): Ask {
+  return async (headers, path = '/user') => {
+    const answer = await fetch(`${url}/api/v1${path}`, { headers });
+    const body = (await answer.json()) as { orgAdmin?: boolean };
+    return `${answer.status}${body.orgAdmin ? ' admin' : ''}`;
+  };
+}
+
+interface Tally {
+  checks: number;
+  stale: string[];
+}
+
+/** One person's life: everything that can be taken from them is given and taken, and asked for at once elsewhere. */
+async function liveOneLife({ house, world }: TestHouse, ask: Ask, lane: number, rounds: number, tally: Tally) {
+  const name = `lane${lane}-${Date.now().toString(36)}`;
+  const id = await house.people.create({ name, email: `${name}@example.com` });
+  const owners = world.orgs.acme?.teams.Owners ?? 0n;
+  const keyed = await house.tokens.issue({ accountId: id, name: 'kept', scopes: ['all'] });
+  const kept = { Authorization: `token ${keyed.text}` };
+  const expect = async (headers: Record<string, string>, wanted: string, what: string, path?: string) => {
+    const said = await ask(headers, path);
+    tally.checks++;
+    if (said !== wanted) tally.stale.push(`${what}: ${said} instead of ${wanted}`);
+  };
+
+  for (let round = 0; round < rounds; round++) {
+    const token = await house.tokens.issue({ accountId: id, name: `round ${round}`, scopes: ['all'] });
+    const bearer = { Authorization: `Bearer ${token.text}` };
+    await expect(bearer, '200', 'a new token');
+    await house.tokens.revoke(token.id);
+    await expect(bearer, '401', 'a revoked token');
+
+    const session = await house.sessions.open(id, false, new Date());
+    const cookie = { Cookie: `${SESSION_COOKIE}=${session.text}` };
+    await expect(cookie, '200', 'a new session');
+    await house.sessions.close(session.text);
+    await expect(cookie, '401', 'an ended session');
+
+    await house.organizations.addMember(owners, id);
+    await expect(kept, '200', 'a new member', '/authz/roles?org=acme');
+    await expect(kept, '200 admin', 'a new owner');
+    await house.organizations.removeMember(owners, id);
+    await expect(kept, '403', 'a removed member', '/authz/roles?org=acme');
+    await expect(kept, '200', 'a removed owner');
+
+    await house.people.setActive(id, false);
+    await expect(kept, '403', 'a deactivated user');
+    await house.people.setActive(id, true);
+    await expect(kept, '200', 'an activated user');
+  }
+}
+
+async function liveAtOnce(house: TestHouse, ask: Ask, lanes: number, rounds: number): Promise<Tally> {
+  const tally: Tally = { checks: 0, stale: [] };
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => liveOneLife(house, ask, lane, rounds, tally)));
+  return tally;
+}
+
+describe('two processes on one PostgreSQL', () => {
+  let pair: Pair;
+  before(async () => {
+    pair = await openPair();
+  });
+  after(() => pair.house.close());
+
+  it('agree at once: what one has acknowledged, the very next request on the other sees', async (t) => {
+    const other = await pair.open();
+    t.after(() => other.close());
+    const { checks, stale } = await liveAtOnce(pair.house, askAt(other.url), LANES, ROUNDS);
+    assert.ok(checks >= 500);
+    assert.deepEqual(stale, []);
+  });
+
+  it('would not agree without the shared question, so the test above can fail', async (t) => {
+    const other = await pair.open('deaf');
+    t.after(() => other.close());
+    const { stale } = await liveAtOnce(pair.house, askAt(other.url), 1, 2);
+    for (const what of [
+      'a revoked token',
+      'an ended session',
+      'a removed member',
+      'a removed owner',
+      'a deactivated user',
+    ]) {
+      assert.ok(
+        stale.some((line) => line.startsWith(what)),
+        `${what} was noticed without asking`,
+      );
+    }
+  });
+});
+
+describe('thousands of requests', () => {
+  let pair: Pair;
+  before(async () => {
+    pair = await openPair();
+  });
+  after(() => pair.house.close());
+
+  it('over 64 connections make only hundreds of questions', async () => {
+    const requests = 6000;
+    const { house } = pair;
+    const before = house.house.clock.questions;
+    let left = requests;
+    const connection = async () => {
+      while (left-- > 0) assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    };
+    await Promise.all(Array.from({ length: 64 }, connection));
+    const questions = house.house.clock.questions - before;
+    assert.ok(questions < requests / 6, `${questions} questions for ${requests} requests`);
+    assert.ok(questions > 0);
+  });
+
+  it('one after the other make a question each, because each is owed its own moment', async () => {
+    const { house } = pair;
+    const before = house.house.clock.questions;
+    for (let time = 0; time < 10; time++) await house.as('ann')('GET', '/user');
+    assert.equal(house.house.clock.questions - before, 10);
+  });
+
+  it('that nobody has to be known for make none', async () => {
+    const { house } = pair;
+    const before = house.house.clock.questions;
+    for (const path of ['/version', '/docs', '/openapi.json', '/nope', '/user']) await house.as()('GET', path);
+    assert.equal(house.house.clock.questions, before);
+  });
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { mintToken } from '../../../src/directory/token-text.ts';
+import { safeUrl } from '../../../src/log.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { sendRaw } from '../../support/raw.ts';
+
+describe('the log', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const lines = () =>
+    house
+      .logged()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('holds no secret, wherever it was sent', async () => {
+    const { token = '', password = '' } = house.world.users.ann ?? {};
+    const unknown = mintToken();
+    const canary = (name: string) => `canary-${name}-0123456789`;
+    const pair = (text: string) => Buffer.from(text).toString('base64');
+    const headers: [string, string][] = [
+      ['Authorization', `token ${token}`],
+      ['Authorization', `token ${unknown}`],
+      ['Authorization', `token ${canary('header')}`],
+      ['Authorization', `Basic ${pair(`ann:${password}`)}`],
+      ['Authorization', `Basic ${pair(`ann:${canary('basic')}`)}`],
+      ['Cookie', `atrium_session=${canary('session')}; _csrf=${canary('csrf')}`],
+      ['X-Csrf-Token', canary('csrf-header')],
+    ];
+    for (const [name, value] of headers) await house.as()('GET', '/user', undefined, { [name]: value });
+
+    const queries = ['token', '%74oken', 'TOKEN', 'access_token', 'access%5Ftoken', 'secret', 'password', 'sig'];
+    for (const [at, name] of queries.entries()) {
+      for (const path of ['/user', '/nope', '/version', '/%zz', '/user/signin']) {
+        await house.as()('GET', `${path}?a=1&${name}=${canary(`query${at}`)}&b=2`);
+      }
+      await house.as()('GET', `/user?${name}=${token}`);
+    }
+    await house.as()('GET', `/user/${token}`);
+    await house.call(
+      'POST',
+      `/marketplace/api/v1/marketplaces/cloudB/notification/resource?secret=${canary('market')}`,
+      {},
+    );
+    await sendRaw(house.url, [`GET http://x/api/v1/user?secret=${canary('absolute')} HTTP/1.1\r\nHost: x\r\n\r\n`]);
+
+    const signIn = (body: unknown) => house.as()('POST', '/user/signin', body);
+    const opened = await signIn({ username: 'ann', password });
+    const cookies = opened.headers.getSetCookie().map((cookie) => /=([^;]+)/.exec(cookie)?.[1] ?? assert.fail());
+    await house.as()('GET', '/user/signout', undefined, { Cookie: `atrium_session=${cookies[0]}` });
+    await signIn({ username: 'ann', password: canary('wrong') });
+    await signIn({ username: 'ann', password: canary('extra'), secret: canary('field'), remember: 'x' });
+    await signIn(`{"password":"${canary('broken')}"`);
+    await house.house.db.close();
+    await signIn({ username: 'ann', password: canary('down') });
+    await house.as()('GET', `/user?token=${canary('down-query')}`, undefined, { Authorization: `token ${token}` });
+
+    const log = house.logged();
+    assert.ok(lines().length > 50);
+    assert.doesNotMatch(log, /canary/);
+    for (const secret of [token, unknown, password, ...cookies]) assert.ok(!log.includes(secret), secret);
+    assert.match(log, /"url":"\/api\/v1\/user\?a=1&%74oken=\*\*\*&b=2"/);
+  });
+
+  it('names the request in every line that is about one, in the words of the answer', async () => {
+    const requests = lines().filter((line) => line.msg === 'request');
+    assert.ok(requests.length > 50);
+    for (const line of lines()) assert.match(String(line.request_id), /^[\w.:-]{1,128}$/);
+    await house.as()('GET', '/nope', undefined, { 'X-Request-Id': 'mine-1' });
+    const [line] = lines().filter((one) => one.request_id === 'mine-1');
+    assert.equal(line?.status, 404);
+    assert.equal(line?.url, '/api/v1/nope');
+  });
+
+  it('cannot be made to hold a line that somebody else wrote', async () => {
+    await house.as()('GET', '/nope?x=%0a%7b%22level%22%3a%22fatal%22%7d', undefined, {
+      'X-Request-Id': 'a{"level":"fatal"}',
+    });
+    await sendRaw(house.url, ['GET /api/v1/"},{"level":"fatal" HTTP/1.1\r\nHost: x\r\n\r\n']);
+    for (const line of lines()) assert.notEqual(line.level, 'fatal');
+  });
+});
+
+describe('an address as it may be logged', () => {
+  const table: readonly [string, string][] = [
+    ['/a', '/a'],
+    ['/a?b=c', '/a?b=c'],
+    ['/a?token=x', '/a?token=***'],
+    ['/a?token=x&token=y', '/a?token=***&token=***'],
+    ['/a?b=token&access_token=x', '/a?b=token&access_token=***'],
+    ['/a?token', '/a?token=***'],
+    ['/a?token=a=b', '/a?token=***'],
+    ['/a?%zz=1&secret=x', '/a?%zz=1&secret=***'],
+    [`/a/${mintToken()}?b=${mintToken()}`, '/a/***?b=***'],
+  ];
+  for (const [url, safe] of table) it(safe, () => assert.equal(safeUrl(url), safe));
+});

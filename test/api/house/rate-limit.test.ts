@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createAllowance } from '../../../src/http/allowance.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+describe('the rate limit', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse({ env: { RATE_LIMIT: '5' } });
+  });
+  after(() => house.close());
+
+  it('says what is left, and refuses when nothing is', async () => {
+    const ann = house.as('ann');
+    for (const left of [4, 3, 2, 1, 0]) {
+      const answer = await ann('GET', '/user');
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('ratelimit-policy'), '"default";q=5;w=60');
+      assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"default";r=${left};t=\\d+$`));
+    }
+    const refused = await ann('GET', '/user');
+    assert.equal(refused.status, 429);
+    assert.deepEqual(refused.body, { message: 'too many requests, try again later', url: `${house.url}/api/v1/docs` });
+    const wait = Number(refused.headers.get('retry-after'));
+    assert.ok(wait >= 1 && wait <= 12, `${wait} s`);
+    assert.equal(refused.headers.get('ratelimit'), `"default";r=0;t=${wait}`);
+  });
+
+  it('counts each credential by itself', async () => {
+    assert.equal((await house.as('ann')('GET', '/user')).status, 429);
+    assert.equal((await house.as('bob')('GET', '/user')).status, 200);
+  });
+
+  it('counts everything without a credential by address, also what is refused', async () => {
+    const paths = ['/version', '/nope', '/user', '/openapi.json', '/user'];
+    for (const path of paths) assert.notEqual((await house.as()('GET', path)).status, 429);
+    for (const path of ['/version', '/nope', '/user']) assert.equal((await house.as()('GET', path)).status, 429);
+  });
+});
+
+describe('the rate limit turned off', () => {
+  it('says nothing and refuses nobody', async (t) => {
+    const house = await openTestHouse({ env: { RATE_LIMIT: '0' } });
+    t.after(() => house.close());
+    const answer = await house.as()('GET', '/version');
+    assert.equal(answer.headers.get('ratelimit'), null);
+  });
+});
+
+describe('an allowance', () => {
+  it('grows back steadily', () => {
+    const allowance = createAllowance(4, 4000);
+    for (let time = 0; time < 4; time++) assert.equal(allowance.take('a', 0), true);
+    assert.equal(allowance.take('a', 0), false);
+    assert.equal(allowance.wait('a', 0), 1);
+    assert.equal(allowance.take('a', 999), false);
+    assert.equal(allowance.take('a', 1000), true);
+    assert.equal(allowance.left('a', 3000), 2);
+    assert.equal(allowance.left('a', 60_000), 4);
+    assert.equal(allowance.take('b', 0), true);
+  });
+
+  it('gives back what was not used', () => {
+    const allowance = createAllowance(1, 1000);
+    assert.equal(allowance.take('a', 0), true);
+    allowance.give('a');
+    assert.equal(allowance.take('a', 0), true);
+    allowance.give('nobody');
+    assert.equal(allowance.left('nobody', 0), 1);
+  });
+
+  it('stays bounded when a million keys come, and keeps the newest', () => {
+    const allowance = createAllowance(2, 60_000);
+    const start = performance.now();
+    for (let key = 0; key < 1_000_000; key++) allowance.take(`key ${key}`, 0);
+    assert.ok(performance.now() - start < 10_000);
+    assert.equal(allowance.left('key 999999', 0), 1);
+    assert.equal(allowance.left('key 0', 0), 2);
+  });
+});

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const WRONG = 'user does not exist, or the password is wrong';
+
+interface Session {
+  readonly headers: { readonly Cookie: string };
+  readonly csrf: string;
+}
+
+function sessionOf(answer: Answer): Session {
+  const pairs = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0] ?? '');
+  const csrf = pairs.find((pair) => pair.startsWith('_csrf='))?.slice(6) ?? '';
+  return { headers: { Cookie: pairs.join('; ') }, csrf };
+}
+
+describe('signing in', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const secret = (name: string) => house.world.users[name]?.password;
+  const signIn = (body: object) => house.as()('POST', '/user/signin', body);
+  const open = async (name = 'ann') => sessionOf(await signIn({ username: name, password: secret(name) }));
+
+  it('answers with the user and two cookies, out of reach for scripts', async () => {
+    const answer = await signIn({ username: 'ann', password: secret('ann') });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.body.login, 'ann');
+    assert.notEqual(answer.body.last_login, '1970-01-01T00:00:00Z');
+    const cookies = answer.headers.getSetCookie();
+    assert.deepEqual(cookies.map((cookie) => cookie.split('=', 1)[0]).sort(), ['_csrf', 'atrium_session']);
+    for (const cookie of cookies) assert.match(cookie, /^[^;]{20,}; Path=\/; HttpOnly; SameSite=Lax$/);
+    assert.equal(answer.headers.get('x-csrf-token'), sessionOf(answer).csrf);
+  });
+
+  it('is kept for a month when asked to', async () => {
+    const answer = await signIn({ username: 'ann', password: secret('ann'), remember: true });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const expires = new Date(/Expires=([^;]+)/.exec(cookie)?.[1] ?? 0).getTime();
+      assert.ok(expires > Date.now() + 30 * 86_400_000 && expires < Date.now() + 32 * 86_400_000);
+    }
+  });
+
+  it('knows people by any spelling of their name, and by their address', async () => {
+    for (const username of ['ANN', ' ann ', 'Ann@Example.com']) {
+      assert.equal((await signIn({ username, password: secret('ann') })).body?.login, 'ann', username);
+    }
+  });
+
+  it('changes when the user last signed in', async () => {
+    const before = Date.now() - 1000;
+    await open('bob');
+    const { body } = await house.as('bob')('GET', '/user');
+    assert.ok(Date.parse(body.last_login) >= before - 1000);
+  });
+
+  const refusals: readonly [string, () => object, number, string][] = [
+    ['a wrong password', () => ({ username: 'ann', password: 'x' }), 404, WRONG],
+    ['an unknown name', () => ({ username: 'nobody', password: 'x' }), 404, WRONG],
+    ['an empty name', () => ({ username: '', password: 'x' }), 404, WRONG],
+    ['an empty password', () => ({ username: 'ann', password: '' }), 404, WRONG],
+    ['an organization', () => ({ username: 'acme', password: 'x' }), 404, WRONG],
+    ['somebody who has no password', () => ({ username: 'fan01', password: '' }), 404, WRONG],
+    ['a token for a password', () => ({ username: 'ann', password: house.world.users.ann?.token }), 404, WRONG],
+    [
+      'an inactive account',
+      () => ({ username: 'mia', password: secret('mia') }),
+      403,
+      'This account is not activated.',
+    ],
+    [
+      'a prohibited account',
+      () => ({ username: 'zed', password: secret('zed') }),
+      403,
+      'This account is prohibited from signing in, please contact your site administrator.',
+    ],
+    ['an inactive account, wrongly', () => ({ username: 'mia', password: 'x' }), 404, WRONG],
+    ['no password', () => ({ username: 'ann' }), 422, 'password is required'],
+    ['no name', () => ({ password: 'x' }), 422, 'username is required'],
+  ];
+  for (const [name, body, status, message] of refusals) {
+    it(`with ${name} is a ${status}, and no cookie is set`, async () => {
+      const answer = await signIn(body());
+      assert.deepEqual([answer.status, answer.body.message], [status, message]);
+      assert.deepEqual(answer.headers.getSetCookie(), []);
+    });
+  }
+
+  it('lets the cookies read without more ado, and tells a page that was loaded anew its CSRF token', async () => {
+    const { headers, csrf } = await open();
+    const answer = await house.as()('GET', '/user', undefined, headers);
+    assert.equal(answer.body.login, 'ann');
+    assert.equal(answer.headers.get('x-csrf-token'), csrf);
+    assert.equal((await house.as('ann')('GET', '/user')).headers.get('x-csrf-token'), null);
+    assert.equal((await house.as()('HEAD', '/user', undefined, headers)).status, 200);
+  });
+
+  it('lets the cookies change something only together with the CSRF token', async () => {
+    const { headers, csrf } = await open();
+    const ask = (more: object) =>
+      house.as()('POST', '/authz/objects/allowed-permissions?org=acme', [], { ...headers, ...more });
+    for (const more of [{}, { 'X-Csrf-Token': 'guess' }]) assert.equal((await ask(more)).status, 403);
+    assert.equal((await ask({ 'X-Csrf-Token': csrf })).status, 200);
+  });
+
+  it('out ends the session for good, clears the cookies and has no body', async () => {
+    const { headers } = await open();
+    const answer = await house.as()('GET', '/user/signout', undefined, headers);
+    assert.deepEqual([answer.status, answer.text], [200, '']);
+    for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, /^(atrium_session|_csrf)=; .*Max-Age=0$/);
+    assert.equal(answer.headers.getSetCookie().length, 2);
+    const again = await house.as()('GET', '/user', undefined, headers);
+    assert.deepEqual([again.status, again.body.message], [401, 'invalid username, password or token']);
+    assert.equal((await house.as()('GET', '/user/signout', undefined, headers)).status, 401);
+  });
+
+  it('out ends this session and no other', async () => {
+    const [here, there] = [await open(), await open()];
+    await house.as()('GET', '/user/signout', undefined, here.headers);
+    assert.equal((await house.as()('GET', '/user', undefined, there.headers)).status, 200);
+  });
+
+  it('out with a token and no session is fine, and the token stays', async () => {
+    assert.equal((await house.as('ann')('GET', '/user/signout')).status, 200);
+    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    assert.equal((await house.as()('GET', '/user/signout')).status, 401);
+  });
+
+  it('out cannot be caused by another site', async () => {
+    const { headers } = await open();
+    const out = (site: string) => house.as()('GET', '/user/signout', undefined, { ...headers, 'Sec-Fetch-Site': site });
+    assert.deepEqual(
+      [(await out('cross-site')).status, (await out('cross-site')).body.message],
+      [403, 'cross-site request refused'],
+    );
+    assert.equal((await house.as()('GET', '/user', undefined, headers)).status, 200);
+    assert.equal((await out('same-origin')).status, 200);
+  });
+
+  it('ends with the account', async () => {
+    const { headers } = await open('cat');
+    const id = house.world.users.cat?.id ?? 0n;
+    await house.house.people.setActive(id, false);
+    assert.equal((await house.as()('GET', '/user', undefined, headers)).status, 403);
+    await house.house.people.setActive(id, true);
+  });
+
+  it('is no way to send a form from another site: only JSON is taken', async () => {
+    const type = { 'Content-Type': 'text/plain' };
+    const body = JSON.stringify({ username: 'ann', password: secret('ann') });
+    assert.equal((await house.as()('POST', '/user/signin', body, type)).status, 422);
+  });
+});
+
+describe('signing in where clients come by https', () => {
+  it('gives cookies that never travel in the clear', async (t) => {
+    const house = await openTestHouse({ env: { BASE_URL: 'https://atrium.test' } });
+    t.after(() => house.close());
+    const answer = await house.as()('POST', '/user/signin', {
+      username: 'ann',
+      password: house.world.users.ann?.password,
+    });
+    for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, /; HttpOnly; SameSite=Lax; Secure$/);
+    assert.match(answer.headers.get('strict-transport-security') ?? '', /^max-age=\d+/);
+    assert.equal((await house.as()('GET', '/nope')).body.url, 'https://atrium.test/api/v1/docs');
+  });
+});

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { connect, createServer, type Socket } from 'node:net';
+import { resolve } from 'node:path';
+import { after } from 'node:test';
+import { temporaryFolder } from './db.ts';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly ms: number;
+}
+
+/** A server as an operator runs it: a process of its own, told what to do by its environment and by signals. */
+export interface ServerProcess {
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the address when the server says that it listens; rejects when it ends before. */
+  listening(): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+  readonly ended: Promise<Ended>;
+}
+
+interface Options {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly main?: string;
+  readonly cwd?: string;
+}
+
+const running = new Set<ChildProcess>();
+after(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export function startServer({ env = {}, args = [], main = 'src/main.ts', cwd }: Options = {}): ServerProcess {
+  const started = performance.now();
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const child = spawn(process.execPath, [resolve(main), ...args], {
+    // A folder of its own, so that no .env and no data of a developer is met.
+    cwd: cwd ?? temporaryFolder(),
+    env: { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal, ms: performance.now() - started });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    kill: (signal) => void child.kill(signal),
+    ended,
+    listening: () =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const address = /^listening on (http:\S+)$/m.exec(stdout)?.[1];
+          if (address !== undefined) resolve(address);
+        };
+        child.stdout.on('data', look);
+        look();
+        void ended.then(() => reject(new Error(`the server ended before it listened:\n${stdout}${stderr}`)));
+      }),
+  };
+}
+
+export function get(url: string, token?: string): Promise<Response> {
+  return fetch(url, { headers: { Connection: 'close', ...(token && { Authorization: `token ${token}` }) } });
+}
+
+export async function freePort(): Promise<number> {
+  const { port, close } = await occupyPort();
+  await close();
+  return port;
+}
+
+export async function occupyPort(): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer();
+  const port = await listen(server, 0);
+  return { port, close: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
+/** Stands between the server and its database, and can be cut. */
+export async function openWire(target: URL): Promise<{ url: string; cut(): Promise<void>; mend(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+  });
+  const port = await listen(server, 0);
+  const url = new URL(target);
+  url.port = String(port);
+  return {
+    url: url.href,
+    mend: async () => void (await listen(server, port)),
+    cut: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { newPlace } from './db.ts';
+import { openTestHouse, type TestHouse } from './house.ts';
+
+export interface SecondProcess {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface Pair {
+  /** In this process, so that a test can write through its rules. */
+  readonly house: TestHouse;
+  /** Further processes that serve from the same PostgreSQL. */
+  open(hearing?: 'deaf'): Promise<SecondProcess>;
+}
+
+/** A house in this process, and a way to open others beside it on the same database and the same key. */
+export async function openPair(): Promise<Pair> {
+  const { databaseUrl = '' } = await newPlace('postgres');
+  const shared = { DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64') };
+  const house = await openTestHouse({ env: shared });
+  return { house, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
+}
+
+async function openSecondProcess(env: Record<string, string>, hearing = 'hearing'): Promise<SecondProcess> {
+  const child = spawn(process.execPath, ['test/support/second-process.ts', hearing], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const first = await Promise.race([once(child.stdout, 'data'), ended]);
+  if (child.exitCode !== null) throw new Error(`the second process ended with ${child.exitCode}`);
+  return {
+    url: String(first[0]).trim(),
+    async close() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
