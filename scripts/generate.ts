@@ -1,0 +1,12 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { generatedFiles } from './generated.ts';
+
+/** Writes the files that are made from the code; with --check, only says which of them are stale. */
+const isCheck = process.argv.includes('--check');
+const files = Object.entries(await generatedFiles());
+const stale = files.filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
+for (const [path, text] of stale) {
+  if (!isCheck) writeFileSync(path, text);
+  process.stdout.write(`${path} ${isCheck ? 'is stale: run npm run generate' : 'was written'}\n`);
+}
+process.exit(isCheck && stale.length > 0 ? 1 : 0);

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { createApp } from '../src/app.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import type { Db } from '../src/db/db.ts';
+import type { Clock } from '../src/directory/clock.ts';
+import { createDirectory } from '../src/directory/directory.group.ts';
+import { createGroups } from '../src/groups.ts';
+import { createBrake } from '../src/http/brake.ts';
+import { createKeys } from '../src/keys.ts';
+import { createMetrics } from '../src/metrics.ts';
+import type { Vault } from '../src/vault/vault.ts';
+
+export type ApiDocument = ReturnType<ReturnType<typeof createApp>['describe']>;
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const DEPLOYMENTS: readonly Config['DEPLOYMENT'][] = ['standard', 'hosted', 'marketplace'];
+
+/** The OpenAPI document of every route that some deployment has, made without a database. */
+export async function describeEveryDeployment(): Promise<ApiDocument> {
+  const documents = await Promise.all(DEPLOYMENTS.map(describeDeployment));
+  const [first, ...others] = documents as [ApiDocument, ...ApiDocument[]];
+  const paths = Object.entries(Object.assign({}, first.paths, ...others.map((one) => one.paths)));
+  return { ...first, paths: Object.fromEntries(paths.sort(([a], [b]) => (a < b ? -1 : 1))) as ApiDocument['paths'] };
+}
+
+async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<ApiDocument> {
+  const config = readConfig({ DEPLOYMENT: deployment, RATE_LIMIT: '0' });
+  const keys = createKeys(Buffer.alloc(32));
+  const db = absent<Db>('db');
+  const clock: Clock = {
+    ...absent<Clock>('clock'),
+    revision: 0n,
+    questions: 0,
+    listen: () => undefined,
+    write: absent('write'),
+  };
+  const log = pino({ level: 'silent' });
+  const ground = {
+    vault: absent<Vault>('vault'),
+    version: `v${version}`,
+    config,
+    keys,
+    db,
+    clock,
+    log,
+    metrics: createMetrics(() => 0),
+    baseUrl: () => 'http://127.0.0.1:3000',
+  };
+  const directory = createDirectory(db, clock, keys.derive('token'));
+  const brake = createBrake(1);
+  const { authz, mounts } = await createGroups(ground, directory, brake);
+  const { requireRelation } = authz;
+  const { app, describe } = createApp({
+    ...ground,
+    ...directory,
+    requireRelation,
+    brake,
+    mounts,
+  });
+  await app.ready();
+  const document = describe();
+  await app.close();
+  return document;
+}
+
+/** Routes are mounted but never called, so a port may be missing until somebody asks it something. */
+function absent<T extends object>(port: string): T {
+  const refuse = (method: string | symbol) => () => {
+    throw new Error(`${port}.${String(method)} was called, but only the routes are wanted here`);
+  };
+  return new Proxy({}, { get: (_target, method) => refuse(method) }) as T;
+}

@@ -1,0 +1,97 @@
+// Runs on any Node from 20 on, with nothing installed: it installs what is missing and hands over to the pinned Node 24.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { provideDebianPackages } from './debian-packages.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const NODE = join(ROOT, 'node_modules', '.bin', 'node');
+const MARK = join(ROOT, 'node_modules', '.installed');
+
+/** What `npm run NAME` starts under the pinned Node. */
+const JOBS = {
+  start: ['src/main.ts'],
+  demo: ['src/main.ts', 'demo'],
+  test: ['scripts/test.mjs'],
+  atrium: ['src/cli.ts'],
+  build: ['scripts/build.mjs'],
+  generate: ['scripts/generate.ts'],
+  openapi: ['scripts/generate.ts'],
+  format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'],
+  bench: ['bench/house.ts'],
+  'bench:authz': ['bench/authz.ts'],
+  'bench:bus': ['bench/bus.ts'],
+  'bench:engine': ['--expose-gc', 'bench/engine.ts'],
+  'bench:user': ['bench/user.ts'],
+  clients: ['scripts/clients.mjs'],
+  'bench:credentials': ['bench/credentials.ts'],
+  'bench:marketplace': ['bench/marketplace.ts'],
+  'fga-test': ['scripts/fga-test.ts'],
+  'fuzz:rebac': ['--test', 'test/rebac/fuzz.test.ts'],
+};
+
+const [name = '', ...rest] = process.argv.slice(2);
+const job = Object.hasOwn(JOBS, name) ? JOBS[name] : undefined;
+if (job === undefined) stop(`unknown job "${name}": one of ${Object.keys(JOBS).join(', ')}`);
+install();
+if (name === 'test') provideDebianPackages(say, stop);
+handOver([...job, ...rest]);
+
+function install() {
+  const wanted = fingerprint();
+  const reason = reasonToInstall(wanted);
+  if (reason === undefined) return;
+  say(`${reason}: running npm ci`);
+  // Under npm, its own program is named in the environment. The pinned Node is a development dependency.
+  const npm = process.env.npm_execpath;
+  const [command, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
+  const done = spawnSync(command, [...before, 'ci', '--include=dev', '--loglevel=error'], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+  });
+  if (done.status !== 0) stop('npm ci failed; what it said stands above', done.status ?? 1);
+  if (!nodeStarts()) stop('npm ci ran, but node_modules/.bin/node does not start: is this platform one of Node 24?');
+  writeFileSync(MARK, `${wanted}\n`);
+}
+
+function reasonToInstall(wanted) {
+  if (!existsSync(join(ROOT, 'node_modules'))) return 'node_modules is missing';
+  if (!existsSync(MARK)) return 'node_modules was not installed from here, or not to the end';
+  if (readFileSync(MARK, 'utf8').trim() !== wanted) return 'package-lock.json or the platform changed';
+  if (!nodeStarts()) return 'the pinned Node does not start';
+  return undefined;
+}
+
+function fingerprint() {
+  const lock = readFileSync(join(ROOT, 'package-lock.json'));
+  return createHash('sha256').update(lock).update(`${process.platform} ${process.arch}`).digest('hex');
+}
+
+function nodeStarts() {
+  return spawnSync(NODE, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** Signals go to the job, and its end becomes ours. */
+function handOver(args) {
+  // What was compiled once is kept, so that later starts need less processor time.
+  const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compile'), ...process.env };
+  const child = spawn(NODE, args, { cwd: ROOT, stdio: 'inherit', env });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => stop(`the pinned Node does not start: ${error.message}`));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function say(line) {
+  process.stderr.write(`atrium: ${line}\n`);
+}
+
+function stop(line, code = 1) {
+  say(line);
+  process.exit(code);
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { newPlace } from '../support/db.ts';
+import { freePort, get, openWire, startServer } from '../support/process.ts';
+
+describe('the admin port', () => {
+  it('tells alive from ready, and comes back with the database', async (test) => {
+    const { databaseUrl = '' } = await newPlace('postgres');
+    const wire = await openWire(new URL(databaseUrl));
+    test.after(() => wire.cut());
+    const port = await freePort();
+    const env = { DATABASE_URL: wire.url, DATABASE_TIMEOUT_MS: '1000', ADMIN_PORT: String(port) };
+    const server = startServer({ env });
+    const address = await server.listening();
+    const admin = `http://127.0.0.1:${port}`;
+    const token = /atr_\w{33}/.exec(server.stdout())?.[0];
+    assert.equal((await get(`${admin}/healthz`)).status, 200);
+    assert.equal((await get(`${admin}/readyz`)).status, 200);
+
+    await wire.cut();
+    assert.equal((await get(`${admin}/readyz`)).status, 503);
+    assert.equal((await get(`${admin}/healthz`)).status, 200, 'a restart would not help');
+    const refused = await get(`${address}/api/v1/user`, token);
+    assert.equal(refused.status, 503, 'nothing remembered is used without its revision');
+    assert.ok(refused.headers.get('retry-after'));
+    assert.equal((await get(`${address}/api/v1/version`)).status, 200);
+
+    await wire.mend();
+    assert.equal((await get(`${admin}/readyz?verbose`)).status, 200);
+    assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
+    server.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+  });
+
+  it('shows measurements under their usual names, and no secret', async () => {
+    const { dataDir } = await newPlace('pglite');
+    const port = await freePort();
+    const server = startServer({ env: { DATA_DIR: dataDir, ADMIN_PORT: String(port) } });
+    const address = await server.listening();
+    const token = /atr_\w{33}/.exec(server.stdout())?.[0] ?? '';
+    await get(`${address}/api/v1/user`, token);
+    await get(`${address}/api/v1/user?token=${token}`);
+    const answer = await get(`http://127.0.0.1:${port}/metrics`);
+    const text = await answer.text();
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/);
+    const route = 'http_request_method="GET",http_route="/api/v1/user",http_response_status_code="200"';
+    assert.ok(text.includes(`http_server_request_duration_seconds_count{${route}} 1`), text.slice(0, 400));
+    for (const name of [
+      'atrium_clock_questions_total',
+      'process_resident_memory_bytes',
+      'nodejs_eventloop_lag_seconds',
+    ])
+      assert.match(text, new RegExp(`^${name}(\\{.*\\})? [0-9.e+-]+$`, 'm'));
+    assert.ok(!text.includes(token.slice(4)));
+    assert.equal((await get(`http://127.0.0.1:${port}/api/v1/user`, token)).status, 404);
+    assert.equal((await get(`${address}/metrics`)).status, 404, 'not on the public port');
+    server.kill('SIGTERM');
+    await server.ended;
+  });
+
+  it('is closed with ADMIN_PORT=0', { skip: process.platform !== 'linux' }, async () => {
+    const { dataDir } = await newPlace('pglite');
+    const server = startServer({ env: { DATA_DIR: dataDir, ADMIN_PORT: '0' } });
+    await server.listening();
+    assert.equal(listeningSockets(server.pid), 1);
+    server.kill('SIGTERM');
+    await server.ended;
+  });
+});
+
+/** Counts what a process listens on, by the kernel's own tables. */
+function listeningSockets(pid: number): number {
+  const LISTEN = '0A';
+  const tables = ['tcp', 'tcp6'].flatMap((name) =>
+    readFileSync(`/proc/${pid}/net/${name}`, 'utf8').split('\n').slice(1),
+  );
+  const rows = tables.map((line) => line.trim().split(/\s+/));
+  const inodes = new Set(rows.filter((row) => row[3] === LISTEN).map((row) => `socket:[${row[9]}]`));
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  return links.filter((link) => inodes.has(link)).length;
+}

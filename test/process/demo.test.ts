@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { newPlace } from '../support/db.ts';
+import { onServer } from '../support/postgres.ts';
+import { get, type ServerProcess, startServer } from '../support/process.ts';
+
+interface Demo {
+  readonly baseUrl: string;
+  readonly users: Record<string, { id: number; token?: string; password?: string; email?: string }>;
+  readonly orgs: Record<string, { id: number; teams: Record<string, number>; roles: Record<string, number> }>;
+  readonly clusters: Record<string, { id: number; uid: string; org?: string; owner?: string }>;
+  readonly contracts: Record<string, number>;
+  readonly robots: Record<string, number>;
+  readonly tokens: Record<string, number>;
+}
+
+const PEOPLE = ['root', 'ann', 'bob', 'cat', 'dan', 'eve', 'mia', 'zed'];
+
+describe('the demo world', () => {
+  let server: ServerProcess;
+  let demo: Demo;
+  let path = '';
+  let address = '';
+  let databaseUrl = '';
+  const rows = async (text: string) => (await onServer<{ line: string }>(databaseUrl, text)).map((row) => row.line);
+  const call = async (name: string, url = '/api/v1/user') => await get(`${address}${url}`, demo.users[name]?.token);
+
+  before(async () => {
+    const place = await newPlace('postgres');
+    databaseUrl = place.databaseUrl ?? '';
+    path = join(place.dataDir, 'demo.json');
+    server = startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: databaseUrl } });
+    address = await server.listening();
+    demo = JSON.parse(readFileSync(path, 'utf8'));
+  });
+  after(() => server.kill('SIGKILL'));
+
+  it('is written to a file that only its owner can read, and shown as a table', () => {
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(demo.baseUrl, address);
+    for (const name of PEOPLE) {
+      const { token = '-', password = '-' } = demo.users[name] ?? {};
+      assert.ok(server.stdout().includes(`${password.padEnd(20)}${token}`), name);
+    }
+    assert.doesNotMatch(server.stderr(), /atr_[0-9A-Za-z]{33}/);
+  });
+
+  it('has its people, each with a token that works as it should', async () => {
+    for (const name of ['root', 'ann', 'bob', 'cat', 'dan', 'eve']) {
+      const answer = await call(name);
+      assert.equal(answer.status, 200, name);
+      const user = (await answer.json()) as Record<string, unknown>;
+      assert.equal(user.id, demo.users[name]?.id);
+      assert.equal(user.login, name);
+      assert.equal(user.is_admin, name === 'root');
+      assert.equal(user.orgAdmin, name === 'ann' || name === 'eve');
+    }
+    assert.match(await (await call('mia')).text(), /not activated/);
+    assert.match(await (await call('zed')).text(), /prohibited from signing in/);
+    assert.equal((await call('mia')).status, 403);
+    assert.equal((await call('zed')).status, 403);
+  });
+
+  it('lets people sign in with the passwords of the table', async () => {
+    const body = JSON.stringify({ username: 'ann', password: demo.users.ann?.password });
+    const headers = { 'Content-Type': 'application/json', Connection: 'close' };
+    const answer = await fetch(`${address}/api/v1/user/signin`, { method: 'POST', headers, body });
+    assert.equal(answer.status, 200);
+    assert.equal(demo.users.ann?.email, 'ann@example.com');
+  });
+
+  it('has its organizations, teams and members', async () => {
+    const members = await rows(
+      `select o.name || '/' || t.name || '(' || t.permission || '): ' || coalesce(string_agg(a.name, ',' order by a.name), '') as line
+         from team t join account o on o.id = t.organization_id left join team_member m on m.team_id = t.id
+         left join account a on a.id = m.account_id group by o.name, t.id order by t.id`,
+    );
+    assert.deepEqual(members.sort(), [
+      'acme/Editors(write): bob',
+      'acme/Owners(owner): ann',
+      'acme/Viewers(read): cat',
+      'acme/operators(none): dan',
+      'globex/Editors(write): ',
+      'globex/Owners(owner): eve',
+      'globex/Viewers(read): ',
+      'globex/traders(read): ',
+    ]);
+    assert.deepEqual(Object.keys(demo.orgs), ['acme', 'globex']);
+    assert.deepEqual(Object.keys(demo.orgs.acme?.teams ?? {}), ['Owners', 'Editors', 'Viewers', 'operators']);
+  });
+
+  it('has its clusters, contracts, robot account and token', async () => {
+    assert.deepEqual(
+      await rows(
+        'select c.name || $$ of $$ || a.name as line from cluster c join account a on a.id = c.owner_id order by c.id',
+      ),
+      ['prod of acme', 'staging of acme', 'laptop of ann', 'globex of globex'],
+    );
+    assert.equal(demo.clusters.prod?.org, 'acme');
+    assert.equal(demo.clusters.laptop?.owner, 'ann');
+    for (const { id, uid } of Object.values(demo.clusters)) {
+      assert.deepEqual(await rows(`select uid::text as line from cluster where id = ${id}`), [uid]);
+    }
+    assert.deepEqual(
+      await rows('select a.name as line from contract c join account a on a.id = c.owner_id order by c.id'),
+      ['acme', 'globex'],
+    );
+    assert.deepEqual(Object.keys(demo.contracts), ['acme', 'globex']);
+    assert.deepEqual(
+      await rows(
+        `select k.id || ' ' || r.name || ' of ' || a.name as line from token k join robot r on r.id = k.robot_id
+           join account a on a.id = r.owner_id`,
+      ),
+      [`${demo.tokens.acme} ci of acme`],
+    );
+    assert.equal(typeof demo.robots.ci, 'number');
+  });
+
+  it('has its followers and addresses', async () => {
+    const follows = await rows(
+      `select a.name || ' follows ' || b.name as line from follow f join account a on a.id = f.follower_id
+         join account b on b.id = f.followed_id order by a.name`,
+    );
+    const fans = Array.from({ length: 45 }, (_, index) => `fan${String(index + 1).padStart(2, '0')}`);
+    assert.deepEqual(follows, ['ann follows bob', 'bob follows ann', ...fans.map((fan) => `${fan} follows root`)]);
+    for (const fan of fans) assert.deepEqual(Object.keys(demo.users[fan] ?? {}), ['id']);
+    assert.deepEqual(
+      await rows(
+        `select address || ' ' || verified as line from email where account_id = ${demo.users.ann?.id} order by id`,
+      ),
+      ['ann@example.com true', 'ann.archer@example.org false'],
+    );
+  });
+
+  it('is left as it is by a second start, under whatever address that has', async () => {
+    const written = readFileSync(path, 'utf8');
+    server.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
+    const accounts = await rows('select count(*)::text as line from account');
+    server = startServer({ args: ['demo'], env: { DATA_DIR: join(path, '..'), DATABASE_URL: databaseUrl } });
+    address = await server.listening();
+    assert.match(server.stdout(), /the demo world exists already; its tokens are in .*demo\.json/);
+    assert.doesNotMatch(server.stdout(), /atr_/);
+    assert.equal(readFileSync(path, 'utf8'), written.replace(demo.baseUrl, address));
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(await rows('select count(*)::text as line from account'), accounts);
+    assert.equal((await call('ann')).status, 200);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, it } from 'node:test';
+import { temporaryFolder } from '../support/db.ts';
+
+/** Stands in for npm: notes that it was called, and installs a Node by linking this one. */
+const NPM = `
+const fs = require('node:fs');
+fs.appendFileSync('npm.log', process.argv.slice(2).join(' ') + '\\n');
+if (process.env.NPM_FAILS) process.exit(7);
+fs.rmSync('node_modules', { recursive: true, force: true });
+fs.mkdirSync('node_modules/.bin', { recursive: true });
+fs.symlinkSync(${JSON.stringify(process.execPath)}, 'node_modules/.bin/node');
+`;
+const MAIN = `
+process.on('SIGTERM', () => { console.log('got SIGTERM'); process.exit(5); });
+console.log('main ' + process.argv.slice(2).join(' '));
+if (process.argv[2] === 'wait') setInterval(() => {}, 1000); else process.exit(Number(process.argv[2] ?? 0));
+`;
+
+describe('scripts/run.mjs', () => {
+  let clone = '';
+  const path = (name: string) => join(clone, name);
+  const installs = () =>
+    existsSync(path('npm.log')) ? readFileSync(path('npm.log'), 'utf8').split('\n').length - 1 : 0;
+  const environment = () => ({ PATH: process.env.PATH, npm_execpath: path('npm.js') });
+  const run = (args: string[], env = {}) =>
+    spawnSync(process.execPath, ['scripts/run.mjs', ...args], {
+      cwd: clone,
+      encoding: 'utf8',
+      env: { ...environment(), ...env },
+    });
+
+  beforeEach(() => {
+    clone = temporaryFolder();
+    for (const name of ['scripts', 'src']) mkdirSync(path(name));
+    for (const name of ['run.mjs', 'debian-packages.mjs']) cpSync(join('scripts', name), path(`scripts/${name}`));
+    writeFileSync(path('src/main.ts'), MAIN);
+    writeFileSync(path('package-lock.json'), '{}');
+    writeFileSync(path('npm.js'), NPM);
+  });
+
+  it('installs once, says so, and then no more', () => {
+    const first = run(['start']);
+    assert.equal(first.status, 0, first.stderr);
+    assert.match(first.stderr, /node_modules is missing: running npm ci/);
+    assert.match(readFileSync(path('npm.log'), 'utf8'), /^ci --include=dev/);
+    const second = run(['start']);
+    assert.equal(second.stderr, '');
+    assert.equal(installs(), 1);
+  });
+
+  it('installs again when the lock file changed, or an install was not finished', () => {
+    run(['start']);
+    writeFileSync(path('package-lock.json'), '{ }');
+    assert.match(run(['start']).stderr, /package-lock\.json or the platform changed/);
+    rmSync(path('node_modules/.installed'));
+    assert.match(run(['start']).stderr, /not installed from here, or not to the end/);
+    assert.equal(installs(), 3);
+  });
+
+  it('installs again when the pinned Node is absent or broken', () => {
+    run(['start']);
+    rmSync(path('node_modules/.bin/node'));
+    assert.match(run(['start']).stderr, /the pinned Node does not start/);
+    rmSync(path('node_modules/.bin/node'));
+    writeFileSync(path('node_modules/.bin/node'), 'of another platform');
+    chmodSync(path('node_modules/.bin/node'), 0o755);
+    assert.match(run(['start']).stderr, /the pinned Node does not start/);
+    assert.equal(installs(), 3);
+  });
+
+  it('stops when the install fails, and tries again the next time', () => {
+    const failed = run(['start'], { NPM_FAILS: '1' });
+    assert.equal(failed.status, 7);
+    assert.match(failed.stderr, /npm ci failed/);
+    assert.equal(run(['start']).status, 0);
+  });
+
+  it('passes arguments and the exit code on', () => {
+    const { status, stdout } = run(['start', '3', 'more']);
+    assert.equal(stdout, 'main 3 more\n');
+    assert.equal(status, 3);
+  });
+
+  it('passes signals on', async () => {
+    run(['start']);
+    const child = spawn(process.execPath, ['scripts/run.mjs', 'start', 'wait'], { cwd: clone, env: environment() });
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+      if (said === 'main wait\n') child.kill('SIGTERM');
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    assert.equal(said, 'main wait\ngot SIGTERM\n');
+    assert.equal(code, 5);
+  });
+
+  it('knows its jobs', () => {
+    const { status, stderr } = run(['dance']);
+    assert.equal(status, 1);
+    assert.match(stderr, /unknown job "dance": one of start, demo, /);
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+    for (const name of Object.keys(scripts)) assert.match(stderr, new RegExp(`\\b${name}\\b`));
+  });
+});
