@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BookedRoute } from '../../src/http/route-book.ts';
+import { matchGolden } from '../support/golden.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+/** What stands for a parameter of a path. Nothing that exists, where a call could change it. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  '*': 'version',
+  id: '999999',
+  objectType: 'organization',
+  objID: '999999',
+  username: 'nobody',
+  credName: 'nothing',
+  cloud: 'aws',
+  claimID: 'nothing',
+  name: 'nobody',
+  token: 'nothing',
+  ownerID: '999999',
+  installerID: 'nothing',
+};
+
+/** What is sent to a route that wants a body: one line a route, harmless, and right in its shape. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  'POST /api/v1/authz/objects/allowed-permissions': [],
+  'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
+  'POST /api/v1/authz/roles/preview': {},
+  'PUT /api/v1/authz/roles/:id': {},
+  'POST /api/v1/user/emails': { emails: [] },
+  'DELETE /api/v1/user/emails': { emails: [] },
+  'POST /api/v1/user/credentials': { name: '' },
+  'PUT /api/v1/user/credentials': { name: 'nothing' },
+  'GET /api/v1/user/clouds/:cloud/buckets': undefined,
+  'POST /api/v1/user/clouds/:cloud/buckets': {},
+  'POST /api/v1/user/deploy/orders': { spec: { items: [] } },
+  'POST /api/v1/users/:username/tokens': { name: 'x' },
+  'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {},
+  'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {},
+  'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {},
+  'POST /api/v1/user/signin': { username: 'nobody', password: 'x' },
+};
+
+/** Parameters of the query that a route cannot do without, beside `org`. */
+const QUERIES: Readonly<Record<string, string>> = {
+  'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',
+  'GET /api/v1/authz/objects/:objectType/:objID/principals': 'relation=can_view',
+  'GET /api/v1/user/emails/confirm': 'key=nothing',
+};
+
+const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;
+const CALLERS = [undefined, 'eve', 'cat', 'ann', 'root'] as const;
+const HEADER = `# Who gets what: every route, really called with a harmless request, and the status that was answered
+#   none   without a credential         eve   a stranger: owner of another organization
+#   cat    a member (team Viewers)      ann   an owner of acme       root   the site administrator
+# Roles, teams and other things that a path names do not exist, so an allowed call may well be a 404.
+# Made by test/contract/access.test.ts; UPDATE_GOLDEN=1 writes it anew.
+
+`;
+
+async function callAll(house: TestHouse, route: BookedRoute): Promise<string> {
+  const key = `${route.method} ${route.path}`;
+  const path = route.path.replace(
+    /:(\w+)|\*/g,
+    (whole, name) => PARAMETERS[name ?? whole] ?? assert.fail(missing(key, 'PARAMETERS', name)),
+  );
+  const isOrganized = 'organization' in route.access && route.access.organization;
+  const query = [isOrganized ? 'org=acme' : '', QUERIES[key] ?? ''].filter((part) => part !== '').join('&');
+  if (route.schema.body && !(key in BODIES)) assert.fail(missing(key, 'BODIES', key));
+  const statuses: number[] = [];
+  for (const caller of CALLERS) {
+    const token = caller && house.world.users[caller]?.token;
+    const headers: Record<string, string> = token ? { Authorization: `token ${token}` } : {};
+    const answer = await house.call(route.method, `${path}${query && `?${query}`}`, BODIES[key], headers);
+    assert.ok(answer.status < 500, `${key} as ${caller}: ${answer.text}`);
+    statuses.push(answer.status);
+  }
+  return statuses.join('   ');
+}
+
+function missing(route: string, table: string, name: string): string {
+  return `${route} is not in access.txt yet: add a line for ${name} to ${table} in test/contract/access.test.ts`;
+}
+
+/** Route → what its callers get → on which deployments. */
+async function survey(): Promise<Map<string, Map<string, string[]>>> {
+  const rows = new Map<string, Map<string, string[]>>();
+  for (const deployment of DEPLOYMENTS) {
+    // Without any address range the listener could not judge a caller at all.
+    const house = await openTestHouse({
+      env: { DEPLOYMENT: deployment, CLOUD_A_RANGES: 'src/demo/address-ranges.json' },
+    });
+    await house.house.marketplace.central.put('something', true, false);
+    try {
+      for (const route of house.house.routes) {
+        const name = `${route.path} ${route.method}`;
+        const row = rows.get(name) ?? new Map<string, string[]>();
+        const statuses = await callAll(house, route);
+        rows.set(name, row.set(statuses, [...(row.get(statuses) ?? []), deployment]));
+      }
+    } finally {
+      await house.close();
+    }
+  }
+  return rows;
+}
+
+describe('access.txt', () => {
+  it('says for every route what nobody, a stranger, a member, an owner and the site administrator get', async () => {
+    const rows = await survey();
+    const width = Math.max(...[...rows.keys()].map((name) => name.split(' ', 1)[0]?.length ?? 0)) + 10;
+    const lines = [...rows]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([name, row]) => {
+        const [path = '', method = ''] = name.split(' ');
+        return [...row].map(([statuses, where]) => {
+          const place = where.length === DEPLOYMENTS.length ? '' : `   only ${where.join(', ')}`;
+          return `${`${method.padEnd(7)} ${path}`.padEnd(width)} ${statuses}${place}`;
+        });
+      });
+    const heading = `${'# route'.padEnd(width)} none  eve   cat   ann   root`;
+    matchGolden('test/contract/access.txt', `${HEADER}${heading}\n${lines.join('\n')}\n`);
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { OBJECT_TYPES } from '../../src/authz/judge.ts';
+import { type Model, readModel } from '../../src/rebac/model.ts';
+import { matchGolden } from '../support/golden.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { type Holdings, holdingsOf, tableOf } from '../support/matrix.ts';
+
+const GOLDEN = 'test/contract/matrix.txt';
+const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve', 'mia', 'zed'];
+const HEAD = `Who may do what in the demo world: every object, every relation that somebody holds on it, every person.
+root runs the deployment, ann owns acme, bob is in Editors, cat in Viewers, dan in operators with the role
+cluster-operator, eve owns globex, mia is inactive, zed is prohibited; fan01 stands for all the others.
+mia and zed are refused at the door, whatever they hold. Everybody has can_view and can_edit on themselves alone.
+Made anew by: UPDATE_GOLDEN=1 npm test -- test/contract/matrix.test.ts
+`;
+
+describe('who may do what in the demo world', () => {
+  let house: TestHouse;
+  let model: Model;
+  let holdings: readonly Holdings[];
+  before(async () => {
+    house = await openTestHouse();
+    model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
+    holdings = await holdingsOf(house, model, peopleOf([...CAST, 'fan01']));
+  });
+  after(() => house.close());
+
+  const peopleOf = (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, house.world.users[name]?.id ?? 0n]));
+
+  it('is as a person has read and approved it', () => {
+    const text = `${[HEAD, ...holdings.map((one) => `${tableOf(one, model)}\n`)].join('\n')}`;
+    matchGolden(GOLDEN, text);
+  });
+
+  it('is what the API answers', async () => {
+    const asked = holdings.filter(({ type }) => OBJECT_TYPES.some((known) => known === type));
+    assert.ok(asked.length >= 20);
+    for (const who of CAST.filter((name) => name !== 'mia' && name !== 'zed')) {
+      for (const org of ['acme', 'globex']) {
+        const here = asked.filter(({ owner }) => owner === org || !(owner in house.world.orgs));
+        const objects = here.map(({ type, id }) => ({ objectType: type, objectID: Number(id) }));
+        const answer = await house.as(who)('POST', `/authz/objects/allowed-permissions?org=${org}`, objects);
+        assert.deepEqual(
+          answer.body.map((entry: { allowedPermissions: string[] }) => entry.allowedPermissions),
+          here.map(({ held }) => [...(held.get(who) ?? [])].filter((relation) => relation.startsWith('can_'))),
+          `${who} in ${org}`,
+        );
+      }
+    }
+  });
+
+  it('lets those who are in nothing do nothing', async () => {
+    const fans = Object.keys(house.world.users).filter((name) => name.startsWith('fan'));
+    assert.equal(fans.length, 45);
+    for (const { held } of await holdingsOf(house, model, peopleOf(fans))) {
+      for (const relations of held.values()) assert.ok(![...relations].some((relation) => relation.startsWith('can_')));
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
+import { readList } from '../support/golden.ts';
+import { openTestHouse } from '../support/house.ts';
+
+const SPECIFICATION = 'test/contract/specification.txt';
+const MISSING = 'test/contract/missing.txt';
+const HEADER = `# Endpoints of the specification that are not mounted yet. This list may only shrink: whoever mounts one takes it out
+# (UPDATE_GOLDEN=1 does it, and never puts one in).
+
+`;
+
+/** One spelling for `PUT    /a/{id}/` and `PUT /a/:id`: what a parameter is called is not part of the contract. */
+function normal(line: string): string {
+  const [method = '', path = ''] = line.split(/\s+/);
+  return `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}').replace(/\/$/, '')}`;
+}
+
+describe('the specification', () => {
+  const specified = readList(SPECIFICATION);
+  const mounted = new Set<string>();
+  before(async () => {
+    for (const DEPLOYMENT of ['standard', 'hosted', 'marketplace']) {
+      const house = await openTestHouse({ env: { DEPLOYMENT } });
+      // A page of the frontend that happens to answer there is not the endpoint.
+      for (const { method, path, schema } of house.house.routes)
+        if (!schema.hide) mounted.add(normal(`${method} ${path}`));
+      await house.close();
+    }
+    if (process.env.UPDATE_GOLDEN === '1') {
+      const left = readList(MISSING).filter((line) => !mounted.has(normal(line)));
+      writeFileSync(MISSING, `${HEADER}${left.join('\n')}\n`);
+    }
+  });
+
+  it('names each of its endpoints once', () => {
+    assert.equal(specified.length, 45);
+    assert.equal(new Set(specified.map(normal)).size, specified.length);
+  });
+
+  it('is mounted, but for what missing.txt admits', () => {
+    const admitted = new Set(readList(MISSING).map(normal));
+    const lacking = specified.filter((line) => !mounted.has(normal(line)) && !admitted.has(normal(line)));
+    assert.deepEqual(lacking, [], 'these endpoints are neither mounted nor in missing.txt, which may only shrink');
+  });
+
+  it('has nothing in missing.txt that is mounted by now, nor anything that it does not know', () => {
+    const known = new Set(specified.map(normal));
+    for (const line of readList(MISSING)) {
+      assert.ok(!mounted.has(normal(line)), `${line} is mounted: take it out of missing.txt`);
+      assert.ok(known.has(normal(line)), `${line} is not in the specification`);
+    }
+  });
+
+  it('has nothing in the documentation that is not there', async () => {
+    const house = await openTestHouse({ env: { DEPLOYMENT: 'marketplace' } });
+    const paths = house.house.describe().paths as Record<string, Record<string, object>>;
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => normal(`${method.toUpperCase()} ${path}`)),
+    );
+    await house.close();
+    for (const line of described) assert.ok(mounted.has(line), line);
+  });
+});

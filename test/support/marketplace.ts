@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { after } from 'node:test';
+import { buildMarketplace, type DemoMarketplace } from '../../src/demo/marketplace.ts';
+import { type Answer, openTestHouse, type TestHouse, type TestHouseOptions } from './house.ts';
+
+export type Name = 'A' | 'B' | 'C';
+
+export interface TestMarketplace extends TestHouse {
+  readonly demo: DemoMarketplace;
+  /** A notification to the marketplace's endpoint, with its live secret unless another query is given. */
+  notify(name: Name, body: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
+  /** An installer that nobody has bound yet. */
+  installer(name: Name, wish?: { isTest?: boolean; days?: number }): Promise<string>;
+  rows<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+let statements = 0;
+/** Whatever a test that failed left open, or the process would never end. */
+const open = new Set<TestHouse>();
+after(async () => {
+  for (const house of open) await house.close();
+});
+
+/** A house on a marketplace deployment, with all that the demo world has there. */
+export async function openMarketplace(options: TestHouseOptions = {}): Promise<TestMarketplace> {
+  const env = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', ...options.env };
+  const test = await openTestHouse({ ...options, env });
+  open.add(test);
+  const demo = await buildMarketplace(test.house);
+  const port = test.house.listenerPort();
+  const base = port === undefined ? '' : `http://127.0.0.1:${port}`;
+  const secrets = { A: '', B: `?secret=${demo.secrets.cloudB}`, C: `?secret=${demo.secrets.cloudC}` };
+  return {
+    ...test,
+    demo,
+    close: async () => {
+      open.delete(test);
+      await test.close();
+    },
+    notify: (name, body, query = secrets[name], headers = {}) =>
+      test.call('POST', `${path(name)}${query}`, body, headers, base),
+    installer: async (name, wish = {}) =>
+      (await test.house.marketplace.installers.create({ marketplace: `Cloud${name}`, ...wish }, new Date())).id,
+    rows: async (text, values) => {
+      statements += 1;
+      return (await test.house.db.query({ name: `test.marketplace.${statements}`, text }, values)) as never;
+    },
+  };
+}
+
+export function path(name: Name): string {
+  return `/marketplace/api/v1/marketplaces/cloud${name}/notification/resource`;
+}
+
+export function applicationId(name = `app-${randomUUID().slice(0, 8)}`): string {
+  const guid = '2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11';
+  return `/subscriptions/${guid}/resourceGroups/rg-customer/providers/Microsoft.Solutions/applications/${name}`;
+}
+
+export function binding(installerId: string, more: object = {}): { bindingInfo: object } & Record<string, unknown> {
+  return { bindingInfo: { marketplace: 'CloudA', installerId, clusterId: 'cluster-1', ...more } };
+}
