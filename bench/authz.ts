@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import type { DemoWorld } from '../src/demo/world.ts';
+import { startPostgres } from '../test/support/postgres.ts';
+import { type Cold, measureCold } from './authz/cold.ts';
+import { type BenchServer, startServer } from './server.ts';
+
+/** The authorization group over HTTP, against bare Fastify in the same run, while another process writes roles. */
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+const CONNECTIONS = 64;
+const BATCH = 100;
+
+type Shot = Pick<autocannon.Options, 'url' | 'method' | 'headers' | 'body'>;
+
+interface Contestant {
+  readonly name: string;
+  readonly server: BenchServer;
+  readonly shot: Shot;
+  readonly rates: number[];
+  readonly costs: number[];
+}
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+const write = (line: string) => process.stdout.write(`${line}\n`);
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const spread = (values: readonly number[], digits = 0) =>
+  `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`;
+
+const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
+const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
+try {
+  const rows = [...(await compare()), ...rowsOfCold(await measureCold(await postgres.createDatabase(), folder))];
+  write(`\n${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, PostgreSQL on the same machine;`);
+  write(`${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections, 20 roles written a second, medians.\n`);
+  write('| what | measured | spread | target |\n|---|---|---|---|');
+  for (const row of rows) write(`| ${row.join(' | ')} |`);
+} finally {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function compare(): Promise<string[][]> {
+  const databaseUrl = await postgres.createDatabase();
+  const settings = {
+    DATA_DIR: join(folder, 'demo'),
+    DATABASE_URL: databaseUrl,
+    ADMIN_PORT: '0',
+    RATE_LIMIT: '0',
+    RUN_MODE: 'prod',
+  };
+  const house = await startServer(['src/main.ts', 'demo'], settings);
+  const world = JSON.parse(readFileSync(join(folder, 'demo', 'demo.json'), 'utf8')) as DemoWorld;
+  const headers = { authorization: `token ${world.users.ann?.token}`, 'content-type': 'application/json' };
+  const single = `/api/v1/authz/objects/cluster/${world.clusters.prod?.id}/allowed-permissions?org=acme`;
+  const batch = '/api/v1/authz/objects/allowed-permissions?org=acme';
+  const body = JSON.stringify(questionsOf(world));
+  const one = await (await fetch(`${house.address}${single}`, { headers })).text();
+  const many = await (await fetch(`${house.address}${batch}`, { method: 'POST', headers, body })).text();
+  const bare = await startServer(['bench/authz/bare.ts', one, many]);
+
+  const get = (server: BenchServer): Shot => ({ url: `${server.address}${single}`, headers });
+  const post = (server: BenchServer): Shot => ({ url: `${server.address}${batch}`, method: 'POST', headers, body });
+  const of = (name: string, server: BenchServer, shot: Shot): Contestant => ({
+    name,
+    server,
+    shot,
+    rates: [],
+    costs: [],
+  });
+  const [bareGet, houseGet] = [of('bare route', bare, get(bare)), of('one object', house, get(house))];
+  const [barePost, housePost] = [of('bare batch', bare, post(bare)), of('batch', house, post(house))];
+  const contestants = [bareGet, houseGet, barePost, housePost];
+  const acme = world.orgs.acme;
+  const writer = await startWriter([databaseUrl, String(acme?.id), String(acme?.teams.operators)]);
+  for (const contestant of contestants) await shoot(contestant, 2);
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const contestant of contestants) await measure(contestant);
+    say(`round ${round}: ${contestants.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}/s`).join(', ')}`);
+  }
+  writer.kill('SIGTERM');
+  await Promise.all([house.stop(), bare.stop()]);
+
+  const shares = houseGet.rates.map((rate, round) => (100 * rate) / (bareGet.rates[round] ?? Number.NaN));
+  const times = housePost.rates.map((rate, round) => (barePost.rates[round] ?? Number.NaN) / rate);
+  const costs = housePost.costs.map((cost, round) => cost / (barePost.costs[round] ?? Number.NaN));
+  return [
+    ...rowsOf(bareGet, `bare route, ${one.length} bytes`),
+    ...rowsOf(houseGet, 'GET …/allowed-permissions'),
+    ['… of the bare route in the same round', `${median(shares).toFixed(0)} %`, spread(shares), '≥ 75 %'],
+    ...rowsOf(barePost, `bare batch, ${body.length} bytes in, ${many.length} out`),
+    ...rowsOf(housePost, `POST …/allowed-permissions, ${BATCH} objects`),
+    ['… time against the bare batch in the same round', `${median(times).toFixed(2)} ×`, spread(times, 2), '< 2.5 ×'],
+    ['… processor time against it', `${median(costs).toFixed(2)} ×`, spread(costs, 2), ''],
+  ];
+}
+
+/** A list as a console asks for: mostly clusters, some of everything. */
+function questionsOf({ clusters, contracts, orgs, robots, tokens }: DemoWorld): object[] {
+  const kinds = [
+    { objectType: 'cluster', objectID: clusters.prod?.id },
+    { objectType: 'cluster', objectID: clusters.staging?.id },
+    { objectType: 'cluster', objectID: clusters.laptop?.id },
+    { objectType: 'team', objectID: orgs.acme?.teams.Viewers },
+    { objectType: 'contract', objectID: contracts.acme },
+    { objectType: 'robot_ac', objectID: robots.ci },
+    { objectType: 'token', objectID: tokens.acme },
+  ];
+  return Array.from({ length: BATCH }, (_, at) => kinds[at % kinds.length] ?? {});
+}
+
+function rowsOf({ rates, costs }: Contestant, name: string): string[][] {
+  return [
+    [`${name}, requests/s`, median(rates).toFixed(0), spread(rates), ''],
+    ['… processor time of one request', `${median(costs).toFixed(0)} µs`, spread(costs), ''],
+  ];
+}
+
+function rowsOfCold({ tuples, first, again }: Cold): string[][] {
+  const [veryFirst = Number.NaN, ...others] = first;
+  const what = `first answer for an organization of ${tuples} tuples, of a million`;
+  return [
+    [`${what}`, `${median(others).toFixed(1)} ms`, spread(others, 1), '< 50 ms'],
+    ['… when it is also the first question to the process', `${veryFirst.toFixed(1)} ms`, '', ''],
+    ['… and the second answer', `${median(again).toFixed(1)} ms`, spread(again, 1), ''],
+  ];
+}
+
+async function startWriter(args: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['bench/authz/writer.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  process.once('exit', () => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function measure(one: Contestant): Promise<void> {
+  const before = one.server.cpuMicroseconds();
+  const requests = await shoot(one, SECONDS);
+  one.rates.push(requests / SECONDS);
+  one.costs.push((one.server.cpuMicroseconds() - before) / requests);
+}
+
+async function shoot({ name, shot }: Contestant, duration: number): Promise<number> {
+  const result = await autocannon({ ...shot, duration, connections: CONNECTIONS });
+  if (result.non2xx + result.errors > 0) throw new Error(`${name}: ${result.non2xx} refused, ${result.errors} lost`);
+  return (result.requests.total * duration) / result.duration;
+}

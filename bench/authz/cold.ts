@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { CATALOG } from '../../src/authz/catalog.ts';
+import { readConfig } from '../../src/config.ts';
+import { sql } from '../../src/db/db.ts';
+import { openHouse } from '../../src/house.ts';
+import { createLog } from '../../src/log.ts';
+import { startServer } from '../server.ts';
+import { fillLargeWorld, LARGE } from './large-world.ts';
+
+export interface Cold {
+  readonly tuples: number;
+  /** The first answer of each large organization, in milliseconds; the very first is also the process's first. */
+  readonly first: readonly number[];
+  readonly again: readonly number[];
+}
+
+const COUNT = sql('bench.count', 'select count(*)::integer as count from tuple where store = $1');
+const PLACES = sql(
+  'bench.places',
+  `select a.id, a.name, t.id as team, c.id as cluster from account a
+     join team t on t.organization_id = a.id and t.name = 'Viewers'
+     join cluster c on c.owner_id = a.id and c.name = 'cluster-7'
+    where a.name = any ($1) order by a.id`,
+);
+
+/** How long somebody waits who asks about an organization that the process has never heard of. */
+export async function measureCold(databaseUrl: string, dataDir: string): Promise<Cold> {
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ATRIUM_KEY: randomBytes(32).toString('base64') };
+  const settings = { ...env, PORT: '0', ADMIN_PORT: '0', RATE_LIMIT: '0', DATABASE_TIMEOUT_MS: '300000' };
+  const house = await openHouse(readConfig(settings), { log: createLog('error'), say: () => undefined });
+  await fillLargeWorld(house.db, CATALOG);
+  const names = Array.from({ length: LARGE }, (_, at) => `org-${at + 1}`);
+  const places = await house.db.query<{ id: bigint; name: string; team: bigint; cluster: bigint }>(PLACES, [names]);
+  const person = await house.people.create({ name: 'viewer', email: 'viewer@example.com' });
+  for (const { team } of places) await house.organizations.addMember(team, person);
+  const { text } = await house.tokens.issue({ accountId: person, name: 'bench', scopes: ['all'] });
+  const [row] = await house.db.query<{ count: number }>(COUNT, [places[0]?.id]);
+  await house.close();
+
+  const server = await startServer(['src/main.ts'], { ...settings });
+  const ask = async ({ name, cluster }: { name: string; cluster: bigint }): Promise<number> => {
+    const url = `${server.address}/api/v1/authz/objects/cluster/${cluster}/allowed-permissions?org=${name}`;
+    const began = performance.now();
+    const answer = await fetch(url, { headers: { authorization: `token ${text}` } });
+    const body = await answer.text();
+    if (!body.includes('"can_view"')) throw new Error(`${answer.status} ${body}`);
+    return performance.now() - began;
+  };
+  const first: number[] = [];
+  for (const place of places) first.push(await ask(place));
+  const again: number[] = [];
+  for (const place of places) again.push(await ask(place));
+  await server.stop();
+  return { tuples: row?.count ?? 0, first, again };
+}

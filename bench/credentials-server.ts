@@ -1,0 +1,89 @@
+import { pino } from 'pino';
+import { type AppParts, createApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { sql } from '../src/db/db.ts';
+import { createCallerStore } from '../src/directory/callers.store.ts';
+import { createCallers } from '../src/directory/callers.ts';
+import { createClockStore } from '../src/directory/clock.store.ts';
+import { createClock } from '../src/directory/clock.ts';
+import { openHouse } from '../src/house.ts';
+import { createBrake } from '../src/http/brake.ts';
+import { loadKeys } from '../src/keys.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { credentialRoutes } from '../src/user/credentials.routes.ts';
+import { createCredentialStore } from '../src/user/credentials.store.ts';
+import { createCredentials } from '../src/user/credentials.ts';
+import { createRingStore } from '../src/vault/ring.store.ts';
+import { openRing } from '../src/vault/ring.ts';
+import type { Vault } from '../src/vault/vault.ts';
+
+/**
+ * Two servers in one process that differ in one thing: what stands in the credentials of the first is sealed, in those of the
+ * second it is plain text. Then as many owners with one credential each as the first argument says, for a rotation.
+ */
+const owners = Number(process.argv[2] ?? 0);
+const config = readConfig(process.env);
+const house = await openHouse(config, { log: pino({ level: 'silent' }), say: () => undefined });
+const { db } = house;
+const { keys } = await openRing(createRingStore(db), loadKeys(config.ATRIUM_KEY, config.DATA_DIR));
+const plain: Pick<Vault, 'seal' | 'open'> = {
+  seal: async (_owner, _identity, text) => Buffer.from(text),
+  open: async (_owner, _identity, value) => value,
+};
+const spec = JSON.stringify({
+  name: 'aws',
+  type: 'Aws',
+  aws: { accessKeyID: 'AKIA0123456789ABCDEF', secretAccessKey: 'x'.repeat(40), sessionToken: 'y'.repeat(400) },
+});
+
+const sealed = await open('sealed', house.vault);
+const clear = await open('clear', plain);
+await fill();
+process.stdout.write(`${JSON.stringify({ sealed, clear })}\n`);
+process.on('SIGTERM', () => process.exit(0));
+
+async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
+  const clock = createClock(createClockStore(db));
+  const credentials = createCredentials(createCredentialStore(db, clock.write), vault);
+  const id = await house.people.create({ name, email: `${name}@example.com` });
+  const { text: token } = await house.tokens.issue({ accountId: id, name: 'bench', scopes: ['all'] });
+  await credentials.create({ id, name, requestId: 'bench' }, spec);
+  const parts: AppParts = {
+    config: {
+      DEPLOYMENT: 'standard',
+      RATE_LIMIT: 0,
+      TRUSTED_PROXIES: [],
+      QUERY_TOKENS: false,
+      MARKETPLACE_PORT: undefined,
+    },
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(() => 0),
+    version: 'v0',
+    baseUrl: () => '',
+    brake: createBrake(20),
+    callers: createCallers(createCallerStore(db), clock, keys.derive('token')),
+    usage: { note: () => undefined },
+    requireRelation: async () => undefined,
+    mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [] },
+  };
+  const { app } = createApp(parts);
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), token };
+}
+
+async function fill(): Promise<void> {
+  const accounts = sql(
+    'bench.accounts',
+    `insert into account (kind, name) select 'user', 'owner' || n from generate_series(1, $1::int) n returning id`,
+  );
+  const insert = sql(
+    'bench.credential',
+    `insert into credential (owner_id, name, type, sealed) values ($1, 'aws', 'Aws', $2)`,
+  );
+  const left = await db.query<{ id: bigint }>(accounts, [owners]);
+  const work = async () => {
+    for (let one = left.pop(); one; one = left.pop()) {
+      await db.query(insert, [one.id, await house.vault.seal(one.id, 'credential aws', spec)]);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+}

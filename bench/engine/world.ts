@@ -1,0 +1,132 @@
+import type { Tuple } from '../../src/rebac/tuple.ts';
+
+/** The permissions of the bench model; the first half are for plain members, too. */
+export const PERMISSIONS = [
+  'can_view',
+  'can_list',
+  'can_watch',
+  'can_comment',
+  'can_edit',
+  'can_scale',
+  'can_restart',
+  'can_backup',
+  'can_restore',
+  'can_upgrade',
+  'can_delete',
+  'can_share',
+] as const;
+export const FOR_MEMBERS = 4;
+
+export const MODEL = `model
+  schema 1.1
+type user
+type team
+  relations
+    define member: [user, team#member]
+type role
+  relations
+    define assignee: [user, team#member]
+type organization
+  relations
+    define admin: [user]
+    define member: [user]
+${PERMISSIONS.map((name, i) => `    define ${name}: [role#assignee] or admin${i < FOR_MEMBERS ? ' or member' : ''}`).join('\n')}
+type cluster
+  relations
+    define organization: [organization]
+    define owner: [user]
+${PERMISSIONS.map((name) => `    define ${name}: owner or ${name} from organization`).join('\n')}
+`;
+
+/** One organization has a thousand tuples; 8 % of its people are in teams, which are nested and hold its custom roles. */
+const USERS = 400;
+const IN_TEAMS = 32;
+const TEAMS = 12;
+const ROLES = 8;
+const CLUSTERS = 440;
+
+export interface Question {
+  readonly org: number;
+  readonly user: string;
+  readonly object: string;
+}
+
+/** The same numbers on every run and every machine. */
+export function random(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+export function* tuplesOf(org: number): IterableIterator<Tuple & { readonly source: string }> {
+  const pick = random(org + 1);
+  const organization = `organization:${org}`;
+  for (let i = 0; i < USERS; i++)
+    yield { user: person(org, i), relation: 'member', object: organization, source: `org:${org}` };
+  for (let i = 0; i < 2; i++)
+    yield { user: person(org, i), relation: 'admin', object: organization, source: `org:${org}` };
+  for (let i = 0; i < IN_TEAMS; i++) {
+    const team = pick(TEAMS);
+    yield {
+      user: person(org, 8 + i),
+      relation: 'member',
+      object: `team:${id(org, team)}`,
+      source: `team:${id(org, team)}`,
+    };
+  }
+  // Each team but the first is in one that comes before it, so that membership is three or four teams deep.
+  for (let team = 1; team < TEAMS; team++) {
+    const parent = `team:${id(org, Math.floor((team - 1) / 2))}`;
+    yield { user: `team:${id(org, team)}#member`, relation: 'member', object: parent, source: parent };
+  }
+  for (let role = 0; role < ROLES; role++) {
+    const name = `role:${id(org, role)}`;
+    yield { user: `team:${id(org, pick(TEAMS))}#member`, relation: 'assignee', object: name, source: name };
+    for (let i = 0; i < 10; i++) {
+      const relation = PERMISSIONS[(role * 5 + i) % PERMISSIONS.length] as string;
+      yield { user: `${name}#assignee`, relation, object: organization, source: name };
+    }
+  }
+  for (let i = 0; i < CLUSTERS; i++) {
+    yield { user: organization, relation: 'organization', object: `cluster:${id(org, i)}`, source: `org:${org}` };
+  }
+  for (let i = 0; i < 27; i++) {
+    yield {
+      user: person(org, pick(USERS)),
+      relation: 'owner',
+      object: `cluster:${id(org, pick(CLUSTERS))}`,
+      source: `org:${org}`,
+    };
+  }
+}
+
+export function* tuplesOfAll(orgs: number): IterableIterator<Tuple & { readonly source: string }> {
+  for (let org = 0; org < orgs; org++) yield* tuplesOf(org);
+}
+
+/** `even` asks all alike; `skewed` asks a fifth of the organizations, people and clusters four times out of five, as in life. */
+export type Habit = 'even' | 'skewed';
+
+/** With u even between 0 and 1, four fifths of all u to this power lie below one fifth. */
+const PARETO = Math.log(0.2) / Math.log(0.8);
+
+export function questionsOf(orgs: number, count: number, habit: Habit = 'even', seed = 7): Question[] {
+  const even = random(seed);
+  const pick = (below: number): number =>
+    habit === 'even' ? even(below) : Math.floor(below * (even(1_000_000) / 1_000_000) ** PARETO);
+  return Array.from({ length: count }, () => {
+    const org = pick(orgs);
+    return { org, user: person(org, pick(USERS)), object: `cluster:${id(org, pick(CLUSTERS))}` };
+  });
+}
+
+function person(org: number, number: number): string {
+  return `user:${id(org, number)}`;
+}
+
+/** Ids are numbers, as those of the platform are. */
+function id(org: number, number: number): number {
+  return 100_000 + org * 1000 + number;
+}

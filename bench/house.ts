@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+import { startPostgres } from '../test/support/postgres.ts';
+import { type BenchServer, measurement, startServer } from './server.ts';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+const CONNECTIONS = 64;
+const STARTS = 5;
+let adminPort = 39_100 + (process.pid % 500);
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+const spread = (values: readonly number[]) => `${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)}`;
+
+interface Contestant {
+  readonly name: string;
+  readonly server: BenchServer;
+  readonly admin?: string;
+  readonly token?: string;
+  readonly rates: number[];
+  readonly costs: number[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
+const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
+try {
+  const places = {
+    PostgreSQL: { DATA_DIR: join(folder, 'postgres'), DATABASE_URL: await postgres.createDatabase() },
+    PGlite: { DATA_DIR: join(folder, 'pglite') },
+  };
+  const rows = [...(await compareThroughput(places)), ...(await measureStarts(places))];
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, PostgreSQL on the same machine`;
+  process.stdout.write(`\n${machine}; ${ROUNDS} rounds of ${SECONDS} s, ${CONNECTIONS} connections, medians.\n\n`);
+  process.stdout.write('| what | measured | spread | target |\n|---|---|---|---|\n');
+  for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
+} finally {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** All contestants in turn, round after round: what else the machine does then falls on each of them alike. */
+async function compareThroughput(places: Record<string, Record<string, string>>): Promise<string[][]> {
+  const houses = await Promise.all(Object.entries(places).map(([name, settings]) => openHouse(name, settings)));
+  const [first] = houses as [Contestant, ...Contestant[]];
+  const { type, headers, body } = await sampleOf(first);
+  const bare = await openBare('bare Fastify', body, type);
+  const dressed = await openBare('bare Fastify with the same headers', body, { ...type, ...headers });
+  const contestants = [bare, dressed, ...houses];
+  for (const one of contestants) await shoot(one, 2);
+  const before = await Promise.all(houses.map(countsOf));
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const one of contestants) await measure(one);
+    say(`round ${round}: ${contestants.map((one) => `${one.name} ${one.rates.at(-1)?.toFixed(0)}/s`).join(', ')}`);
+  }
+  const after = await Promise.all(houses.map(countsOf));
+  for (const one of contestants) await one.server.stop();
+
+  const rows = [bare, dressed].flatMap((one) => [
+    [`${one.name}, requests/s`, median(one.rates).toFixed(0), spread(one.rates), ''],
+    ['… processor time of one request', `${median(one.costs).toFixed(1)} µs`, spread(one.costs), ''],
+  ]);
+  houses.forEach((house, index) => {
+    const sharesOf = (other: Contestant) =>
+      house.rates.map((rate, round) => (100 * rate) / (other.rates[round] ?? Number.NaN));
+    const shares = sharesOf(bare);
+    const dressedShares = sharesOf(dressed);
+    const requests = (after[index]?.requests ?? 0) - (before[index]?.requests ?? 0);
+    const questions = (after[index]?.questions ?? 0) - (before[index]?.questions ?? 0);
+    rows.push(
+      [`GET /api/v1/user on ${house.name}, requests/s`, median(house.rates).toFixed(0), spread(house.rates), ''],
+      ['… of the bare route in the same round', `${median(shares).toFixed(0)} %`, spread(shares), '≥ 80 %'],
+      ['… of the one with the same headers', `${median(dressedShares).toFixed(0)} %`, spread(dressedShares), ''],
+      ['… processor time of one request', `${median(house.costs).toFixed(1)} µs`, spread(house.costs), ''],
+      ['… questions asked per 1,000 requests', ((1000 * questions) / requests).toFixed(1), '', ''],
+    );
+  });
+  return rows;
+}
+
+async function openBare(name: string, body: string, headers: Record<string, string>): Promise<Contestant> {
+  const server = await startServer(['bench/bare.ts', body, JSON.stringify(headers)]);
+  return { name, server, rates: [], costs: [] };
+}
+
+/** What one answer of the house looks like, so that others can send the same. */
+async function sampleOf(house: Contestant) {
+  const answer = await fetch(`${house.server.address}/api/v1/user`, { headers: headersOf(house) });
+  const own = new Set(['connection', 'keep-alive', 'date', 'content-length', 'content-type']);
+  const headers = Object.fromEntries([...answer.headers].filter(([name]) => !own.has(name)));
+  return { type: { 'content-type': answer.headers.get('content-type') ?? '' }, headers, body: await answer.text() };
+}
+
+async function openHouse(name: string, settings: Record<string, string>): Promise<Contestant> {
+  const port = String(adminPort++);
+  const server = await startServer(['src/main.ts'], { ...settings, ADMIN_PORT: port, RATE_LIMIT: '0' });
+  const token = /atr_\w{33}/.exec(server.stdout)?.[0] ?? '';
+  return { name, server, admin: `http://127.0.0.1:${port}`, token, rates: [], costs: [] };
+}
+
+function headersOf({ token }: Contestant): Record<string, string> {
+  return token === undefined ? {} : { authorization: `token ${token}` };
+}
+
+async function measure(one: Contestant): Promise<void> {
+  const before = one.server.cpuMicroseconds();
+  const requests = await shoot(one, SECONDS);
+  one.rates.push(requests / SECONDS);
+  one.costs.push((one.server.cpuMicroseconds() - before) / requests);
+}
+
+async function shoot(one: Contestant, duration: number): Promise<number> {
+  const url = `${one.server.address}/api/v1/user`;
+  const result = await autocannon({ url, duration, connections: CONNECTIONS, headers: headersOf(one) });
+  if (result.non2xx + result.errors > 0)
+    throw new Error(`${one.name}: ${result.non2xx} refused, ${result.errors} lost`);
+  return (result.requests.total * duration) / result.duration;
+}
+
+async function countsOf({ admin = '' }: Contestant): Promise<{ requests: number; questions: number }> {
+  return {
+    requests: await measurement(admin, 'http_server_request_duration_seconds_count'),
+    questions: await measurement(admin, 'atrium_clock_questions_total'),
+  };
+}
+
+async function measureStarts(places: Record<string, Record<string, string>>): Promise<string[][]> {
+  const rows: string[][] = [];
+  const targets: Record<string, string> = { PostgreSQL: '< 1000 ms', PGlite: '< 2000 ms' };
+  for (const [name, settings] of Object.entries(places)) {
+    const times: number[] = [];
+    let memory = Number.NaN;
+    for (let count = 1; count <= STARTS; count++) {
+      const port = String(adminPort++);
+      const server = await startServer(['src/main.ts'], { ...settings, ADMIN_PORT: port });
+      times.push(server.firstAnswerMs);
+      if (count === STARTS) {
+        await new Promise((resolve) => setTimeout(resolve, 3000));
+        memory = (await measurement(`http://127.0.0.1:${port}`, 'process_resident_memory_bytes')) / 2 ** 20;
+      }
+      await server.stop();
+    }
+    const wanted = name === 'PostgreSQL' ? '< 150 MiB' : '';
+    rows.push(
+      [`start to first answer, ${name}`, `${median(times).toFixed(0)} ms`, spread(times), targets[name] ?? ''],
+      [`idle memory (resident), ${name}`, `${memory.toFixed(0)} MiB`, '', wanted],
+    );
+  }
+  return rows;
+}

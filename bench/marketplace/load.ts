@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import autocannon from 'autocannon';
+import pg from 'pg';
+
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
+const CONNECTIONS = 32;
+
+export interface Load {
+  readonly perSecond: number;
+  readonly p99: number;
+  readonly failed: number;
+}
+
+/** Different bodies as fast as they are answered. */
+export async function load(url: string, next: () => string): Promise<Load> {
+  const run = (duration: number) =>
+    autocannon({
+      url,
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      connections: CONNECTIONS,
+      duration,
+      setupClient: (client) => {
+        client.setBody(next());
+        client.on('response', () => client.setBody(next()));
+      },
+    });
+  await run(2);
+  const result = await run(SECONDS);
+  return { perSecond: result.requests.average, p99: result.latency.p99, failed: result.non2xx + result.errors };
+}
+
+/** Rows a second with nothing in between: as many writers as the server has connections. */
+export async function bareInserts(databaseUrl: string, body: () => string): Promise<number> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
+  await pool.query('create table if not exists bare (id bigint generated always as identity primary key, body text)');
+  let rows = 0;
+  const end = performance.now() + SECONDS * 1000;
+  const write = async () => {
+    while (performance.now() < end) {
+      await pool.query({ name: 'bare', text: 'insert into bare (body) values ($1)', values: [body()] });
+      rows += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, write));
+  await pool.end();
+  return rows / SECONDS;
+}
+
+export async function startProcess(
+  file: string,
+  env: Record<string, string>,
+): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [file], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  for (;;) {
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+    said += chunk;
+    const url = /^listening on (\S+)$/m.exec(said)?.[1];
+    if (url !== undefined) return { url, child };
+  }
+}

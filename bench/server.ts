@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+export interface BenchServer {
+  readonly address: string;
+  /** From the start of the process to its first answer. */
+  readonly firstAnswerMs: number;
+  readonly stdout: string;
+  /** Processor time used so far; not a number where the system does not tell. */
+  cpuMicroseconds(): number;
+  stop(): Promise<void>;
+}
+
+/** A server in a process of its own, so that it does not share an event loop with what measures it. */
+export async function startServer(
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchServer> {
+  const started = performance.now();
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: '0', ...settings };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let stdout = '';
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      stdout += chunk;
+      const found = /^listening on (\S+)$/m.exec(stdout)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then(() => reject(new Error(`${args.join(' ')} ended:\n${stdout}`)));
+  });
+  await fetch(`${address}/api/v1/version`, { headers: { Connection: 'close' } });
+  return {
+    address,
+    firstAnswerMs: performance.now() - started,
+    stdout,
+    cpuMicroseconds: () => cpuMicroseconds(child.pid ?? 0),
+    async stop() {
+      process.off('exit', killWithUs);
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Linux counts the ticks of user and system time, a hundred to the second. */
+function cpuMicroseconds(pid: number): number {
+  const path = `/proc/${pid}/stat`;
+  if (!existsSync(path)) return Number.NaN;
+  const fields = readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** A number from /metrics, summed over its labels. */
+export async function measurement(admin: string, name: string): Promise<number> {
+  const text = await (await fetch(`${admin}/metrics`, { headers: { Connection: 'close' } })).text();
+  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))];
+  return values.reduce((sum, [, value]) => sum + Number(value), 0);
+}
