@@ -68,13 +68,13 @@ export async function buildWorld(house: Builders): Promise<DemoWorld> {
   const id = (name: string) => users[name]?.id ?? 0n;
 
   const acme = await house.organizations.create({ name: 'acme', fullName: 'Acme Corporation', founderId: id('ann') });
-  const globex = await house.organizations.create({ name: 'globex', fullName: 'Globex', founderId: id('eve') });
   const operators = await house.organizations.createTeam({
     organizationId: acme.id,
     name: 'operators',
     description: 'Keeps the clusters running.',
     permission: 'none',
   });
+  const globex = await house.organizations.create({ name: 'globex', fullName: 'Globex', founderId: id('eve') });
   const traders = await house.organizations.createTeam({
     organizationId: globex.id,
     name: 'traders',
