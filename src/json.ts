@@ -25,7 +25,7 @@ export function readJson(body: Buffer, numbers: 'exact' | 'as text' = 'exact'): 
   const text = decode(body);
   if (EMPTY.test(text)) return {};
   const value = parse(text);
-  if (typeof value === 'object' && value !== null) inspect(text);
+  if (typeof value === 'object' && value !== null) inspect(body);
   else inspectString(text);
   return numbers === 'exact' && LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : value;
 }
@@ -74,40 +74,41 @@ const CLOSE_BRACKET = 93;
 /** Objects with more keys than this look them up in a set; for fewer, looking through a list is quicker. */
 const FEW_KEYS = 16;
 
-/** Walks over text that JSON.parse has accepted, so only strings and brackets need a look. */
-function inspect(text: string): void {
-  const hasEscapes = text.includes('\\');
+/**
+ * Walks over a body that JSON.parse has accepted, so only strings and brackets need a look. Over its bytes: no byte of a
+ * letter beyond ASCII looks like a quote or a bracket, and reading a long text letter by letter can be very slow.
+ */
+function inspect(body: Buffer): void {
   const keysOfOpen: (Keys | undefined)[] = [];
-  for (let at = 0; at < text.length; at++) {
-    const letter = text.charCodeAt(at);
-    if (letter === QUOTE) {
-      const end = hasEscapes ? endOfString(text, at) : text.indexOf('"', at + 1);
-      if (isKey(text, end)) inspectKey(stringAt(text, at, end, hasEscapes), keysOfOpen.at(-1));
-      else if (hasEscapes) stringAt(text, at, end, hasEscapes);
-      at = end;
-    } else if (letter === OPEN_BRACE || letter === OPEN_BRACKET) {
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at];
+    if (byte === QUOTE) {
+      const start = at;
+      let hasEscapes = false;
+      for (at++; body[at] !== QUOTE; at++) {
+        if (body[at] !== BACKSLASH) continue;
+        hasEscapes = true;
+        at++;
+      }
+      if (isKey(body, at)) inspectKey(stringAt(body, start, at, hasEscapes), keysOfOpen.at(-1));
+      else if (hasEscapes) stringAt(body, start, at, hasEscapes);
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (keysOfOpen.length >= MOST_DEPTH) {
         throw new AppError('malformed', `body is nested more than ${MOST_DEPTH} levels deep`);
       }
-      keysOfOpen.push(letter === OPEN_BRACE ? { few: [], many: undefined } : undefined);
-    } else if (letter === CLOSE_BRACE || letter === CLOSE_BRACKET) keysOfOpen.pop();
+      keysOfOpen.push(byte === OPEN_BRACE ? { few: [], many: undefined } : undefined);
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) keysOfOpen.pop();
   }
 }
 
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
-}
-
-function isKey(text: string, end: number): boolean {
+function isKey(body: Buffer, end: number): boolean {
   let at = end + 1;
-  while (text.charCodeAt(at) <= 32) at++;
-  return text.charCodeAt(at) === COLON;
+  while ((body[at] ?? COLON) <= 32) at++;
+  return body[at] === COLON;
 }
 
-function stringAt(text: string, start: number, end: number, hasEscapes: boolean): string {
-  return hasEscapes ? inspectString(text.slice(start, end + 1)) : text.slice(start + 1, end);
+function stringAt(body: Buffer, start: number, end: number, hasEscapes: boolean): string {
+  return hasEscapes ? inspectString(body.toString('utf8', start, end + 1)) : body.toString('utf8', start + 1, end);
 }
 
 /** The value of a string literal. Only an escape can hide a NUL or a lone surrogate: decoding refused the raw ones. */
