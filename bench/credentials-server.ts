@@ -63,7 +63,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     brake: createBrake(20),
     callers: createCallers(createCallerStore(db), clock, keys.derive('token')),
     usage: { note: () => undefined },
-    requireRelation: async () => undefined,
+    relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [] },
   };
   const { app } = createApp(parts);

@@ -50,11 +50,11 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
   const directory = createDirectory(db, clock, keys.derive('token'));
   const brake = createBrake(1);
   const { authz, mounts } = await createGroups(ground, directory, brake);
-  const { requireRelation } = authz;
+  const { relations } = authz;
   const { app, describe } = createApp({
     ...ground,
     ...directory,
-    requireRelation,
+    relations,
     brake,
     mounts,
   });

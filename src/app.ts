@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import type { Callers } from './directory/callers.ts';
 import type { TokenUsage } from './directory/token-usage.ts';
 import { AppError } from './errors.ts';
-import { createAdmission, type RequireRelation } from './http/access.ts';
+import { createAdmission, type Relations } from './http/access.ts';
 import type { Brake } from './http/brake.ts';
 import { docsRoutes } from './http/docs.ts';
 import { marketplaceVoice, platformVoice, speak, type Voice } from './http/errors.ts';
@@ -22,7 +22,7 @@ export interface AppParts {
   readonly config: Pick<Config, 'DEPLOYMENT' | 'RATE_LIMIT' | 'TRUSTED_PROXIES' | 'QUERY_TOKENS' | 'MARKETPLACE_PORT'>;
   readonly callers: Callers;
   readonly usage: Pick<TokenUsage, 'note'>;
-  readonly requireRelation: RequireRelation;
+  readonly relations: Relations;
   readonly brake: Brake;
   readonly log: Logger;
   readonly metrics: Metrics;

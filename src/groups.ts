@@ -1,3 +1,4 @@
+import { createAdministration } from './administration/administration.group.ts';
 import { createAuthzGroup } from './authz/authz.group.ts';
 import type { Directory } from './directory/directory.group.ts';
 import type { Ground } from './ground.ts';
@@ -12,13 +13,14 @@ export async function createGroups(ground: Ground, directory: Directory, brake: 
   const authz = await createAuthzGroup(ground);
   const user = createUserGroup(ground, directory, brake, authz.clusters);
   const marketplace = createMarketplace(ground);
+  const administration = createAdministration(ground, directory, authz.judge);
   return {
     authz,
     user,
     marketplace,
     /** Which routes stand where. */
     mounts: {
-      platform: [authz.mount, user.mount],
+      platform: [authz.mount, user.mount, administration.mount],
       root: [user.mountRoot, marketplace.mountRoot],
       listener: [marketplace.mount],
     },

@@ -68,7 +68,7 @@ export async function openHouse(config: Config, { log, say }: Surroundings) {
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
   const ground = { config, keys, vault, db, clock, log, metrics, version: VERSION, baseUrl: () => baseUrl };
   const { authz, user, marketplace, mounts } = await createGroups(ground, directory, brake);
-  const parts = { ...ground, ...directory, requireRelation: authz.requireRelation, brake, mounts };
+  const parts = { ...ground, ...directory, relations: authz.relations, brake, mounts };
   const { app, routes, describe } = createApp(parts);
   const isMarketplace = config.DEPLOYMENT === 'marketplace';
   const listener = isMarketplace && config.MARKETPLACE_PORT !== undefined ? createListenerApp(parts) : undefined;

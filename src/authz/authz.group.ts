@@ -11,7 +11,8 @@ import { createInsight } from './insight.ts';
 import { createJudge } from './judge.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
-import { createRequireRelation } from './relations.ts';
+import { createOwnerStore } from './relations.store.ts';
+import { createRelations } from './relations.ts';
 import { roleRoutes } from './roles.routes.ts';
 import { createRoleStore } from './roles.store.ts';
 import { createRoles } from './roles.ts';
@@ -32,7 +33,9 @@ export async function createAuthzGroup({ db, clock, baseUrl }: Ground) {
 
   return {
     roles,
-    requireRelation: createRequireRelation(judge, readId),
+    /** Who may do what, for the other groups. */
+    judge,
+    relations: createRelations(judge, createOwnerStore(db), readId),
     clusters: createVisible(graphs, createVisibleStore(db)),
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));

@@ -45,7 +45,7 @@ export function insightRoutes(scope: Scope, insight: Insight, baseUrl: () => str
   scope.get(
     '/authz/objects/:objectType/:objID/explain',
     {
-      config: { access: signedIn('authz', { organization: true }) },
+      config: { access: signedIn('authz', { about: 'query' }) },
       schema: {
         summary: 'Why somebody holds a relation on an object, or what is missing',
         tags,

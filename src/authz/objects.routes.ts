@@ -17,7 +17,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.get(
     '/authz/objects/:objectType/:objID/allowed-permissions',
     {
-      config: { access: signedIn('authz', { organization: true, queryToken: true }) },
+      config: { access: signedIn('authz', { about: 'query', queryToken: true }) },
       schema: {
         summary: 'The permissions that the caller holds on one object',
         tags: ['authorization'],
@@ -37,7 +37,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.post(
     '/authz/objects/allowed-permissions',
     {
-      config: { access: signedIn('authz', { organization: true, level: 'read' }) },
+      config: { access: signedIn('authz', { about: 'query', level: 'read' }) },
       schema: {
         summary: 'The permissions that the caller holds on many objects, at one moment',
         tags: ['authorization'],

@@ -2,33 +2,78 @@ import type { Person } from '../directory/callers.ts';
 import { AppError } from '../errors.ts';
 import type { Judge, ObjectRef } from './judge.ts';
 
+/** What routes may be about, beside the organization. */
+export type OwnedType = 'team' | 'cluster' | 'contract' | 'robot_ac';
+
 interface RelationOf {
-  readonly type: 'organization' | 'role';
+  readonly type: 'organization' | 'role' | OwnedType;
   readonly relation: string;
   /** Who holds this on the organization may know that a role does not exist. */
   readonly manages?: string;
+  /** A relation that takes this one away for a while, and what is said then. */
+  readonly unless?: { readonly relation: string; readonly say: string };
 }
+
+const LAST_OWNER = 'the last owner of an organization cannot leave';
+const organization = (relation: string): RelationOf => ({ type: 'organization', relation });
+const on = (type: OwnedType, relation: string): RelationOf => ({ type, relation });
 
 /** The relations that routes ask for: what the specification calls them, and what the model does. */
 const RELATIONS: Readonly<Record<string, RelationOf>> = {
-  'create_role:org': { type: 'organization', relation: 'can_create_role' },
-  'view_members:org': { type: 'organization', relation: 'can_view_members' },
+  'view:org': organization('can_view'),
+  'edit:org': organization('can_edit'),
+  'delete:org': organization('can_delete'),
+  'view_members:org': organization('can_view_members'),
+  'add_member:org': organization('can_add_member'),
+  'remove_member:org': organization('can_remove_member'),
+  'view_teams:org': organization('can_view_teams'),
+  'create_team:org': organization('can_create_team'),
+  'view_roles:org': organization('can_view_roles'),
+  'create_role:org': organization('can_create_role'),
+  'edit_roles:org': organization('can_edit_roles'),
+  'view_audit_log:org': organization('can_view_audit_log'),
+  'view_clusters:org': organization('can_view_clusters'),
+  'import_clusters:org': organization('can_import_clusters'),
+  'view_contracts:org': organization('can_view_contracts'),
+  'create_contracts:org': organization('can_create_contracts'),
+  'view_robots:org': organization('can_view_robots'),
+  'create_robots:org': organization('can_create_robots'),
   'view:role': { type: 'role', relation: 'can_view' },
   'viewer:role': { type: 'role', relation: 'viewer' },
   'edit:role': { type: 'role', relation: 'can_edit', manages: 'can_edit_roles' },
   'delete:role': { type: 'role', relation: 'can_delete', manages: 'can_delete_roles' },
+  'view:team': on('team', 'can_view'),
+  'edit:team': on('team', 'can_edit'),
+  'delete:team': on('team', 'can_delete'),
+  'add_member:team': on('team', 'can_add_member'),
+  'remove_member:team': {
+    type: 'team',
+    relation: 'can_remove_member',
+    unless: { relation: 'kept', say: LAST_OWNER },
+  },
+  'view:cluster': on('cluster', 'can_view'),
+  'edit:cluster': on('cluster', 'can_edit'),
+  'remove:cluster': on('cluster', 'can_remove'),
+  'view:contract': on('contract', 'can_view'),
+  'edit:contract': on('contract', 'can_edit'),
+  'delete:contract': on('contract', 'can_delete'),
+  'view:robot_ac': on('robot_ac', 'can_view'),
+  'edit:robot_ac': on('robot_ac', 'can_edit'),
+  'delete:robot_ac': on('robot_ac', 'can_delete'),
 };
 
+export interface OwnerStore {
+  ownerOf(type: OwnedType, id: bigint): Promise<bigint | undefined>;
+}
+
+type ReadId = (text: string, what: string) => bigint;
+
 /** The check comes before the load: who does not hold the relation does not learn whether the object exists. */
-export function createRequireRelation(judge: Pick<Judge, 'holds'>, readId: (text: string, what: string) => bigint) {
-  return async function requireRelation(
-    person: Person,
-    organizationId: bigint,
-    named: string,
-    id?: string,
-  ): Promise<void> {
-    const wanted = RELATIONS[named];
-    if (!wanted) throw new AppError('internal', `no relation is called ${named}`);
+export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, readId: ReadId) {
+  return { require, requireOn, ownerOf };
+
+  async function require(person: Person, organizationId: bigint, named: string, id?: string): Promise<void> {
+    const wanted = relationNamed(named);
     const organization: ObjectRef = { type: 'organization', id: organizationId };
     const object: ObjectRef = wanted.type === 'role' ? { type: 'role', id: readId(id ?? '', 'role ID') } : organization;
     if (await judge.holds(person.id, organizationId, wanted.relation, object)) return;
@@ -36,6 +81,37 @@ export function createRequireRelation(judge: Pick<Judge, 'holds'>, readId: (text
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`);
-    throw new AppError('forbidden', `missing relation ${named}`);
-  };
+    throw missing(named);
+  }
+
+  async function requireOn(person: Person, named: string, id: string): Promise<bigint> {
+    const { type, relation, unless } = relationNamed(named);
+    const ownerId = await ownerOf(named, id);
+    if (ownerId === undefined) throw new AppError('notFound', `${type} does not exist`);
+    const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
+    if (await judge.holds(person.id, ownerId, relation, object)) return ownerId;
+    if (!(await judge.holds(person.id, ownerId, 'can_view', object))) {
+      throw new AppError('notFound', `${type} does not exist`);
+    }
+    if (unless && (await judge.holds(person.id, ownerId, unless.relation, object))) {
+      throw new AppError('conflict', unless.say);
+    }
+    throw missing(named);
+  }
+
+  async function ownerOf(named: string, id: string): Promise<bigint | undefined> {
+    const { type } = relationNamed(named);
+    if (type === 'organization' || type === 'role') throw new AppError('internal', `${named} is not about an object`);
+    return await store.ownerOf(type, readId(id, `${type} ID`));
+  }
+}
+
+function relationNamed(named: string): RelationOf {
+  const found = RELATIONS[named];
+  if (!found) throw new AppError('internal', `no relation is called ${named}`);
+  return found;
+}
+
+function missing(named: string): AppError {
+  return new AppError('forbidden', `missing relation ${named}`);
 }

@@ -20,17 +20,21 @@ export interface SignedAccess extends AccessOptions {
 /** A relation and what it is held on, as the specification writes it: `view:role`. */
 export type NamedRelation = `${string}:${string}`;
 
-/** Refuses a person who does not hold the relation; `id` is the object that the path names, if it names one. */
-export type RequireRelation = (
-  person: Person,
-  organizationId: bigint,
-  relation: NamedRelation,
-  id: string | undefined,
-) => Promise<void>;
+/** Asks the engine, and refuses a person who does not hold a relation. */
+export interface Relations {
+  /** In an organization; `id` is the object that the path names, if it names one. */
+  require(person: Person, organizationId: bigint, relation: NamedRelation, id: string | undefined): Promise<void>;
+  /** On an object that is known by its ID alone; answers whose it is. */
+  requireOn(person: Person, relation: NamedRelation, id: string): Promise<bigint>;
+  /** Whose the object is that a relation is asked about, if it exists. */
+  ownerOf(relation: NamedRelation, id: string): Promise<bigint | undefined>;
+}
 
 interface AccessOptions {
-  /** The request must name an organization with `org`. */
-  readonly organization?: boolean;
+  /** Where the request says what it is about: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
+  readonly about?: 'query' | 'path' | 'object';
+  /** Robot accounts may call this about what their own organization owns, whatever relation people need. */
+  readonly robots?: boolean;
   /** The token may also stand in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication. */
@@ -50,7 +54,7 @@ export const siteAdmin = (area: ScopeArea): Access => ({ who: 'siteAdmin', area 
 export const member = (area: ScopeArea, options: AccessOptions = {}): Access => ({
   who: 'member',
   area,
-  organization: true,
+  about: 'query',
   ...options,
 });
 /** A member who also holds the relation, on the object that the path names with `:id` or else on the organization. */
@@ -58,7 +62,22 @@ export const holds = (relation: NamedRelation, area: ScopeArea): Access => ({
   who: 'holds',
   area,
   relation,
-  organization: true,
+  about: 'query',
+});
+/** Who holds the relation on the organization of `/orgs/:org`. It does not exist for those who are not in it. */
+export const holdsIn = (relation: NamedRelation, area: ScopeArea): Access => ({
+  who: 'holds',
+  area,
+  relation,
+  about: 'path',
+});
+/** Who holds the relation on the object of `/teams/:id`. It does not exist for those who may not see it. */
+export const holdsOn = (relation: NamedRelation, area: ScopeArea, options: { robots?: boolean } = {}): Access => ({
+  who: 'holds',
+  area,
+  relation,
+  about: 'object',
+  ...options,
 });
 
 declare module 'fastify' {
@@ -80,6 +99,10 @@ export interface Caller {
   readonly csrf?: string;
   /** Where the route asks for one. */
   readonly organization?: Organization;
+  /** The account that owns the object which the route is about. */
+  readonly ownerId?: bigint;
+  /** The robot account whose token was shown; then `person` is the organization that it works for. */
+  readonly robotId?: bigint;
   /** The administrator who acts in this person's name, if one does. */
   readonly onBehalf?: string;
 }
@@ -96,15 +119,24 @@ export function callerIn(request: FastifyRequest): Caller & { readonly organizat
   return { ...caller, organization: caller.organization };
 }
 
+/** The account that owns the object of a route that is about one. */
+export function ownerIn(request: FastifyRequest): bigint {
+  const { ownerId } = callerOf(request);
+  if (ownerId === undefined) throw new AppError('internal', 'route is about no object');
+  return ownerId;
+}
+
 export function actorOf(request: FastifyRequest): Actor {
-  const { person, onBehalf } = callerOf(request);
+  const { person, onBehalf, robotId } = callerOf(request);
+  if (robotId !== undefined)
+    return { id: person.id, name: `robot ${robotId} of ${person.login}`, requestId: request.id };
   const name = onBehalf === undefined ? person.login : `${onBehalf} as ${person.login}`;
   return { id: person.id, name, requestId: request.id };
 }
 
 interface Options {
   readonly callers: Callers;
-  readonly requireRelation: RequireRelation;
+  readonly relations: Relations;
   readonly usage: Pick<TokenUsage, 'note'>;
   readonly brake: Brake;
   readonly queryTokens: boolean;
@@ -113,7 +145,7 @@ interface Options {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** The one place that turns a credential into a caller, or refuses. */
-export function createAdmission({ callers, requireRelation, usage, brake, queryTokens }: Options) {
+export function createAdmission({ callers, relations, usage, brake, queryTokens }: Options) {
   return async function admit(request: FastifyRequest): Promise<void> {
     const access = request.routeOptions.config?.access;
     if (!access || access.who === 'anyone' || access.who === 'webhook') return;
@@ -121,7 +153,7 @@ export function createAdmission({ callers, requireRelation, usage, brake, queryT
     if (access.basic && credential.kind !== 'none' && !isBasic(credential)) {
       throw new AppError('unauthenticated', 'this call needs Basic authentication');
     }
-    const shown = await identify(credential, request);
+    const shown = await identify(credential, request, access);
     refuseUnusable(shown.person);
     refuseNarrowToken(shown, access, request.method);
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
@@ -130,14 +162,35 @@ export function createAdmission({ callers, requireRelation, usage, brake, queryT
       throw new AppError('forbidden', 'user should be the site admin');
     }
     request.caller = caller;
-    if (!access.organization) return;
-    const organization = await findOrganization(request, caller, access);
-    if (access.relation) {
-      const { id } = request.params as { id?: string };
-      await requireRelation(caller.person, organization.id, access.relation, id);
+    if (!access.about) return;
+    const { id, org } = request.params as { id?: string; org?: string };
+    if (access.about === 'object') {
+      request.caller = { ...caller, ownerId: await ownerOfObject(caller, access, id ?? '') };
+      return;
     }
+    const organization =
+      access.about === 'path'
+        ? await organizationOfPath(org ?? '', caller)
+        : await findOrganization(request, caller, access);
+    if (access.relation) await relations.require(caller.person, organization.id, access.relation, id);
     request.caller = { ...caller, organization };
   };
+
+  async function ownerOfObject(caller: Caller, access: SignedAccess, id: string): Promise<bigint> {
+    const { relation } = access;
+    if (!relation) throw new AppError('internal', 'a route about an object names no relation');
+    if (caller.robotId === undefined) return await relations.requireOn(caller.person, relation, id);
+    const ownerId = await relations.ownerOf(relation, id);
+    if (ownerId !== caller.person.id) throw new AppError('notFound', `${relation.split(':')[1]} does not exist`);
+    return ownerId;
+  }
+
+  /** What a stranger cannot tell from an organization that does not exist. */
+  async function organizationOfPath(name: string, { person }: Caller): Promise<Organization> {
+    const organization = await callers.organizationNamed(name);
+    if (organization && (person.isAdmin || person.organizations.has(organization.id))) return organization;
+    throw new AppError('notFound', 'organization does not exist');
+  }
 
   /** A site administrator may do what another user would, by their name in `?sudo=` or the Sudo header. */
   async function inTheNameOf(caller: Caller, name: unknown): Promise<Caller> {
@@ -148,16 +201,18 @@ export function createAdmission({ callers, requireRelation, usage, brake, queryT
     return { ...caller, person, onBehalf: caller.person.login };
   }
 
-  async function identify(credential: Credential, request: FastifyRequest): Promise<Caller> {
+  async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
     const now = new Date();
     switch (credential.kind) {
       case 'none':
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await byToken(credential.text, request.ip, now);
-        if (grant.robotId !== null) throw new AppError('forbidden', 'robot accounts cannot call this');
+        const { person, robotId, scopes } = grant;
+        if (robotId !== null && !access.robots) throw new AppError('forbidden', 'robot accounts cannot call this');
         usage.note(grant.tokenId, now);
-        return { person: grant.person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes: grant.scopes };
+        const robot = robotId === null ? undefined : { robotId };
+        return { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };
       }
       case 'password': {
         const { login, password } = credential;

@@ -93,7 +93,7 @@ function whoMayCall(access: Access, method: string): string {
     signedIn: 'Any signed-in user may call this.',
     siteAdmin: 'Site administrators may call this.',
     member: 'Members of the organization may call this.',
-    holds: `Members of the organization who hold \`${access.relation}\` may call this.`,
+    holds: `Who holds \`${access.relation}\` may call this.`,
   }[access.who];
   return `${who} A token needs the scope \`${neededScope(access, method)}\`.`;
 }
@@ -110,7 +110,7 @@ function responsesOf({ path, schema, access }: BookedRoute): object {
   const refusals = [
     ...(access.who === 'anyone' || access.who === 'webhook' ? [] : [401, 403]),
     ...(schema.body ? [isListener ? 400 : 422] : []),
-    ...(access.who !== 'anyone' && access.who !== 'webhook' && access.organization ? [400] : []),
+    ...('about' in access && access.about ? [access.about === 'query' ? 400 : 404] : []),
     ...(isListener ? [500] : [429, 500]),
   ].sort();
   const answers = Object.entries(schema.response ?? {}).map(

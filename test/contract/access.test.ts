@@ -8,6 +8,7 @@ import { openTestHouse, type TestHouse } from '../support/house.ts';
 const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'version',
   id: '999999',
+  org: 'acme',
   objectType: 'organization',
   objID: '999999',
   username: 'nobody',
@@ -63,7 +64,7 @@ async function callAll(house: TestHouse, route: BookedRoute): Promise<string> {
     /:(\w+)|\*/g,
     (whole, name) => PARAMETERS[name ?? whole] ?? assert.fail(missing(key, 'PARAMETERS', name)),
   );
-  const isOrganized = 'organization' in route.access && route.access.organization;
+  const isOrganized = 'about' in route.access && route.access.about === 'query';
   const query = [isOrganized ? 'org=acme' : '', QUERIES[key] ?? ''].filter((part) => part !== '').join('&');
   if (route.schema.body && !(key in BODIES)) assert.fail(missing(key, 'BODIES', key));
   const statuses: number[] = [];

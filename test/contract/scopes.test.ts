@@ -19,7 +19,7 @@ async function call(house: TestHouse, route: BookedRoute, scopes: readonly strin
   const { text } = await house.house.tokens.issue({ accountId, name: crypto.randomUUID(), scopes });
   const access = route.access as SignedAccess;
   const path = route.path.replace(/:\w+|\*/g, '999999');
-  const query = access.organization ? '?org=acme' : '';
+  const query = access.about === 'query' ? '?org=acme' : '';
   const credential = access.basic ? `Basic ${Buffer.from(`root:${text}`).toString('base64')}` : `token ${text}`;
   const hasBody = route.method !== 'GET' && route.method !== 'HEAD';
   const answer = await house.call(route.method, `${path}${query}`, hasBody ? {} : undefined, {

@@ -11,7 +11,7 @@ const ROUTES: readonly [string, Access][] = [
   ['/reads', signedIn('authz', { level: 'read' })],
   ['/site-admin', siteAdmin('admin')],
   ['/member', member('authz')],
-  ['/organization', signedIn('authz', { organization: true })],
+  ['/organization', signedIn('authz', { about: 'query' })],
   ['/query', signedIn('authz', { queryToken: true })],
 ];
 

@@ -29,7 +29,7 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
   createRouteBook(app);
   const admit = createAdmission({
     callers,
-    requireRelation: async () => undefined,
+    relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     usage: { note: () => undefined },
     brake: createBrake(20),
     queryTokens,

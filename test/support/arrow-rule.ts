@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Import, SourceFile } from './imports.ts';
 
-/** `main → house → app, groups → authz | user | marketplace → http → bus → rebac | directory → vault → errors, db`: left may import right. */
+/** `main → house → app, groups → authz | user | marketplace | administration → http → bus → rebac | directory → vault → errors, db`: left may import right. */
 const FLOORS: readonly (readonly string[])[] = [
   ['errors'],
   ['json', 'db', 'config', 'log', 'keys', 'metrics', 'mail', 'signed-text', 'operator', 'outbound'],
@@ -9,13 +9,13 @@ const FLOORS: readonly (readonly string[])[] = [
   ['rebac', 'directory'],
   ['bus'],
   ['http', 'ground'],
-  ['authz', 'user', 'marketplace', 'admin'],
+  ['authz', 'user', 'marketplace', 'administration', 'admin'],
   ['app', 'groups'],
   ['house'],
   ['demo', 'first-start', 'commands'],
   ['main', 'cli'],
 ];
-const WITH_RULES = new Set(['authz', 'user', 'marketplace', 'rebac', 'directory', 'vault', 'bus']);
+const WITH_RULES = new Set(['authz', 'user', 'marketplace', 'administration', 'rebac', 'directory', 'vault', 'bus']);
 const OUTSIDE = new Set(['cli', 'console', 'client']);
 const DRIVERS = /^(pg|@electric-sql\/pglite)(\/|$)/;
 const MOST_LINES = 400;
