@@ -3,11 +3,13 @@ import type { Config } from './config.ts';
 import type { Callers } from './directory/callers.ts';
 import type { TokenUsage } from './directory/token-usage.ts';
 import { AppError } from './errors.ts';
-import { createAdmission, type Relations } from './http/access.ts';
+import type { Relations } from './http/access.ts';
+import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
 import { docsRoutes } from './http/docs.ts';
 import { marketplaceVoice, platformVoice, speak, type Voice } from './http/errors.ts';
 import { frontendRoutes } from './http/frontend.ts';
+import { createGate, refuseUnknown } from './http/gate.ts';
 import { observe } from './http/observe.ts';
 import { describeApi, LISTENER_PREFIX } from './http/openapi.ts';
 import { createRateLimit } from './http/rate-limit.ts';
@@ -49,22 +51,13 @@ export function createApp(parts: AppParts) {
     refuse: (error, request, reply) => void speak(voiceOf(request.url), error, request, reply),
     word: (path, message) => voiceOf(path).body(new AppError('invalid', message), ''),
   });
-  const book = createRouteBook(app);
-  const admit = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
-  const count = createRateLimit(config.RATE_LIMIT);
-
   observe(app, metrics);
-  app.addHook('onRequest', async (request, reply) => {
-    try {
-      await admit(request);
-    } finally {
-      // A marketplace takes a 429 for the last word, so what it delivers is never put off.
-      if (request.routeOptions.config?.access?.who !== 'webhook') count(request, reply);
-    }
-    if (request.caller?.csrf !== undefined) reply.header('X-Csrf-Token', request.caller.csrf);
-    // Before a body is read: what is sent to a place that does not exist is nobody's business.
-    if (request.is404) throw book.refuseUnknown(request.method, request.url);
-  });
+  const count = createRateLimit(config.RATE_LIMIT);
+  const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
+  const book = createRouteBook(app, ({ path, access }) =>
+    createGate(access, admission(access), count, metrics.requests.of(path)),
+  );
+  refuseUnknown(app, book, count);
   giveVoice(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   if (hasListener) {
@@ -100,13 +93,13 @@ export function createListenerApp(parts: AppParts) {
     refuse: (error, request, reply) => void speak(marketplaceVoice, error, request, reply),
     word: (_path, message) => marketplaceVoice.body(new AppError('invalid', message), ''),
   });
-  const book = createRouteBook(app);
-  const count = createRateLimit(config.RATE_LIMIT);
   observe(app, metrics);
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config?.access?.who !== 'webhook') count(request, reply);
-    if (request.is404) throw book.refuseUnknown(request.method, request.url);
-  });
+  const count = createRateLimit(config.RATE_LIMIT);
+  // Nobody signs in here.
+  const book = createRouteBook(app, ({ path, access }) =>
+    createGate(access, (_request, done) => done(), count, metrics.requests.of(path)),
+  );
+  refuseUnknown(app, book, count);
   giveVoice(app, marketplaceVoice, book);
   app.register(async (scope) => listenerScope(scope, book, parts), { prefix: LISTENER_PREFIX });
   return app;

@@ -27,6 +27,11 @@ export function createMetrics(questions: () => number) {
 
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** The durations of the requests to one route. */
+export interface RouteDurations {
+  observe(method: string, status: number, seconds: number): void;
+}
+
 interface Series {
   readonly labels: Readonly<Record<string, string | number>>;
   /** How many fell between each bound and the one before; the last counts those beyond every bound. */
@@ -36,7 +41,7 @@ interface Series {
 
 /** A histogram by method, route and status. The library's own sorts and joins its labels again for every request. */
 function createDurations(name: string, help: string) {
-  const all = new Map<string, Series>();
+  const all: Series[] = [];
   // The registry asks a metric for no more than this.
   const metric = {
     name,
@@ -44,24 +49,31 @@ function createDurations(name: string, help: string) {
     type: 'histogram',
     get: async () => ({ name, help, type: 'histogram', values: values() }),
   };
-  return { observe, metric: metric as unknown as Metric };
+  return { of, metric: metric as unknown as Metric };
 
-  function observe(method: string, route: string, status: number, seconds: number): void {
-    const key = `${method} ${status} ${route}`;
-    let series = all.get(key);
-    if (series === undefined) {
+  function of(route: string): RouteDurations {
+    const byMethod = new Map<string, Map<number, Series>>();
+    return {
+      observe(method, status, seconds) {
+        const series = byMethod.get(method)?.get(status) ?? begin(method, status);
+        let place = 0;
+        while (place < BOUNDS.length && seconds > (BOUNDS[place] ?? 0)) place += 1;
+        series.counts[place] = (series.counts[place] ?? 0) + 1;
+        series.sum += seconds;
+      },
+    };
+
+    function begin(method: string, status: number): Series {
       const labels = { http_request_method: method, http_route: route, http_response_status_code: status };
-      series = { labels, counts: [...BOUNDS, 0].fill(0), sum: 0 };
-      all.set(key, series);
+      const series = { labels, counts: [...BOUNDS, 0].fill(0), sum: 0 };
+      byMethod.set(method, (byMethod.get(method) ?? new Map()).set(status, series));
+      all.push(series);
+      return series;
     }
-    let place = 0;
-    while (place < BOUNDS.length && seconds > (BOUNDS[place] ?? 0)) place += 1;
-    series.counts[place] = (series.counts[place] ?? 0) + 1;
-    series.sum += seconds;
   }
 
   function values(): object[] {
-    return [...all.values()].flatMap(({ labels, counts, sum }) => {
+    return all.flatMap(({ labels, counts, sum }) => {
       let count = 0;
       const buckets = counts.map((more, place) => {
         count += more;

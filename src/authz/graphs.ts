@@ -64,11 +64,21 @@ export function createGraphs(
     },
   });
 
-  return { of, together, copyOf, bytes, count: () => entries.size };
+  return { of, now, together, togetherNow, copyOf, bytes, count: () => entries.size };
 
   /** Exact as of the clock's latest reading, which began after the request arrived. To be asked at once. */
   async function of(accountId: bigint): Promise<Graph> {
     return (await entryOf(accountId)).graph;
+  }
+
+  /** The same without waiting, where it is known and exact already. */
+  function now(accountId: bigint): Graph | undefined {
+    return entryNow(accountId)?.graph;
+  }
+
+  function entryNow(accountId: bigint): Entry | undefined {
+    const known = entries.get(accountId);
+    return known && !known.isStale ? touched(accountId, known) : undefined;
   }
 
   /** Asks two graphs of one and the same moment, which is over when `ask` returns. */
@@ -76,22 +86,33 @@ export function createGraphs(
     for (;;) {
       const first = await entryOf(one);
       const second = await entryOf(other);
+      if (isOneMoment(first, second)) return ask(first.graph, second.graph);
       const [firstEnd, secondEnd] = [exactUntil(first), exactUntil(second)];
-      if (first.since <= secondEnd && second.since <= firstEnd) return ask(first.graph, second.graph);
       // Asking the database and not the clock, which may know of a write later than the database shows it.
       await refreshOnce(firstEnd < secondEnd ? one : other);
     }
   }
 
   async function entryOf(accountId: bigint): Promise<Entry> {
-    const known = entries.get(accountId);
-    if (known && !known.isStale) return touched(accountId, known);
+    const known = entryNow(accountId);
+    if (known) return known;
     const needed = clock.revision;
     for (;;) {
       const entry = await refreshOnce(accountId);
       // A refresh that another request began may have seen an older moment than this request is owed.
       if (entry.revision >= needed) return entry;
     }
+  }
+
+  /** Both graphs of one and the same moment, where that needs no waiting. */
+  function togetherNow(one: bigint, other: bigint): readonly [Graph, Graph] | undefined {
+    const first = entryNow(one);
+    const second = first && entryNow(other);
+    return second && isOneMoment(first, second) ? [first.graph, second.graph] : undefined;
+  }
+
+  function isOneMoment(first: Entry, second: Entry): boolean {
+    return first.since <= exactUntil(second) && second.since <= exactUntil(first);
   }
 
   function exactUntil({ revision, isStale }: Entry): bigint {

@@ -5,7 +5,8 @@ import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
 import type { Graphs } from './graphs.ts';
-import { type Judge, nameOf, type ObjectRef } from './judge.ts';
+import type { Judge } from './judge.ts';
+import { nameOf, type ObjectRef } from './object-ref.ts';
 import { draftOf, type RoleDraft, type RoleInput, type RoleStore } from './roles.ts';
 
 /** What an object such as `team:4` is called. */

@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import { callerIn, signedIn } from '../http/access.ts';
 import { Int64, Int64Input, OrgQuery, readId, readIdNumber } from '../http/schemas.ts';
-import type { Scope } from '../http/server.ts';
-import type { ObjectRef } from './judge.ts';
+import { type Scope, sendText } from '../http/server.ts';
+import type { Soon } from './judge.ts';
+import type { ObjectRef } from './object-ref.ts';
 import { type Objects, readObjectType } from './objects.ts';
 
 const MOST_OBJECTS = 1000;
@@ -26,11 +27,11 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         response: { 200: Allowed },
       },
     },
-    async (request) => {
+    (request, reply) => {
       const { person, organization } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
-      const [found = []] = await objects.allowed({ personId: person.id, organizationId: organization.id }, [object]);
-      return { objectType: object.type, objectID: object.id, allowedPermissions: found };
+      const found = objects.allowed({ personId: person.id, organizationId: organization.id }, [object]);
+      return whenKnown(found, ([relations = []]) => sendText(reply, write(object, relations)));
     },
   );
 
@@ -46,28 +47,36 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         response: { 200: Type.Array(Allowed) },
       },
     },
-    async (request, reply) => {
+    (request, reply) => {
       const { person, organization } = callerIn(request);
       const asked = request.body.map(({ objectType, objectID }) => ({
         type: readObjectType(objectType),
         id: readIdNumber(objectID, 'object ID'),
       }));
-      const found = await objects.allowed({ personId: person.id, organizationId: organization.id }, asked);
-      const answers = asked.map((object, place) => write(object, found[place] ?? []));
-      return reply
-        .type('application/json; charset=utf-8')
-        .serializer(asIs)
-        .send(`[${answers.join()}]` as never);
+      const found = objects.allowed({ personId: person.id, organizationId: organization.id }, asked);
+      return whenKnown(found, (relations) => {
+        sendText(reply, `[${asked.map((object, place) => write(object, relations[place] ?? [])).join()}]`);
+      });
     },
   );
 }
 
-/** A thousand answers are put together here: the general serializer looks at every letter of names that are our own. */
-function write({ type, id }: ObjectRef, relations: readonly string[]): string {
-  const list = relations.length === 0 ? '' : `"${relations.join('","')}"`;
-  return `{"objectType":"${type}","objectID":${id},"allowedPermissions":[${list}]}`;
+/** Without a promise where there is nothing to wait for: these are the calls that a console makes by the thousand. */
+function whenKnown<T>(value: Soon<T>, answer: (value: T) => void): Promise<void> | undefined {
+  if (value instanceof Promise) return value.then(answer);
+  answer(value);
 }
 
-function asIs(text: unknown): string {
-  return text as string;
+/** The engine's answer to one question is one list, for as long as it is remembered; so is its text. */
+const texts = new WeakMap<readonly string[], string>();
+
+/** A thousand answers are put together here: the general serializer looks at every letter of names that are our own. */
+function write({ type, id }: ObjectRef, relations: readonly string[]): string {
+  let text = texts.get(relations);
+  if (text === undefined) {
+    const list = relations.length === 0 ? '' : `"${relations.join('","')}"`;
+    text = `{"objectType":"${type}","objectID":${id},"allowedPermissions":[${list}]}`;
+    texts.set(relations, text);
+  }
+  return text;
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
-import { type Judge, OBJECT_TYPES, type ObjectRef, type ObjectType } from './judge.ts';
+import type { Judge, Soon } from './judge.ts';
+import { OBJECT_TYPES, type ObjectRef, type ObjectType } from './object-ref.ts';
 
 export type Objects = ReturnType<typeof createObjects>;
 
@@ -12,11 +13,12 @@ export interface Asker {
 export function createObjects(judge: Pick<Judge, 'allowed'>) {
   return { allowed };
 
-  async function allowed(asker: Asker, objects: readonly ObjectRef[]): Promise<string[][]> {
+  /** At once where all is known that the answer hangs on. */
+  function allowed(asker: Asker, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
     if (objects.some((object) => object.type === 'user' && object.id !== asker.personId)) {
       throw new AppError('forbidden', 'users may ask about themselves only');
     }
-    return await judge.allowed(asker.personId, asker.organizationId, objects);
+    return judge.allowed(asker.personId, asker.organizationId, objects);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Person } from '../directory/callers.ts';
 import { AppError } from '../errors.ts';
-import type { Judge, ObjectRef } from './judge.ts';
+import type { Judge } from './judge.ts';
+import type { ObjectRef } from './object-ref.ts';
 
 /** What routes may be about, beside the organization. */
 export type OwnedType = 'team' | 'cluster' | 'contract' | 'robot_ac';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../errors.ts';
-import type { Clock } from './clock.ts';
+import type { Clock, Done } from './clock.ts';
 import { createExactCache, type Loaded } from './exact-cache.ts';
 import { verifyAbsentPassword, verifyPassword } from './passwords.ts';
 import { hashSecret, isTokenText } from './token-text.ts';
@@ -65,7 +65,11 @@ const PLAUSIBLE_NAME = /^[\x20-\x7e]{1,254}$/;
  * Turns what a client shows into the person behind it. Each of these waits for the clock, so from then on everything
  * that is remembered is exact for the request that asked: nothing later in the request needs to wait again.
  */
-export function createCallers(store: CallerStore, clock: Pick<Clock, 'current' | 'revision' | 'listen'>, key: Buffer) {
+export function createCallers(
+  store: CallerStore,
+  clock: Pick<Clock, 'current' | 'whenCurrent' | 'revision' | 'listen'>,
+  key: Buffer,
+) {
   // The clear text of a token is not kept in memory: a plain fast hash of 160 random bits is as good a name for it.
   const tokens = createExactCache<TokenGrant>({
     clock,
@@ -93,13 +97,24 @@ export function createCallers(store: CallerStore, clock: Pick<Clock, 'current' |
     most: MOST_REMEMBERED,
   });
 
-  return { byToken, bySession, byPassword, personNamed, organizationNamed };
+  return {
+    byToken,
+    bySession,
+    byPassword,
+    personNamed,
+    organizationNamed,
+    tokenName,
+    /** For who can do without a promise: from the call back on, what is remembered is exact for the request. */
+    whenCurrent: (done: Done) => clock.whenCurrent(done),
+    rememberedToken: tokens.remembered,
+    rememberedOrganization: (name: string) => organizations.remembered(name.toLowerCase()),
+  };
 
   async function byToken(text: string, now: Date): Promise<TokenGrant> {
-    if (!isTokenText(text)) throw wrongCredential();
+    const name = tokenName(text);
+    if (name === undefined) throw wrongCredential();
     await clock.current();
-    const hash = storedHash(text);
-    const grant = tokens.remembered(hash) ?? (await tokens.get(hash));
+    const grant = tokens.remembered(name) ?? (await tokens.get(name));
     if (!grant || (grant.expiresAt && grant.expiresAt <= now)) throw wrongCredential();
     return grant;
   }
@@ -134,8 +149,12 @@ export function createCallers(store: CallerStore, clock: Pick<Clock, 'current' |
     return PLAUSIBLE_NAME.test(name) ? await organizations.get(name.toLowerCase()) : undefined;
   }
 
-  /** The keyed hash takes ten times as long as the plain one, so it is made once for each token in use. */
-  function storedHash(text: string): string {
+  /**
+   * What stands for a token in memory and in the store; nothing for a text that cannot be one. The keyed hash takes ten
+   * times as long as the plain one, so it is made once for each token in use.
+   */
+  function tokenName(text: string): string | undefined {
+    if (!isTokenText(text)) return undefined;
     const plain = hash('sha256', text, 'base64');
     let stored = keyed.get(plain);
     if (stored === undefined) {

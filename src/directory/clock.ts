@@ -33,6 +33,8 @@ export type Work<T> = (
 /** A transaction that decides who a caller is or what they may do; it names all that it touches, and what it did. */
 export type Write = <T>(work: Work<T>) => Promise<T>;
 
+export type Done = (error?: unknown) => void;
+
 export interface Listener {
   forget(change: Change): void;
   forgetAll(): void;
@@ -41,6 +43,8 @@ export interface Listener {
 export interface Clock {
   /** Resolves when everything remembered is exact as of a moment after the call. */
   current(): Promise<void>;
+  /** The same without a promise: calls back at once where nothing needs to be asked. */
+  whenCurrent(done: Done): void;
   /** The revision that everything remembered is exact as of. */
   readonly revision: bigint;
   readonly write: Write;
@@ -64,11 +68,12 @@ export function createClock(store: ClockStore): Clock {
   let revision = NEVER;
   let ownRevision: bigint | undefined;
   let questions = 0;
-  let reading: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
+  let isReading = false;
+  let waiting: Done[] = [];
 
   return {
     current,
+    whenCurrent,
     write,
     listen: (listener) => listeners.push(listener),
     prune: (keep) => store.prune(keep),
@@ -81,22 +86,28 @@ export function createClock(store: ClockStore): Clock {
   };
 
   function current(): Promise<void> {
-    if (store.onlyWriter && revision === ownRevision) return Promise.resolve();
-    next ??= begin();
-    return next;
+    return new Promise((resolve, reject) => whenCurrent((error) => (error === undefined ? resolve() : reject(error))));
+  }
+
+  function whenCurrent(done: Done): void {
+    if (store.onlyWriter && revision === ownRevision) {
+      done();
+      return;
+    }
+    if (waiting.push(done) === 1 && !isReading) setImmediate(begin);
   }
 
   /** The next reading: after the one under way, else at the end of this turn, so that a whole wave shares it. */
-  async function begin(): Promise<void> {
-    if (reading) await reading.catch(() => undefined);
-    await new Promise((resolve) => setImmediate(resolve));
-    reading = next;
-    next = undefined;
-    try {
-      await read();
-    } finally {
-      reading = undefined;
-    }
+  function begin(): void {
+    const wave = waiting;
+    waiting = [];
+    isReading = true;
+    const finish = (error?: unknown) => {
+      isReading = false;
+      if (waiting.length > 0) setImmediate(begin);
+      for (const done of wave) tell(done, error);
+    };
+    read().then(() => finish(), finish);
   }
 
   async function read(): Promise<void> {
@@ -115,5 +126,16 @@ export function createClock(store: ClockStore): Clock {
       ownRevision = done.revision;
     }
     return done.result;
+  }
+}
+
+/** What one caller throws is its own fault, and must not keep the others waiting. */
+function tell(done: Done, error: unknown): void {
+  try {
+    done(error);
+  } catch (fault) {
+    setImmediate(() => {
+      throw fault;
+    });
   }
 }

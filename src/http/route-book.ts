@@ -1,4 +1,4 @@
-import type { RouteOptions } from 'fastify';
+import type { onRequestHookHandler, RouteOptions } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { Access } from './access.ts';
 import type { Scope } from './server.ts';
@@ -10,6 +10,8 @@ export interface BookedRoute {
   readonly access: Access;
   readonly schema: RouteSchema;
 }
+
+type Hook = onRequestHookHandler;
 
 export interface RouteSchema {
   readonly summary?: string;
@@ -37,7 +39,7 @@ declare module 'fastify' {
  * Every route as it is mounted. From this the documentation is made, and a path that exists for another method is
  * told from one that does not exist. A route that does not say who may call it stops the start.
  */
-export function createRouteBook(app: Scope) {
+export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, 'path' | 'access'>) => Hook) {
   const routes: BookedRoute[] = [];
   const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
@@ -46,6 +48,7 @@ export function createRouteBook(app: Scope) {
     const methods = [route.method].flat();
     if (!access) throw new Error(`route ${methods.join(',')} ${route.url} does not declare who may call it`);
     for (const method of methods) book(method, route, access);
+    if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });
 
   return { routes, refuseUnknown };

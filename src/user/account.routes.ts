@@ -1,9 +1,19 @@
 import Type from 'typebox';
+import type { Person } from '../directory/callers.ts';
 import { callerOf, signedIn } from '../http/access.ts';
-import type { Scope } from '../http/server.ts';
+import { type Scope, sendText } from '../http/server.ts';
+import { writeJson } from '../json.ts';
 import { presentSelf, User } from './user.view.ts';
 
 export function accountRoutes(scope: Scope, baseUrl: () => string): void {
+  // The most frequent of all calls. A person is never changed, only replaced, so the answer lasts as long as they do.
+  const texts = new WeakMap<Person, string>();
+  const remember = (person: Person) => {
+    const text = writeJson(presentSelf(person, baseUrl()));
+    texts.set(person, text);
+    return text;
+  };
+
   scope.get(
     '/user',
     {
@@ -17,6 +27,10 @@ export function accountRoutes(scope: Scope, baseUrl: () => string): void {
         response: { 200: User },
       },
     },
-    async (request) => presentSelf(callerOf(request).person, baseUrl(), request.query.check_client_org === 'true'),
+    (request, reply) => {
+      const { person } = callerOf(request);
+      if (request.query.check_client_org === 'true') reply.send(presentSelf(person, baseUrl(), true));
+      else sendText(reply, texts.get(person) ?? remember(person));
+    },
   );
 }

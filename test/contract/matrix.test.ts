@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { OBJECT_TYPES } from '../../src/authz/judge.ts';
+import { OBJECT_TYPES } from '../../src/authz/object-ref.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
 import { matchGolden } from '../support/golden.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';

@@ -56,6 +56,41 @@ describe('the clock', () => {
     assert.equal(clock.revision, 5n);
   });
 
+  it('calls back everybody of a wave, whatever one of them does', async (t) => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const called: string[] = [];
+    const later = globalThis.setImmediate;
+    const surfaced = new Promise((resolve) => {
+      t.mock.method(globalThis, 'setImmediate', (run: () => void) =>
+        later(() => {
+          try {
+            run();
+          } catch (fault) {
+            resolve(fault);
+          }
+        }),
+      );
+    });
+    clock.whenCurrent(() => {
+      called.push('first');
+      throw new Error('of one caller');
+    });
+    clock.whenCurrent(() => {
+      called.push('second');
+      clock.whenCurrent((error) => called.push(`third ${error}`));
+    });
+    await turn();
+    asked[0]?.answer();
+    assert.match(String(await surfaced), /of one caller/);
+    assert.deepEqual(called, ['first', 'second']);
+    await turn();
+    assert.equal(asked.length, 2);
+    asked[1]?.fail(new Error('no database'));
+    await turn();
+    assert.deepEqual(called, ['first', 'second', 'third Error: no database']);
+  });
+
   it('never uses a reading that began before the request came', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);

@@ -1,10 +1,12 @@
 import { AppError } from '../../src/errors.ts';
-import { createAdmission } from '../../src/http/access.ts';
+import { createAdmission } from '../../src/http/admission.ts';
 import { createBrake } from '../../src/http/brake.ts';
 import { platformVoice, speak } from '../../src/http/errors.ts';
+import { createGate } from '../../src/http/gate.ts';
 import { createRouteBook } from '../../src/http/route-book.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { openTestHouse, type TestHouse } from './house.ts';
 
 export interface Annex {
@@ -26,15 +28,15 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
     refuse: (error, request, reply) => void speak(voice, error, request, reply),
     word: (_path, message) => voice.body(new AppError('invalid', message), ''),
   });
-  createRouteBook(app);
-  const admit = createAdmission({
+  const admission = createAdmission({
     callers,
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     usage: { note: () => undefined },
     brake: createBrake(20),
     queryTokens,
   });
-  app.addHook('onRequest', async (request) => admit(request));
+  const durations = createMetrics(() => 0).requests.of('annex');
+  createRouteBook(app, ({ access }) => createGate(access, admission(access), () => undefined, durations));
   app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
   mount(app);
   return {

@@ -1,0 +1,212 @@
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../directory/callers.ts';
+import type { Done } from '../directory/clock.ts';
+import { scopesAllow } from '../directory/scopes.ts';
+import type { TokenUsage } from '../directory/token-usage.ts';
+import { AppError } from '../errors.ts';
+import { type Access, type Caller, isSafe, neededScope, type Relations, type SignedAccess } from './access.ts';
+import type { Brake } from './brake.ts';
+import { type Credential, isBasic, readCredential } from './credential.ts';
+
+interface Options {
+  readonly callers: Callers;
+  readonly relations: Relations;
+  readonly usage: Pick<TokenUsage, 'note'>;
+  readonly brake: Brake;
+  readonly queryTokens: boolean;
+}
+
+/** Calls back when the caller of a request is known, or with the refusal. */
+export type Admit = (request: FastifyRequest, done: Done) => void;
+
+/** The Authorization header that a connection showed last, and what stands for the token in it. */
+interface Shown {
+  readonly header: string;
+  readonly name: string;
+}
+
+const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
+
+/** The one place that turns a credential into a caller, or refuses. */
+export function createAdmission({ callers, relations, usage, brake, queryTokens }: Options) {
+  // No token is kept in clear for longer than the connection that it came over.
+  const shownOn = new WeakMap<Socket, Shown>();
+  const known = new WeakMap<TokenGrant, Caller>();
+
+  /** The door of one route. */
+  return function door(access: Access): Admit {
+    if (access.who === 'anyone' || access.who === 'webhook') return (_request, done) => done();
+    const needs: SignedAccess = access;
+    const isPlain = !needs.basic && !needs.robots && needs.who !== 'holds' && needs.about !== 'path';
+    return function admit(request, done) {
+      const name = isPlain ? tokenShown(request, needs) : undefined;
+      if (name === undefined) return void slowly(request, needs).then(() => done(), done);
+      callers.whenCurrent((error) => {
+        if (error !== undefined) done(error);
+        else if (atOnce(request, needs, name)) done();
+        else slowly(request, needs).then(() => done(), done);
+      });
+    };
+  };
+
+  /** The name of a token in the header, unless the request shows more than that. */
+  function tokenShown(request: FastifyRequest, access: SignedAccess): string | undefined {
+    const { headers, socket } = request.raw;
+    const header = headers.authorization;
+    const query = request.query as Readonly<Record<string, unknown>>;
+    if (header === undefined || headers.sudo !== undefined || query.sudo !== undefined) return undefined;
+    if (access.queryToken && (query.token !== undefined || query.access_token !== undefined)) return undefined;
+    const before = shownOn.get(socket);
+    if (before?.header === header) return before.name;
+    const name = callers.tokenName(TOKEN_HEADER.exec(header)?.[1] ?? '');
+    if (name !== undefined) shownOn.set(socket, { header, name });
+    return name;
+  }
+
+  /**
+   * What most requests are: a remembered token on a route that asks for no relation. Whatever else there is to say,
+   * every refusal included, is said by the slow way.
+   */
+  function atOnce(request: FastifyRequest, access: SignedAccess, name: string): boolean {
+    const grant = callers.rememberedToken(name);
+    if (grant === undefined || grant.robotId !== null) return false;
+    const { person, scopes } = grant;
+    const now = new Date();
+    if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
+    if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
+    if (!scopesAllow(scopes, neededScope(access, request.method))) return false;
+    let caller = known.get(grant) ?? remember(grant);
+    if (access.about !== undefined) {
+      const { org } = request.query as { org?: unknown };
+      const organization = typeof org === 'string' ? callers.rememberedOrganization(org) : undefined;
+      if (!organization) return false;
+      if (access.who === 'member' && !person.isAdmin && !person.organizations.has(organization.id)) return false;
+      caller = { ...caller, organization };
+    }
+    usage.note(grant.tokenId, now);
+    request.caller = caller;
+    return true;
+  }
+
+  function remember(grant: TokenGrant): Caller {
+    const { person, scopes, tokenId } = grant;
+    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes };
+    known.set(grant, caller);
+    return caller;
+  }
+
+  async function slowly(request: FastifyRequest, access: SignedAccess): Promise<void> {
+    const credential = readCredential(request, queryTokens && access.queryToken === true);
+    if (access.basic && credential.kind !== 'none' && !isBasic(credential)) {
+      throw new AppError('unauthenticated', 'this call needs Basic authentication');
+    }
+    const shown = await identify(credential, request, access);
+    refuseUnusable(shown.person);
+    refuseNarrowToken(shown, access, request.method);
+    const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
+    const caller = other === undefined ? shown : await inTheNameOf(shown, other);
+    if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
+      throw new AppError('forbidden', 'user should be the site admin');
+    }
+    request.caller = caller;
+    if (!access.about) return;
+    const { id, org } = request.params as { id?: string; org?: string };
+    if (access.about === 'object') {
+      request.caller = { ...caller, ownerId: await ownerOfObject(caller, access, id ?? '') };
+      return;
+    }
+    const organization =
+      access.about === 'path'
+        ? await organizationOfPath(org ?? '', caller)
+        : await findOrganization(request, caller, access);
+    if (access.relation) await relations.require(caller.person, organization.id, access.relation, id);
+    request.caller = { ...caller, organization };
+  }
+
+  async function ownerOfObject(caller: Caller, access: SignedAccess, id: string): Promise<bigint> {
+    const { relation } = access;
+    if (!relation) throw new AppError('internal', 'a route about an object names no relation');
+    if (caller.robotId === undefined) return await relations.requireOn(caller.person, relation, id);
+    const ownerId = await relations.ownerOf(relation, id);
+    if (ownerId !== caller.person.id) throw new AppError('notFound', `${relation.split(':')[1]} does not exist`);
+    return ownerId;
+  }
+
+  /** What a stranger cannot tell from an organization that does not exist. */
+  async function organizationOfPath(name: string, { person }: Caller): Promise<Organization> {
+    const organization = await callers.organizationNamed(name);
+    if (organization && (person.isAdmin || person.organizations.has(organization.id))) return organization;
+    throw new AppError('notFound', 'organization does not exist');
+  }
+
+  /** A site administrator may do what another user would, by their name in `?sudo=` or the Sudo header. */
+  async function inTheNameOf(caller: Caller, name: unknown): Promise<Caller> {
+    if (name === '') return caller;
+    if (!caller.person.isAdmin) throw new AppError('forbidden', 'Only administrators allowed to sudo.');
+    const person = typeof name === 'string' ? await callers.personNamed(name) : undefined;
+    if (!person) throw new AppError('notFound', 'user does not exist');
+    return { ...caller, person, onBehalf: caller.person.login };
+  }
+
+  async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
+    const now = new Date();
+    switch (credential.kind) {
+      case 'none':
+        throw new AppError('unauthenticated', 'token is required');
+      case 'token': {
+        const grant = await byToken(credential.text, request.ip, now);
+        const { person, robotId, scopes } = grant;
+        if (robotId !== null && !access.robots) throw new AppError('forbidden', 'robot accounts cannot call this');
+        usage.note(grant.tokenId, now);
+        const robot = robotId === null ? undefined : { robotId };
+        return { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };
+      }
+      case 'password': {
+        const { login, password } = credential;
+        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password));
+        return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'] };
+      }
+      case 'session': {
+        const grant = await callers.bySession(credential.text, now);
+        if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
+          throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
+        }
+        const { person, csrf } = grant;
+        return { person, via: 'session', credentialKey: `p${person.id}`, scopes: ['all'], csrf };
+      }
+    }
+  }
+
+  async function byToken(text: string, address: string, now: Date): Promise<TokenGrant> {
+    try {
+      return await callers.byToken(text, now);
+    } catch (error) {
+      throw brake.failedToken(error, text, address);
+    }
+  }
+
+  /** An organization that does not exist and one that the caller is not in are told apart by nobody. */
+  async function findOrganization(request: FastifyRequest, caller: Pick<Caller, 'person'>, access: SignedAccess) {
+    const { org } = request.query as { org?: unknown };
+    if (org === undefined || org === '') throw new AppError('invalid', 'query parameter org is required');
+    if (typeof org !== 'string') throw new AppError('invalid', 'query parameter org is given more than once');
+    const organization = await callers.organizationNamed(org);
+    const isIn = organization && (caller.person.isAdmin || caller.person.organizations.has(organization.id));
+    if (!organization || (access.who !== 'signedIn' && !isIn)) {
+      throw new AppError('forbidden', 'Must be an organization member');
+    }
+    return organization;
+  }
+}
+
+function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {
+  if (caller.scopes.includes('all')) return;
+  const needed = neededScope(access, method);
+  if (!scopesAllow(caller.scopes, needed)) {
+    throw new AppError(
+      'forbidden',
+      `token does not have at least one of required scope(s), required=[${needed}], token scope=${caller.scopes.join(',')}`,
+    );
+  }
+}

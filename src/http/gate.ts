@@ -1,0 +1,42 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { RouteDurations } from '../metrics.ts';
+import type { Access } from './access.ts';
+import type { Admit } from './admission.ts';
+import type { createRouteBook } from './route-book.ts';
+import type { Scope } from './server.ts';
+
+type Count = (request: FastifyRequest, reply: FastifyReply) => void;
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
+
+/** The way into a route: its caller is made known, or refused, and counted either way. No promise where none is needed. */
+export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations): Hook {
+  // A marketplace takes a 429 for the last word, so what it delivers is never put off.
+  const isCounted = access.who !== 'webhook';
+  return function gate(request, reply, done) {
+    request.durations = durations;
+    admit(request, (refusal) => {
+      try {
+        if (isCounted) count(request, reply);
+      } catch (limited) {
+        done(limited as Error);
+        return;
+      }
+      const csrf = request.caller?.csrf;
+      if (csrf !== undefined) reply.header('X-Csrf-Token', csrf);
+      done(refusal as Error | undefined);
+    });
+  };
+}
+
+/** Before a body is read: what is sent to a place that does not exist is nobody's business. */
+export function refuseUnknown(app: Scope, book: ReturnType<typeof createRouteBook>, count: Count): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    try {
+      count(request, reply);
+      done(book.refuseUnknown(request.method, request.url));
+    } catch (limited) {
+      done(limited as Error);
+    }
+  });
+}

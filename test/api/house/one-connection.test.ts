@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { Agent, get, type IncomingHttpHeaders } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+/** What a connection showed before is remembered with it; these tests would see it used where it must not be. */
+describe('many requests over one connection', () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(async () => {
+    agent.destroy();
+    await house.close();
+  });
+
+  function ask(headers: IncomingHttpHeaders, path = '/user'): Promise<{ status: number; login: unknown }> {
+    return new Promise((resolve, reject) => {
+      get(`${house.url}/api/v1${path}`, { agent, headers }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk) => {
+          text += chunk;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, login: JSON.parse(text).login }));
+      }).on('error', reject);
+    });
+  }
+
+  const tokenOf = (name: string) => `token ${house.world.users[name]?.token}`;
+
+  it('each is judged by its own header', async () => {
+    for (const name of ['ann', 'bob', 'ann', 'root', 'bob']) {
+      assert.deepEqual(await ask({ authorization: tokenOf(name) }), { status: 200, login: name });
+      assert.deepEqual(await ask({}), { status: 401, login: undefined });
+    }
+    const basic = `Basic ${Buffer.from(`${house.world.users.eve?.token}:`).toString('base64')}`;
+    assert.deepEqual(await ask({ authorization: basic }), { status: 200, login: 'eve' });
+    assert.deepEqual(await ask({ authorization: tokenOf('root'), sudo: 'bob' }), { status: 200, login: 'bob' });
+    assert.deepEqual(await ask({ authorization: tokenOf('root') }, '/user?sudo=ann'), { status: 200, login: 'ann' });
+    assert.deepEqual(await ask({ authorization: tokenOf('ann'), sudo: 'bob' }), { status: 403, login: undefined });
+    assert.deepEqual(await ask({ authorization: 'token nonsense' }), { status: 401, login: undefined });
+  });
+
+  it('a token that was good a moment ago is refused once it is revoked, expired or its owner deactivated', async () => {
+    const accountId = house.world.users.cat?.id ?? 0n;
+    const { text } = await house.house.tokens.issue({ accountId, name: 'short', scopes: ['all'] });
+    const authorization = `token ${text}`;
+    assert.equal((await ask({ authorization })).status, 200);
+    await house.house.people.setActive(accountId, false);
+    assert.equal((await ask({ authorization })).status, 403);
+    await house.house.people.setActive(accountId, true);
+    assert.equal((await ask({ authorization })).status, 200);
+    assert.equal((await house.as('root')('DELETE', '/users/cat/tokens/short')).status, 204);
+    assert.equal((await ask({ authorization })).status, 401);
+
+    const expiresAt = new Date(Date.now() + 300);
+    const brief = await house.house.tokens.issue({ accountId, name: 'brief', scopes: ['all'], expiresAt });
+    const { status } = await ask({ authorization: `token ${brief.text}` });
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    assert.deepEqual([status, (await ask({ authorization: `token ${brief.text}` })).status], [200, 401]);
+  });
+});
