@@ -80,7 +80,12 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
 
 function createPool(options: DbOptions, databaseUrl: string): pg.Pool {
   const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
-  const report = options.onError ?? (() => {});
+  const tell = options.onError ?? (() => {});
+  // The library hangs the whole client onto the errors of idle connections: pages of a log, its cancel key among them.
+  const report = (error: Error & { client?: unknown }) => {
+    delete error.client;
+    tell(error);
+  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: 'atrium',
