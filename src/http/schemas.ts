@@ -37,6 +37,12 @@ export function readIdNumber(value: number | bigint, what: string): bigint {
   return BigInt(value);
 }
 
+/** An ID as the plain JSON writer takes it: a number where that is exact. Every other writer takes both. */
+export function plainId(id: bigint): bigint {
+  const number = Number(id);
+  return Number.isSafeInteger(number) ? (number as unknown as bigint) : id;
+}
+
 const DAY_MS = 86_400_000;
 const MOST_DAYS = 5000;
 const PAIRS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
