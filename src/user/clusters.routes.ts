@@ -22,7 +22,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     async (request, reply) => {
       const now = new Date();
       const found = await clusters.list(callerOf(request).person, request.query.all === 'true');
-      reply.serializer(writeLongJson);
+      reply.type('application/json; charset=utf-8').serializer(writeLongJson);
       return found.map((cluster) => presentCluster(cluster, now));
     },
   );
