@@ -8,6 +8,13 @@ import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts'
 import { showVersion, unchanged } from './things.view.ts';
 
 const MOST_ITEMS = 1000;
+/** Of the body any number passes here, so that a refusal can say which one is wrong. */
+const quantities = (type: 'integer' | 'number') =>
+  Type.Unsafe<Record<string, number>>({
+    type: 'object',
+    additionalProperties: { type },
+    description: 'How much of what, such as {"nodes": 100}.',
+  });
 const ContractInfo = Type.Object({
   id: Int64,
   uid: Type.String(),
@@ -19,7 +26,7 @@ const ContractInfo = Type.Object({
   start: Timestamp,
   end: Type.Union([Timestamp, Type.Null()], { description: 'null for a contract that never ends' }),
   revoked: Type.Boolean(),
-  quota: Type.Record(Type.String(), Type.Integer(), { description: 'How much of what, such as {"nodes": 100}.' }),
+  quota: quantities('integer'),
 });
 
 const EditContract = Type.Object({
@@ -29,7 +36,7 @@ const EditContract = Type.Object({
   clusters: Type.Optional(Type.Array(Type.String(), { maxItems: MOST_ITEMS })),
   start: Type.Optional(Timestamp),
   end: Type.Optional(Type.Union([Timestamp, Type.Null()])),
-  quota: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  quota: Type.Optional(quantities('number')),
   revoked: Type.Optional(Type.Boolean({ description: 'true revokes it, for good' })),
 });
 const { revoked: _revoked, ...terms } = EditContract.properties;
