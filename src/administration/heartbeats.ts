@@ -1,6 +1,7 @@
 import type { Actor } from '../directory/audit.ts';
 import { SILENT_MS } from '../directory/clusters.ts';
 import { AppError } from '../errors.ts';
+import { createGathering } from './gathering.ts';
 
 /** What a cluster says of itself; what it leaves out stays as it was. */
 export interface Beat {
@@ -12,10 +13,18 @@ export interface Beat {
 }
 
 export interface HeartbeatStore {
-  /** Takes a beat of a cluster that has been heard since then and is in one of the phases, else changes nothing: false. */
-  repeat(beat: PlacedBeat, phases: readonly string[], heardSince: Date): Promise<boolean>;
+  /**
+   * Takes the beats of clusters that are in the phase that they say, or in a steady one when they say none, and have been
+   * heard not long before. Answers whose these were; about the others nothing is changed.
+   */
+  repeat(beats: readonly PlacedBeat[], terms: RepeatTerms): Promise<ReadonlySet<bigint>>;
   /** `decide` sees the phase that was said last while nobody else can change it; false: there is no such cluster. */
   turn(beat: PlacedBeat, decide: (last: string) => string, actor: Actor): Promise<boolean>;
+}
+
+export interface RepeatTerms {
+  readonly steady: readonly string[];
+  readonly silentMs: number;
 }
 
 export interface PlacedBeat extends Beat {
@@ -33,17 +42,17 @@ const MOST_MESSAGE = 1000;
 const MOST_VERSION = 100;
 
 /**
- * Thousands of clusters speak every half minute, and nearly always say what they said before: that is one statement. Only a
- * beat that changes the phase, as it was shown a moment ago, is put on record.
+ * Thousands of clusters speak every half minute, and nearly always say what they said before: those that come together are
+ * one statement. Only a beat that changes the phase, as it was shown a moment ago, is put on record.
  */
 export function createHeartbeats(store: HeartbeatStore) {
+  const repeat = createGathering<PlacedBeat>((beats) => store.repeat(beats, { steady: STEADY, silentMs: SILENT_MS }));
   return { take };
 
   async function take(ownerId: bigint, id: bigint, said: Beat, now: Date, actor: Actor): Promise<void> {
     const beat = { ...trimmed(said), ownerId, id, now };
     const { phase } = beat;
-    const heardSince = new Date(now.getTime() - SILENT_MS);
-    if (await store.repeat(beat, phase === undefined ? STEADY : [phase], heardSince)) return;
+    if (await repeat(beat)) return;
     // Who speaks is connected, unless something else is said.
     const decide = (last: string) => phase ?? (STEADY.includes(last) ? last : 'Active');
     if (!(await store.turn(beat, decide, actor))) throw new AppError('notFound', 'cluster does not exist');
