@@ -1,6 +1,7 @@
 import type { Directory } from '../directory/directory.group.ts';
 import type { Ground } from '../ground.ts';
 import type { Scope } from '../http/server.ts';
+import { mountThings } from './things.group.ts';
 
 /** What the rules of this group ask the engine: whether a person holds a relation in an organization. */
 export interface Judge {
@@ -13,8 +14,10 @@ export interface Judge {
 }
 
 /** Group 4, put together: running the platform. */
-export function createAdministration(_ground: Ground, _directory: Directory, _judge: Judge) {
+export function createAdministration(ground: Ground, directory: Directory, judge: Judge) {
   return { mount };
 
-  function mount(_scope: Scope): void {}
+  function mount(scope: Scope): void {
+    mountThings(scope, ground, directory, judge);
+  }
 }
