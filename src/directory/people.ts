@@ -7,11 +7,11 @@ import { hashPassword } from './passwords.ts';
 export interface NewPerson {
   readonly name: string;
   readonly email: string;
-  readonly fullName?: string;
-  readonly password?: string;
-  readonly isAdmin?: boolean;
-  readonly active?: boolean;
-  readonly prohibitLogin?: boolean;
+  readonly fullName?: string | undefined;
+  readonly password?: string | undefined;
+  readonly isAdmin?: boolean | undefined;
+  readonly active?: boolean | undefined;
+  readonly prohibitLogin?: boolean | undefined;
 }
 
 export interface PersonDraft {

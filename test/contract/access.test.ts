@@ -16,6 +16,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   cloud: 'aws',
   claimID: 'nothing',
   name: 'nobody',
+  role: '999999',
   token: 'nothing',
   ownerID: '999999',
   installerID: 'nothing',
@@ -38,6 +39,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {},
   'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {},
   'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {},
+  'POST /api/v1/orgs': { username: '-' },
+  'PATCH /api/v1/orgs/:org': {},
+  'PUT /api/v1/orgs/:org/members/:username': {},
+  'POST /api/v1/orgs/:org/teams': { name: '-' },
+  'PATCH /api/v1/teams/:id': {},
+  'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
+  'PATCH /api/v1/admin/users/:username': {},
+  'POST /api/v1/admin/users/:username/orgs': { username: '-' },
   'POST /api/v1/user/signin': { username: 'nobody', password: 'x' },
 };
 
@@ -46,6 +55,11 @@ const QUERIES: Readonly<Record<string, string>> = {
   'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',
   'GET /api/v1/authz/objects/:objectType/:objID/principals': 'relation=can_view',
   'GET /api/v1/user/emails/confirm': 'key=nothing',
+};
+
+/** Where the path alone would name something that a call could destroy. */
+const ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'DELETE /api/v1/orgs/:org': { org: 'nobody' },
 };
 
 const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;
@@ -62,7 +76,8 @@ async function callAll(house: TestHouse, route: BookedRoute): Promise<string> {
   const key = `${route.method} ${route.path}`;
   const path = route.path.replace(
     /:(\w+)|\*/g,
-    (whole, name) => PARAMETERS[name ?? whole] ?? assert.fail(missing(key, 'PARAMETERS', name)),
+    (whole, name) =>
+      ELSEWHERE[key]?.[name] ?? PARAMETERS[name ?? whole] ?? assert.fail(missing(key, 'PARAMETERS', name)),
   );
   const isOrganized = 'about' in route.access && route.access.about === 'query';
   const query = [isOrganized ? 'org=acme' : '', QUERIES[key] ?? ''].filter((part) => part !== '').join('&');
