@@ -40,6 +40,20 @@ for (const driver of DRIVERS) {
 
     const left = async (id: bigint) => (await house.house.db.query({ name: 'test.left', text: LEFT }, [id]))[0];
 
+    const sourcesOf = async (id: bigint) => {
+      const text = `select distinct source_kind || ':' || source_id as source from tuple where store = $1`;
+      return (await house.house.db.query<{ source: string }>({ name: 'test.sources', text }, [id])).map(
+        (row) => row.source,
+      );
+    };
+    const named = async (id: bigint) => {
+      const text = `select kind || ':' || id as source from change
+         where organization_id = $1 and revision = (select max(revision) from change where organization_id = $1)`;
+      return (await house.house.db.query<{ source: string }>({ name: 'test.named', text }, [id])).map(
+        (row) => row.source,
+      );
+    };
+
     it('takes all that it has with it; its people, the others and the record stay', async () => {
       const { world } = house;
       const acme = world.orgs.acme;
@@ -55,6 +69,8 @@ for (const driver of DRIVERS) {
       const prod = world.clusters.prod?.id ?? 0n;
       assert.ok((await allowedTo(house, 'ann', 'cluster', prod)).includes('can_remove'));
       assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
+      const sources = await sourcesOf(acme.id);
+      assert.ok(sources.length > 8);
       const others = await left(world.orgs.globex?.id ?? 0n);
 
       assert.equal((await house.as('ann')('DELETE', '/orgs/acme')).status, 204);
@@ -77,6 +93,9 @@ for (const driver of DRIVERS) {
       const asRobot = await house.call('GET', '/api/v1/user', undefined, { Authorization: `token ${robot.text}` });
       assert.equal(asRobot.status, 401);
       assert.deepEqual(await left(acme.id), NOTHING);
+      // Whoever keeps its graph, on any replica, is told of every row that gave it a tuple.
+      const told = await named(acme.id);
+      for (const source of sources) assert.ok(told.includes(source), source);
       assert.deepEqual(await left(world.orgs.globex?.id ?? 0n), others);
       assert.deepEqual((await house.as('cat')('GET', '/user/following')).body, []);
 
