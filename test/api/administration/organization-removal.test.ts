@@ -168,6 +168,12 @@ for (const driver of DRIVERS) {
   });
 }
 
+/** As if it had been asked over HTTP. */
+const settled = [
+  () => ({ status: 201 }),
+  (error: { kind: string }) => ({ status: error.kind === 'conflict' ? 409 : 500 }),
+] as const;
+
 describe('deleting an organization while others are at it', () => {
   it('on two processes: the moment it is acknowledged on one, the other grants nothing of it', async () => {
     const { house, open } = await openPair();
@@ -229,9 +235,13 @@ describe('deleting an organization while others are at it', () => {
         call('DELETE', `/orgs/${org.name}`),
         call('PATCH', `/orgs/${org.name}`, { location: 'here' }),
         house.as(member.name)('PUT', `/user/following/${org.name}`),
+        call('POST', `/authz/roles?org=${org.name}`, { name: 'late', permissions: [] }),
+        house.house.resources
+          .createCluster({ ownerId: org.id, name: 'late', uid: crypto.randomUUID() })
+          .then(...settled),
         call('DELETE', `/teams/${org.team('Viewers')}/members/${member.name}`),
       ]);
-      for (const answer of answers) assert.ok(answer.status < 500, answer.text);
+      for (const answer of answers) assert.ok(answer.status < 500, JSON.stringify(answer));
       assert.deepEqual([answers[3]?.status, answers[4]?.status].sort(), [204, 404]);
       assert.deepEqual((await house.as(member.name)('GET', '/user/teams')).body, []);
       assert.deepEqual((await house.house.db.query({ name: 'test.left', text: LEFT }, [org.id]))[0], NOTHING);
