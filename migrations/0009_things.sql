@@ -18,8 +18,6 @@ alter table contract
   -- Clusters are named by their UID: a contract may be made before they are imported, and outlive them.
   add column cluster_uids text[] not null default '{}',
   add column quota        json not null default '{}';
--- Is this contract one of a marketplace?
-create index installer_contract on installer (contract_id) where contract_id is not null;
 
 -- The tokens of an organization's robots hang on the organization: each robot has names of its own.
 alter table token drop constraint token_name;

@@ -1,23 +1,18 @@
 import type { Directory } from '../directory/directory.group.ts';
 import type { Ground } from '../ground.ts';
 import type { Scope } from '../http/server.ts';
+import type { Judge } from './holdings.ts';
+import { createRegisters } from './registers.group.ts';
+import type { RolePort } from './team-roles.ts';
 import { mountThings } from './things.group.ts';
 
-/** What the rules of this group ask the engine: whether a person holds a relation in an organization. */
-export interface Judge {
-  holds(
-    personId: bigint,
-    organizationId: bigint,
-    relation: string,
-    object: { readonly type: 'organization' | 'team'; readonly id: bigint },
-  ): Promise<boolean>;
-}
-
 /** Group 4, put together: running the platform. */
-export function createAdministration(ground: Ground, directory: Directory, judge: Judge) {
+export function createAdministration(ground: Ground, directory: Directory, judge: Judge, roles: RolePort) {
+  const registers = createRegisters(ground, directory, judge, roles);
   return { mount };
 
   function mount(scope: Scope): void {
+    registers.mount(scope);
     mountThings(scope, ground, directory, judge);
   }
 }

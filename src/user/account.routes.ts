@@ -2,8 +2,8 @@ import Type from 'typebox';
 import type { Person } from '../directory/callers.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { presentSelf, User } from '../http/user.view.ts';
 import { writeJson } from '../json.ts';
-import { presentSelf, User } from './user.view.ts';
 
 export function accountRoutes(scope: Scope, baseUrl: () => string): void {
   // The most frequent of all calls. A person is never changed, only replaced, so the answer lasts as long as they do.
