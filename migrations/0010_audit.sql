@@ -5,12 +5,12 @@
 -- another: else the planner, who thinks that the rows of an actor are spread evenly, would take the index of all times and
 -- read a million rows to find the few of somebody who was here long ago.
 --
--- The organization stands at the end of two of them: there it is compared inside the index, without a look at the rows, so
--- that one index serves an organization and the whole deployment.
+-- The organization, and once the actor, stand at the end: there they are compared inside the index, without a look at the
+-- rows, so that one index serves an organization and the whole deployment.
 drop index audit_actor;
 drop index audit_object;
 create index audit_at on audit ((at at time zone 'GMT'), id);
 create index audit_organization_at on audit (organization_id, (at at time zone 'UTC'), id);
 create index audit_actor on audit (actor_id, at, id, organization_id);
 create index audit_object on audit (object_type, object_id, at, id);
-create index audit_object_type on audit (object_type, at, id, organization_id);
+create index audit_object_type on audit (object_type, at, id, organization_id, actor_id);
