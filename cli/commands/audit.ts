@@ -1,0 +1,100 @@
+import type { Item } from '../../client/client.ts';
+import { wholeNumber } from '../changes.ts';
+import { command } from '../command.ts';
+import { misuse } from '../failure.ts';
+import { momentIn } from '../moments.ts';
+import { findObject } from '../names.ts';
+import { type Columns, list } from '../output.ts';
+import type { Session } from '../session.ts';
+import { progress } from '../terminal.ts';
+
+type Entry = Item<'GET /orgs/{org}/audit'>;
+const USUAL = 30;
+const PAGE = 200;
+
+const columns: Columns<Entry> = {
+  time: (row) => row.at.replace('T', ' ').replace(/\.\d+Z$/, 'Z'),
+  who: (row) => row.actor.name,
+  action: (row) => row.action,
+  object: (row) => `${row.object.type}:${row.object.id}`,
+  request: (row) => row.request_id,
+};
+
+export const audit = command({
+  summary: 'who changed what',
+  details: 'Newest first. With --export everything that the filters leave, oldest first, a JSON document a line.',
+  options: {
+    actor: { about: 'only what this user did', value: 'USER', kind: 'user' },
+    action: { about: 'only this, such as role.create; role. is all about roles', value: 'ACTION' },
+    object: { about: 'only what was done to this, such as cluster:prod; cluster is all clusters', value: 'OBJECT', kind: 'object' },
+    since: { about: 'from then on, such as 7d or 2026-01-31', value: 'WHEN' },
+    until: { about: 'before then', value: 'WHEN' },
+    limit: { about: `how many; ${USUAL} unless said`, value: 'N' },
+    all: { about: 'all of them' },
+    site: { about: 'for site administrators: of the whole deployment' },
+    export: { about: 'as JSON lines, for another program' },
+  },
+  examples: [
+    'atrium audit --since 7d --actor ann',
+    'atrium audit --object cluster:prod --limit 100',
+    'atrium audit --export --since 2026-01-01 > audit.ndjson',
+  ],
+  async run(session, { options }) {
+    const query = {
+      actor: options.actor,
+      action: options.action,
+      object: await objectIn(session, options.object),
+      since: options.since === undefined ? undefined : momentIn(options.since, -1),
+      until: options.until === undefined ? undefined : momentIn(options.until, -1),
+    };
+    const org = options.site ? session.orgOption : session.org();
+    const client = session.client();
+    if (options.export) {
+      if (session.format === 'yaml') throw misuse('--export writes JSON lines, not YAML');
+      const lines = options.site
+        ? client.lines('GET /admin/audit/export', { query: { ...query, org } })
+        : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query });
+      await copyLines(session, lines);
+      return undefined;
+    }
+    const most = options.all ? Number.POSITIVE_INFINITY : (wholeNumber(options.limit, '--limit') ?? USUAL);
+    const limit = Math.max(1, Math.min(most, PAGE));
+    const entries = options.site
+      ? client.each('GET /admin/audit', { query: { ...query, org, limit } })
+      : client.each('GET /orgs/{org}/audit', { path: { org: org ?? '' }, query: { ...query, limit } });
+    return list(await take(entries, most), columns, 'nothing');
+  },
+});
+
+/** A name is looked up; a type alone, and an ID, go as they are. */
+async function objectIn(session: Session, text: string | undefined): Promise<string | undefined> {
+  if (text === undefined || !text.includes(':') || /:\d+$/.test(text)) return text?.replace(/^org(?=:|$)/, 'organization');
+  const { type, id } = await findObject(session, text);
+  return `${type}:${id}`;
+}
+
+async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {
+  const taken: Entry[] = [];
+  const bar = progress(Boolean(process.stderr.isTTY));
+  if (most === 0) return taken;
+  for await (const entry of entries) {
+    taken.push(entry);
+    bar.tell(`${taken.length} entries read…`);
+    if (taken.length >= most) break;
+  }
+  bar.done();
+  return taken;
+}
+
+/** As fast as the reader takes them, never all at once in memory. */
+async function copyLines(session: Session, lines: AsyncIterable<string>): Promise<void> {
+  const bar = progress(Boolean(process.stderr.isTTY && !process.stdout.isTTY));
+  let count = 0;
+  for await (const line of lines) {
+    count++;
+    bar.tell(`${count} entries written…`);
+    if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+  bar.done();
+  if (count === 0 && process.stdout.isTTY) session.screen.note('nothing');
+}

@@ -1,0 +1,1158 @@
+// Made by `npm run generate` from openapi/atrium.json.
+import type { RawBody } from './client.ts';
+
+export type Id = string | number | bigint;
+export type Text = string | number | bigint | boolean;
+
+export type ErrorBody = {
+  /** What was wrong, for a person. */
+  readonly message: string;
+  /** Address of the API documentation. */
+  readonly url: string;
+  readonly errors?: readonly {
+    readonly field: string;
+    readonly message: string;
+  }[];
+  readonly request_id?: string;
+};
+
+export type ListenerErrorBody = {
+  readonly message: string;
+};
+
+export interface Operations {
+  /** The public keys that hosted tokens are checked with */
+  'GET /.well-known/jwks.json': {
+    input: {
+    };
+    answer: {
+      readonly keys: readonly {
+        readonly [key: string]: unknown;
+      }[];
+    };
+  };
+  /** The permissions that the caller holds on many objects, at one moment */
+  'POST /authz/objects/allowed-permissions': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: readonly ({
+        readonly objectType: string;
+        readonly objectID: bigint | number;
+      })[] | RawBody;
+    };
+    answer: readonly {
+      readonly objectType: string;
+      readonly objectID: bigint;
+      readonly allowedPermissions: readonly string[];
+    }[];
+  };
+  /** The permissions that the caller holds on one object */
+  'GET /authz/objects/{objectType}/{objID}/allowed-permissions': {
+    input: {
+      path: {
+        objectType: Id;
+        objID: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: {
+      readonly objectType: string;
+      readonly objectID: bigint;
+      readonly allowedPermissions: readonly string[];
+    };
+  };
+  /** Why somebody holds a relation on an object, or what is missing */
+  'GET /authz/objects/{objectType}/{objID}/explain': {
+    input: {
+      path: {
+        objectType: Id;
+        objID: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** A relation of the object, such as can_view. */
+        relation: Text;
+        /** Whom to ask about; the caller unless said. */
+        user?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly objectType: string;
+      readonly objectID: bigint;
+      readonly relation: string;
+      readonly userID: bigint;
+      readonly allowed: boolean;
+      /** From the object to the user; each rests on the deeper ones after it. */
+      readonly steps: readonly {
+        readonly depth: number;
+        readonly object: string;
+        readonly relation: string;
+        readonly text: string;
+      }[];
+      /** What would have to be so for the answer to be yes. */
+      readonly missing: readonly string[];
+    };
+  };
+  /** Who holds a relation on an object */
+  'GET /authz/objects/{objectType}/{objID}/principals': {
+    input: {
+      path: {
+        objectType: Id;
+        objID: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Page to show, from 1. */
+        page?: Text | undefined;
+        /** Entries a page; 30 unless said, at most 50. */
+        limit?: Text | undefined;
+        /** A relation of the object, such as can_view. */
+        relation: Text;
+      };
+    };
+    answer: readonly {
+      readonly type: string;
+      readonly id: bigint;
+      readonly name: string;
+    }[];
+  };
+  /** The custom roles */
+  'GET /authz/roles': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly name: string;
+      readonly owner_id: bigint;
+      readonly description: string;
+      readonly permissions: readonly {
+        readonly namespace: string;
+        readonly action: string;
+      }[];
+      readonly team_ids: readonly bigint[];
+      readonly created_at: string;
+      readonly updated_at: string;
+    }[];
+  };
+  /** Make a role */
+  'POST /authz/roles': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: {
+        readonly name: string;
+        readonly description?: string | undefined;
+        readonly permissions: readonly {
+          readonly namespace: string;
+          readonly action: string;
+        }[];
+        readonly teamIDs?: readonly (bigint | number)[] | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly id: bigint;
+      readonly name: string;
+      readonly owner_id: bigint;
+      readonly description: string;
+      readonly permissions: readonly {
+        readonly namespace: string;
+        readonly action: string;
+      }[];
+      readonly team_ids: readonly bigint[];
+      readonly created_at: string;
+      readonly updated_at: string;
+    };
+  };
+  /** The permissions that a role can hold */
+  'GET /authz/roles/available_permissions': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: {
+      readonly permissions: readonly {
+        readonly namespace: string;
+        readonly action: string;
+        readonly description: string;
+        readonly associated?: readonly {
+          readonly namespace: string;
+          readonly action: string;
+          readonly required: boolean;
+        }[];
+      }[];
+    };
+  };
+  /** What making, changing or deleting a role would change, and for whom */
+  'POST /authz/roles/preview': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: {
+        readonly name?: string | undefined;
+        readonly description?: string | undefined;
+        readonly permissions?: readonly {
+          readonly namespace: string;
+          readonly action: string;
+        }[] | undefined;
+        readonly teamIDs?: readonly (bigint | number)[] | undefined;
+        readonly id?: bigint | number | undefined;
+        /** With an id: preview deleting the role. */
+        readonly delete?: boolean | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly changes: readonly {
+        readonly user: {
+          readonly id: bigint;
+          readonly name: string;
+        };
+        readonly gains: readonly {
+          readonly namespace: string;
+          readonly action: string;
+        }[];
+        readonly loses: readonly {
+          readonly namespace: string;
+          readonly action: string;
+        }[];
+      }[];
+    };
+  };
+  /** One role */
+  'GET /authz/roles/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: {
+      readonly id: bigint;
+      readonly name: string;
+      readonly owner_id: bigint;
+      readonly description: string;
+      readonly permissions: readonly {
+        readonly namespace: string;
+        readonly action: string;
+      }[];
+      readonly team_ids: readonly bigint[];
+      readonly created_at: string;
+      readonly updated_at: string;
+    };
+  };
+  /** Change a role; what is sent replaces what was there */
+  'PUT /authz/roles/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: {
+        readonly name?: string | undefined;
+        readonly description?: string | undefined;
+        readonly permissions?: readonly {
+          readonly namespace: string;
+          readonly action: string;
+        }[] | undefined;
+        readonly teamIDs?: readonly (bigint | number)[] | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly id: bigint;
+      readonly name: string;
+      readonly owner_id: bigint;
+      readonly description: string;
+      readonly permissions: readonly {
+        readonly namespace: string;
+        readonly action: string;
+      }[];
+      readonly team_ids: readonly bigint[];
+      readonly created_at: string;
+      readonly updated_at: string;
+    };
+  };
+  /** Delete a role */
+  'DELETE /authz/roles/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: undefined;
+  };
+  /** Who is assigned to a role */
+  'GET /authz/roles/{id}/principals': {
+    input: {
+      path: {
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: readonly {
+      readonly type: string;
+      readonly id: bigint;
+      readonly name: string;
+      readonly display_name: string;
+      readonly assigned_at: string;
+    }[];
+  };
+  /** The signed-in user */
+  'GET /user': {
+    input: {
+      query?: {
+        /** "true" fills clientOrgUser */
+        check_client_org?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 a person, 1 an organization */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    };
+  };
+  /** Credentials of the administrative account */
+  'GET /user/bus/admin_credentials': {
+    input: {
+    };
+    answer: {
+      /** Where to connect: TCP first, then websocket. */
+      readonly busEndpoints: readonly string[];
+      /** Public key of the account. */
+      readonly account: string;
+      /** Public key of the user. */
+      readonly user: string;
+      readonly jwt: string;
+      /** The secret of the user. */
+      readonly seed: string;
+      /** A .creds file of NATS, in base64. */
+      readonly credentials: string;
+    };
+  };
+  /** What a cluster reported about its resources */
+  'GET /user/bus/cluster-resource-history': {
+    input: {
+      query: {
+        /** UID of the cluster. */
+        cluster: Text;
+        /** API group; empty: the core group. */
+        group?: Text | undefined;
+        /** Kind of resource. */
+        resource?: Text | undefined;
+        /** ID of the resource. */
+        rid?: Text | undefined;
+        /** Only what was reported since this moment (RFC 3339). */
+        since?: Text | undefined;
+        /** Items wanted; at most and by default 1000. */
+        limit?: Text | undefined;
+        /** Where the page before ended. */
+        cursor?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly items: readonly {
+        readonly key: string;
+        readonly values: readonly {
+          readonly resource: string;
+          readonly resourceID: string;
+          readonly licenseID: string;
+          readonly version: string;
+          readonly timestamp: string;
+        }[];
+        readonly lastSeen: string;
+      }[];
+      /** Send it back for the next page; absent on the last one. */
+      readonly cursor?: string;
+    };
+  };
+  /** Message bus credentials of the caller */
+  'GET /user/bus/credentials': {
+    input: {
+    };
+    answer: {
+      /** Where to connect: TCP first, then websocket. */
+      readonly busEndpoints: readonly string[];
+      /** A .creds file of NATS, in base64. */
+      readonly credentials: string;
+    };
+  };
+  /** Message bus credentials of a user */
+  'GET /user/bus/user_credentials': {
+    input: {
+      query?: {
+        /** Login name; default: the caller. */
+        user?: Text | undefined;
+      };
+    };
+    answer: {
+      /** Where to connect: TCP first, then websocket. */
+      readonly busEndpoints: readonly string[];
+      /** Public key of the account. */
+      readonly account: string;
+      /** Public key of the user. */
+      readonly user: string;
+      readonly jwt: string;
+      /** The secret of the user. */
+      readonly seed: string;
+      /** A .creds file of NATS, in base64. */
+      readonly credentials: string;
+    };
+  };
+  /** The buckets that a credential can see */
+  'GET /user/clouds/{cloud}/buckets': {
+    input: {
+      path: {
+        /** aws or s3, azure or azureStorage, gcp, gcs or gce; S3-compatible services: s3 */
+        cloud: Id;
+      };
+      query?: {
+        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        credential?: Text | undefined;
+        /** Project to look in, where buckets belong to projects. */
+        cloudC_project?: Text | undefined;
+        /** UID of the cluster that the question is about; required. */
+        cluster_uid?: Text | undefined;
+        /** Where in the cluster the secret stands. */
+        secret_namespace?: Text | undefined;
+        /** Secret of the cluster that holds the keys. */
+        secret_name?: Text | undefined;
+        /** Accepted and not used: the cloud stands in the path. */
+        provider?: Text | undefined;
+      };
+      body: {
+        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        readonly credential?: string | undefined;
+        /** Project to look in, where buckets belong to projects. */
+        readonly cloudC_project?: string | undefined;
+        /** UID of the cluster that the question is about; required. */
+        readonly cluster_uid?: string | undefined;
+        /** Where in the cluster the secret stands. */
+        readonly secret_namespace?: string | undefined;
+        /** Secret of the cluster that holds the keys. */
+        readonly secret_name?: string | undefined;
+        /** Accepted and not used: the cloud stands in the path. */
+        readonly provider?: string | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly names: readonly string[];
+    };
+  };
+  /** The same, for clients whose GET cannot have a body */
+  'POST /user/clouds/{cloud}/buckets': {
+    input: {
+      path: {
+        /** aws or s3, azure or azureStorage, gcp, gcs or gce; S3-compatible services: s3 */
+        cloud: Id;
+      };
+      query?: {
+        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        credential?: Text | undefined;
+        /** Project to look in, where buckets belong to projects. */
+        cloudC_project?: Text | undefined;
+        /** UID of the cluster that the question is about; required. */
+        cluster_uid?: Text | undefined;
+        /** Where in the cluster the secret stands. */
+        secret_namespace?: Text | undefined;
+        /** Secret of the cluster that holds the keys. */
+        secret_name?: Text | undefined;
+        /** Accepted and not used: the cloud stands in the path. */
+        provider?: Text | undefined;
+      };
+      body: {
+        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        readonly credential?: string | undefined;
+        /** Project to look in, where buckets belong to projects. */
+        readonly cloudC_project?: string | undefined;
+        /** UID of the cluster that the question is about; required. */
+        readonly cluster_uid?: string | undefined;
+        /** Where in the cluster the secret stands. */
+        readonly secret_namespace?: string | undefined;
+        /** Secret of the cluster that holds the keys. */
+        readonly secret_name?: string | undefined;
+        /** Accepted and not used: the cloud stands in the path. */
+        readonly provider?: string | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly names: readonly string[];
+    };
+  };
+  /** The clusters of the caller */
+  'GET /user/clusters': {
+    input: {
+      query?: {
+        /** "true": also those of others that the caller may view */
+        all?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly displayName: string;
+      readonly name: string;
+      readonly uid: string;
+      readonly ownerID: bigint;
+      readonly ownerName: string;
+      readonly provider: string;
+      readonly vendor: string;
+      readonly orchestratorVersion: string;
+      readonly nodeCount: number;
+      readonly endpoint: string;
+      readonly location: string;
+      readonly hubClusterName: string;
+      readonly clusterSetName: string;
+      readonly isMonitoringCluster: boolean;
+      readonly createdAt: string;
+      /** Such as 43m, 8d or 6mo. */
+      readonly age: string;
+      readonly status: {
+        readonly response: {
+          readonly phase: string;
+          readonly reason: string;
+          readonly message: string;
+        };
+      };
+    }[];
+  };
+  /** Your cloud credentials */
+  'GET /user/credentials': {
+    input: {
+      query?: {
+        /** Only credentials of these types; may be repeated or hold several, separated by commas. */
+        credential_type?: string | readonly string[] | undefined;
+        /** Leaves out management platforms at another address than this. */
+        mgmt_endpoint?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly name: string;
+      readonly creationTimestamp: string;
+      readonly [key: string]: unknown;
+    }[];
+  };
+  /** Keep a cloud credential */
+  'POST /user/credentials': {
+    input: {
+      body: {
+        /** 1 to 100 letters, digits, ".", "_" or "-"; yours alone */
+        readonly name: string;
+        readonly [key: string]: unknown;
+      } | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Replace the credential that the body names */
+  'PUT /user/credentials': {
+    input: {
+      body: {
+        /** 1 to 100 letters, digits, ".", "_" or "-"; yours alone */
+        readonly name: string;
+        readonly [key: string]: unknown;
+      } | RawBody;
+    };
+    answer: undefined;
+  };
+  /** One cloud credential */
+  'GET /user/credentials/{credName}': {
+    input: {
+      path: {
+        credName: Id;
+      };
+    };
+    answer: {
+      readonly name: string;
+      readonly creationTimestamp: string;
+      readonly [key: string]: unknown;
+    };
+  };
+  /** Forget a cloud credential */
+  'DELETE /user/credentials/{credName}': {
+    input: {
+      path: {
+        credName: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Order charts to be deployed */
+  'POST /user/deploy/orders': {
+    input: {
+      body: {
+        readonly spec: {
+          readonly items?: readonly ({
+            readonly chart: {
+              readonly name: string;
+              readonly sourceRef: {
+                readonly apiGroup?: string | undefined;
+                readonly kind?: string | undefined;
+                readonly namespace?: string | undefined;
+                readonly name: string;
+                readonly url?: string | undefined;
+              };
+              readonly version: string;
+              readonly releaseName: string;
+              readonly namespace: string;
+              readonly values?: {
+                readonly [key: string]: unknown;
+              } | undefined;
+              readonly valuesPatch?: readonly ({
+                readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+                readonly path: string;
+                readonly from?: string | undefined;
+                readonly value?: unknown | undefined;
+              })[] | undefined;
+            };
+          })[] | undefined;
+        };
+      } | RawBody;
+    };
+    answer: unknown;
+  };
+  /** The Flux manifests of an order, as YAML */
+  'GET /user/deploy/orders/{id}/render/manifest': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** The resources of an order, chart by chart */
+  'GET /user/deploy/orders/{id}/render/resources': {
+    input: {
+      path: {
+        id: Id;
+      };
+      query?: {
+        format?: Text | undefined;
+        skipCRDs?: Text | undefined;
+      };
+    };
+    answer: undefined;
+  };
+  /** The addresses of the caller */
+  'GET /user/emails': {
+    input: {
+    };
+    answer: readonly {
+      readonly email: string;
+      readonly verified: boolean;
+      readonly primary: boolean;
+    }[];
+  };
+  /** Add addresses, all or none */
+  'POST /user/emails': {
+    input: {
+      body: {
+        readonly emails: readonly string[];
+      } | RawBody;
+    };
+    answer: readonly {
+      readonly email: string;
+      readonly verified: boolean;
+      readonly primary: boolean;
+    }[];
+  };
+  /** Remove addresses, all or none */
+  'DELETE /user/emails': {
+    input: {
+      body: {
+        readonly emails: readonly string[];
+      } | RawBody;
+    };
+    answer: undefined;
+  };
+  /** Confirm an address: the link in the letter */
+  'GET /user/emails/confirm': {
+    input: {
+      query: {
+        key: Text;
+      };
+    };
+    answer: {
+      readonly message: string;
+    };
+  };
+  /** Who follows the caller, newest first */
+  'GET /user/followers': {
+    input: {
+      query?: {
+        /** Page to show, from 1. */
+        page?: Text | undefined;
+        /** Entries a page; 30 unless said, at most 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 a person, 1 an organization */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    }[];
+  };
+  /** Whom the caller follows, newest first */
+  'GET /user/following': {
+    input: {
+      query?: {
+        /** Page to show, from 1. */
+        page?: Text | undefined;
+        /** Entries a page; 30 unless said, at most 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 a person, 1 an organization */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    }[];
+  };
+  /** Whether the caller follows somebody: 204 if so, else 404 */
+  'GET /user/following/{username}': {
+    input: {
+      path: {
+        username: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Follow somebody */
+  'PUT /user/following/{username}': {
+    input: {
+      path: {
+        username: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Follow somebody no longer */
+  'DELETE /user/following/{username}': {
+    input: {
+      path: {
+        username: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** A short-lived signed token that says who the caller is */
+  'GET /user/hosted-token': {
+    input: {
+    };
+    answer: {
+      readonly hostedToken: string;
+    };
+  };
+  /** The organizations that the caller is in */
+  'GET /user/settings/organizations': {
+    input: {
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly name: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly avatar_url: string;
+      readonly description: string;
+      readonly website: string;
+      readonly location: string;
+      readonly visibility: string;
+      readonly orgType: string;
+    }[];
+  };
+  /** Open a browser session */
+  'POST /user/signin': {
+    input: {
+      body: {
+        readonly username: string;
+        readonly password: string;
+        readonly remember?: boolean | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 a person, 1 an organization */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    };
+  };
+  /** End the browser session */
+  'GET /user/signout': {
+    input: {
+    };
+    answer: undefined;
+  };
+  /** All teams that the caller is in; in pages only when asked for */
+  'GET /user/teams': {
+    input: {
+      query?: {
+        /** Page to show, from 1. */
+        page?: Text | undefined;
+        /** Entries a page; 30 unless said, at most 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly name: string;
+      readonly description: string;
+      readonly organization: {
+        readonly id: bigint;
+        readonly name: string;
+        readonly username: string;
+        readonly full_name: string;
+        readonly avatar_url: string;
+        readonly description: string;
+        readonly website: string;
+        readonly location: string;
+        readonly visibility: string;
+        readonly orgType: string;
+      };
+      /** none, read, write, admin or owner */
+      readonly permission: string;
+      readonly units: readonly string[];
+      readonly type: string;
+      readonly role_ids: readonly bigint[];
+    }[];
+  };
+  /** Could this address be used? */
+  'POST /user/validate/email': {
+    input: {
+      query?: {
+        email?: Text | undefined;
+      };
+    };
+    answer: {
+      /** VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED */
+      readonly Status: string;
+    };
+  };
+  /** Could this organization name be taken? */
+  'POST /user/validate/orgname': {
+    input: {
+      query?: {
+        user_name?: Text | undefined;
+        org?: Text | undefined;
+      };
+    };
+    answer: {
+      /** VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED */
+      readonly Status: string;
+    };
+  };
+  /** Could this user name be taken? */
+  'POST /user/validate/username': {
+    input: {
+      query?: {
+        user_name?: Text | undefined;
+      };
+    };
+    answer: {
+      /** VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED */
+      readonly Status: string;
+    };
+  };
+  /** The access tokens of a user */
+  'GET /users/{username}/tokens': {
+    input: {
+      path: {
+        username: Id;
+      };
+      query?: {
+        /** Page to show, from 1. */
+        page?: Text | undefined;
+        /** Entries a page; 30 unless said, at most 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly ({
+      readonly id: bigint;
+      readonly name: string;
+      /** The token itself, shown only when it is made. */
+      readonly sha1: string;
+      readonly token_last_eight: string;
+      readonly scopes: readonly string[];
+      readonly created_at: string;
+      readonly last_used_at: string;
+      /** null for a token that never expires */
+      readonly expires_at: string | null;
+    })[];
+  };
+  /** Make an access token; with Basic authentication only */
+  'POST /users/{username}/tokens': {
+    input: {
+      path: {
+        username: Id;
+      };
+      body: {
+        readonly name: string;
+        readonly scopes?: readonly string[] | undefined;
+        readonly expires_at?: string | null | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly id: bigint;
+      readonly name: string;
+      /** The token itself, shown only when it is made. */
+      readonly sha1: string;
+      readonly token_last_eight: string;
+      readonly scopes: readonly string[];
+      readonly created_at: string;
+      readonly last_used_at: string;
+      /** null for a token that never expires */
+      readonly expires_at: string | null;
+    };
+  };
+  /** Revoke an access token, by id or name */
+  'DELETE /users/{username}/tokens/{token}': {
+    input: {
+      path: {
+        username: Id;
+        token: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** Version of the server */
+  'GET /version': {
+    input: {
+    };
+    answer: {
+      readonly version: string;
+    };
+  };
+  /** The key that archives are signed with */
+  'GET /links/installer.pub': {
+    input: {
+    };
+    answer: undefined;
+  };
+  /** The archive of a bound installer */
+  'GET /links/installer/{ownerID}/{name}/{installerID}/archive.tar.gz': {
+    input: {
+      path: {
+        ownerID: Id;
+        name: Id;
+        installerID: Id;
+      };
+      query?: {
+        exp?: Text | undefined;
+        sig?: Text | undefined;
+      };
+    };
+    answer: undefined;
+  };
+  /** Marketplace A reports a subscription */
+  'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {
+    input: {
+      body: {
+        readonly eventType?: string | undefined;
+        readonly eventTime?: string | undefined;
+        readonly bindingInfo: {
+          readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
+          /** The installer to bind. Keys in here are matched ignoring case. */
+          readonly installerId: string;
+          /** Required on marketplaces A and C. */
+          readonly clusterId?: string | undefined;
+          readonly cloudAAccountID?: string | undefined;
+          readonly adminUsername?: string | undefined;
+          /** Hashed at once and kept nowhere. */
+          readonly adminPassword?: string | undefined;
+          readonly domainWhiteList?: readonly string[] | undefined;
+          readonly options?: {
+            readonly [key: string]: unknown;
+          } | undefined;
+        };
+      } | RawBody;
+    };
+    answer: {
+      /** The archive of the installer. */
+      readonly link: string;
+    };
+  };
+  /** Marketplace B reports a subscription; only a BIND is answered with a link */
+  'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {
+    input: {
+      query?: {
+        secret?: Text | undefined;
+      };
+      body: {
+        readonly eventType: 'PUT' | 'DELETE' | 'BIND';
+        readonly applicationId: string;
+        readonly eventTime?: string | undefined;
+        readonly provisioningState?: string | undefined;
+        readonly billingDetails?: {
+          readonly resourceUsageId?: string | undefined;
+        } | undefined;
+        readonly plan?: {
+          readonly publisher?: string | undefined;
+          readonly product?: string | undefined;
+          readonly name?: string | undefined;
+          readonly version?: string | undefined;
+        } | undefined;
+        readonly error?: {
+          readonly [key: string]: unknown;
+        } | undefined;
+        readonly bindingInfo?: {
+          readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
+          /** The installer to bind. Keys in here are matched ignoring case. */
+          readonly installerId: string;
+          /** Required on marketplaces A and C. */
+          readonly clusterId?: string | undefined;
+          readonly cloudAAccountID?: string | undefined;
+          readonly adminUsername?: string | undefined;
+          /** Hashed at once and kept nowhere. */
+          readonly adminPassword?: string | undefined;
+          readonly domainWhiteList?: readonly string[] | undefined;
+          readonly options?: {
+            readonly [key: string]: unknown;
+          } | undefined;
+        } | undefined;
+      } | RawBody;
+    };
+    answer: {
+      /** The archive of the installer. */
+      readonly link: string;
+    };
+  };
+  /** Marketplace C reports a subscription */
+  'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {
+    input: {
+      query?: {
+        secret?: Text | undefined;
+      };
+      body: {
+        readonly eventType?: string | undefined;
+        readonly eventTime?: string | undefined;
+        readonly bindingInfo: {
+          readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
+          /** The installer to bind. Keys in here are matched ignoring case. */
+          readonly installerId: string;
+          /** Required on marketplaces A and C. */
+          readonly clusterId?: string | undefined;
+          readonly cloudAAccountID?: string | undefined;
+          readonly adminUsername?: string | undefined;
+          /** Hashed at once and kept nowhere. */
+          readonly adminPassword?: string | undefined;
+          readonly domainWhiteList?: readonly string[] | undefined;
+          readonly options?: {
+            readonly [key: string]: unknown;
+          } | undefined;
+        };
+      } | RawBody;
+    };
+    answer: {
+      /** The archive of the installer. */
+      readonly link: string;
+    };
+  };
+  /** Whether a standalone organization can be claimed */
+  'GET /marketplace/api/v1/marketplaces/standalone-organizations/{claimID}/claimable': {
+    input: {
+      path: {
+        claimID: Id;
+      };
+    };
+    answer: {
+      readonly isClaimable: boolean;
+      readonly claimID: string;
+    };
+  };
+  /** Version of the server */
+  'GET /marketplace/api/v1/version': {
+    input: {
+    };
+    answer: {
+      readonly version: string;
+    };
+  };
+}
