@@ -26,7 +26,9 @@ async function handOverToNewerNode() {
   const { spawn } = await import('node:child_process');
   const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
   if (!existsSync(node)) {
-    process.stderr.write(`atrium: Node ${OLDEST} or newer is needed, this is ${process.version}: type npm ci in ${root}\n`);
+    process.stderr.write(
+      `atrium: Node ${OLDEST} or newer is needed, this is ${process.version}: type npm ci in ${root}\n`,
+    );
     process.exit(2);
   }
   const shell = process.platform === 'win32';

@@ -43,9 +43,17 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
   login: entry('start', 'sign in to a server and remember it', async () => (await import('./commands/login.ts')).login),
   logout: entry('start', 'forget a server and its token', async () => (await import('./commands/logout.ts')).logout),
   whoami: entry('start', 'who you are, and where', async () => (await import('./commands/whoami.ts')).whoami),
-  context: entry('start', 'servers and accounts that you use', async () => (await import('./commands/context.ts')).context),
+  context: entry(
+    'start',
+    'servers and accounts that you use',
+    async () => (await import('./commands/context.ts')).context,
+  ),
   can: entry('access', 'may somebody do something, and why', async () => (await import('./commands/can.ts')).can),
-  'who-can': entry('access', 'everybody who may do something', async () => (await import('./commands/who-can.ts')).whoCan),
+  'who-can': entry(
+    'access',
+    'everybody who may do something',
+    async () => (await import('./commands/who-can.ts')).whoCan,
+  ),
   role: entry('access', 'custom roles, also as code', async () => (await import('./commands/role.ts')).role),
   audit: entry('access', 'who changed what', async () => (await import('./commands/audit.ts')).audit),
   org: entry('things', 'organizations and their members', async () => (await import('./commands/org.ts')).org),
@@ -58,8 +66,20 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
   email: entry('own', 'your addresses', async () => (await import('./commands/email.ts')).email),
   follow: entry('own', 'whom you follow', async () => (await import('./commands/follow.ts')).follow),
   user: entry('site', 'people', async () => (await import('./commands/user.ts')).user),
-  marketplace: entry('site', 'marketplace deliveries', async () => (await import('./commands/marketplace.ts')).marketplace),
+  marketplace: entry(
+    'site',
+    'marketplace deliveries',
+    async () => (await import('./commands/marketplace.ts')).marketplace,
+  ),
   ...Object.fromEntries(Object.keys(SERVER_COMMANDS).map((name) => [name, onServer(name)])),
-  completion: entry('program', 'completion for bash, zsh and fish', async () => (await import('./commands/completion.ts')).completion),
-  version: entry('program', 'versions of this program and of the server', async () => (await import('./commands/version.ts')).version),
+  completion: entry(
+    'program',
+    'completion for bash, zsh and fish',
+    async () => (await import('./commands/completion.ts')).completion,
+  ),
+  version: entry(
+    'program',
+    'versions of this program and of the server',
+    async () => (await import('./commands/version.ts')).version,
+  ),
 };

@@ -1,5 +1,5 @@
-import type { Session } from './session.ts';
 import type { Shown } from './output.ts';
+import type { Session } from './session.ts';
 
 /** What can complete a word: a fixed list, files, or the names of things on the server. */
 export type Kind =

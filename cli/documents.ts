@@ -30,7 +30,8 @@ export async function toJson({ text, type }: Document): Promise<string> {
   const document = parseDocument(text, { intAsBigInt: true });
   visit(document, {
     Scalar(_key, node) {
-      const isNumber = typeof node.value === 'number' && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(node.source ?? '');
+      const isNumber =
+        typeof node.value === 'number' && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(node.source ?? '');
       if (isScalar(node) && isNumber) node.value = JSON.rawJSON(node.source ?? '');
     },
   });

@@ -24,7 +24,8 @@ export async function requireUsers(session: Session, names: readonly string[]): 
       try {
         await session.client().call('GET /users/{username}', { path: { username } });
       } catch (error) {
-        if (error instanceof ApiError && error.status === 404) throw refused(`${username}: ${error.message}; nothing was changed`);
+        if (error instanceof ApiError && error.status === 404)
+          throw refused(`${username}: ${error.message}; nothing was changed`);
         throw error;
       }
     }),

@@ -29,7 +29,14 @@ function groupHelp(path: readonly string[], group: Group, style: Style): string[
     isOnServer(node) ? `${node.summary} (on the server's own machine)` : node.summary,
   ]);
   const here = ['atrium', ...path].join(' ');
-  return [`${here}: ${group.summary}`, '', style.bold('Commands'), ...columns(rows), '', `${here} COMMAND --help says more about each.`];
+  return [
+    `${here}: ${group.summary}`,
+    '',
+    style.bold('Commands'),
+    ...columns(rows),
+    '',
+    `${here} COMMAND --help says more about each.`,
+  ];
 }
 
 function commandHelp(path: readonly string[], command: Command, style: Style): string[] {

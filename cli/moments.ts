@@ -8,12 +8,15 @@ export function momentIn(text: string, direction: 1 | -1, now = Date.now()): str
   const [, count, unit = ''] = SPAN.exec(text) ?? [];
   const span = count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0) * 1000;
   const moment = span === undefined ? readDate(text) : now + direction * span;
-  if (!(Math.abs(moment) < 8.64e15)) throw misuse(`${JSON.stringify(text)} is no time: write 90d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z`);
+  if (!(Math.abs(moment) < 8.64e15))
+    throw misuse(`${JSON.stringify(text)} is no time: write 90d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z`);
   return new Date(moment).toISOString().replace('.000Z', 'Z');
 }
 
 function readDate(text: string): number {
-  return /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  return /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
 }
 
 /** A time for people: without the seconds of a day nobody asks about. `never` is the beginning of Unix time. */

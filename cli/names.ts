@@ -43,7 +43,8 @@ export async function findThing(session: Session, kind: ThingKind, text: string)
   if (/^\d+$/.test(text)) return { id: readId(text), name: text };
   const found = await narrowed(session, kind, text);
   const exact = found.filter(({ name }) => name === text);
-  const [one, another] = exact.length > 0 ? exact : found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  const [one, another] =
+    exact.length > 0 ? exact : found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
   if (one && !another) return one;
   if (one && another) {
     throw refused(`more than one ${WORD[kind]} is called ${text}: use an ID (${exact.map(({ id }) => id).join(', ')})`);
@@ -90,7 +91,9 @@ export async function findObject(session: Session, text: string): Promise<Object
   if (type === 'organization') return await findOrganization(session, name);
   if (type === 'user') return { type, ...(await findUser(session.client(), name)), org: session.org() };
   if (!(OBJECT_TYPES as readonly string[]).includes(thing)) {
-    throw misuse(`there is no type ${JSON.stringify(typed)}${didYouMean(typed, OBJECT_TYPES)}: one of ${OBJECT_TYPES.join(', ')}`);
+    throw misuse(
+      `there is no type ${JSON.stringify(typed)}${didYouMean(typed, OBJECT_TYPES)}: one of ${OBJECT_TYPES.join(', ')}`,
+    );
   }
   return { type, ...(await findThing(session, thing as ThingKind, name)), org: session.org() };
 }

@@ -1,4 +1,13 @@
-import { type Args, type Command, GLOBAL, type GlobalValues, isGroup, isOnServer, type Node, type Option } from './command.ts';
+import {
+  type Args,
+  type Command,
+  GLOBAL,
+  type GlobalValues,
+  isGroup,
+  isOnServer,
+  type Node,
+  type Option,
+} from './command.ts';
 import { misuse } from './failure.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -83,12 +92,12 @@ export function readValues(node: Command, words: readonly string[], path: readon
   for (const [name, values] of given) {
     if (values.length > 1 && !known[name]?.many && known[name]?.value) throw misuse(`--${name} is given twice`);
   }
-  const valueOf = (name: string, option: Option) => {
+  const pickValue = (name: string, option: Option) => {
     const values = given.get(name) ?? [];
     return option.value === undefined ? values.length > 0 : option.many ? values : values[0];
   };
   const pick = (options: Readonly<Record<string, Option>>) =>
-    Object.fromEntries(Object.entries(options).map(([name, option]) => [name, valueOf(name, option)]));
+    Object.fromEntries(Object.entries(options).map(([name, option]) => [name, pickValue(name, option)]));
   return {
     args: readArgs(node.args ?? {}, free, here),
     options: pick(node.options ?? {}) as Read.Values['options'],

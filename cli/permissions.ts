@@ -23,6 +23,8 @@ export async function readPermissions(session: Session, texts: readonly string[]
     if (first && !second) return { namespace: first.namespace, action: first.action };
     if (second) throw misuse(`${JSON.stringify(text)} is more than one: ${found.map(permissionName).join(', ')}`);
     const names = permissions.flatMap((one) => [permissionName(one), one.action]);
-    throw misuse(`there is no permission ${JSON.stringify(text)}${didYouMean(text, names)}; type atrium role permissions`);
+    throw misuse(
+      `there is no permission ${JSON.stringify(text)}${didYouMean(text, names)}; type atrium role permissions`,
+    );
   });
 }

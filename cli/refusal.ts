@@ -7,7 +7,8 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
   const message = fields(error);
   if (status === 401) return refused(`${message}: sign in again with atrium login`);
   if (status === 412) return refused(`${message}, then try again`);
-  if (status === 429) return refused(`${message}${error.retryAfter === undefined ? '' : `: wait ${error.retryAfter} s`}`);
+  if (status === 429)
+    return refused(`${message}${error.retryAfter === undefined ? '' : `: wait ${error.retryAfter} s`}`);
   if (status === 404 && message === 'not found') {
     return refused('this server does not know this command: is it older than this program, or of another kind?');
   }

@@ -6,7 +6,10 @@ import { didYouMean } from './suggest.ts';
 /** `connect` means `can_connect`; a relation that is none of these, such as `member`, is written after a colon. */
 export function relationNamed(text: string): string {
   if (text.startsWith(':')) return text.slice(1);
-  const word = text.trim().toLowerCase().replaceAll(/[\s-]+/g, '_');
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
   return word.startsWith('can_') ? word : `can_${word}`;
 }
 

@@ -48,7 +48,9 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     const { contexts } = getConfig();
     const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
     if (context) return { name, context };
-    throw misuse(`there is no context ${JSON.stringify(name)}${didYouMean(name, Object.keys(contexts))}; type atrium context list`);
+    throw misuse(
+      `there is no context ${JSON.stringify(name)}${didYouMean(name, Object.keys(contexts))}; type atrium context list`,
+    );
   }
 
   /** A token is sent only to the server that it was given for. */
@@ -68,7 +70,15 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     return client;
   }
 
-  function connect({ url, token, headers }: { url: string; token?: string; headers?: ClientOptions['headers'] }): Client {
+  function connect({
+    url,
+    token,
+    headers,
+  }: {
+    url: string;
+    token?: string;
+    headers?: ClientOptions['headers'];
+  }): Client {
     const seconds = global.timeout === undefined ? 30 : Number(global.timeout);
     if (!(seconds > 0 && seconds < 86_400)) throw misuse('--timeout needs a number of seconds, such as 60');
     return createClient({
@@ -94,7 +104,9 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
 export function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw misuse(`${JSON.stringify(text.slice(0, 100))} is no address of a server: it looks like https://atrium.example.com`);
+    throw misuse(
+      `${JSON.stringify(text.slice(0, 100))} is no address of a server: it looks like https://atrium.example.com`,
+    );
   }
   return url.href.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
 }

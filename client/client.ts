@@ -1,7 +1,7 @@
 import type { Operations } from './api.gen.ts';
-import { ApiError, type FieldError, UnreachableError } from './errors.ts';
-import { EXACT } from './exact.gen.ts';
-import { readJson, writeJson } from './json.ts';
+import { UnreachableError } from './errors.ts';
+import { writeJson } from './json.ts';
+import { addressOf, dataOf, nextPage, reasonOf, refusal } from './wire.ts';
 
 export type OperationName = keyof Operations;
 export type Answer<Name extends OperationName> = Operations[Name]['answer'];
@@ -161,8 +161,9 @@ export function createClient(options: ClientOptions): Client {
       ...input.headers,
     };
     const init = { method: name.slice(0, name.indexOf(' ')), headers, redirect: 'error', signal } as const;
+    const url = base + addressOf(name, input.path, input.query);
     try {
-      const answer = await send(base + addressOf(name, input), body ? { ...init, body: body.text } : init);
+      const answer = await send(url, body ? { ...init, body: body.text } : init);
       return { answer, failed };
     } catch (error) {
       throw failed(error);
@@ -172,66 +173,4 @@ export function createClient(options: ClientOptions): Client {
 
 function json(body: unknown): RawBody {
   return new RawBody(writeJson(body));
-}
-
-function addressOf(name: string, { path = {}, query = {} }: AnyInput): string {
-  const template = name.slice(name.indexOf(' ') + 1);
-  const filled = template.replace(/\{(\w+)\}/g, (_all, key: string) => {
-    const value = String(path[key] ?? '');
-    if (value === '') throw new TypeError(`${name} needs ${key}`);
-    // A name of dots alone would change which path this is.
-    return /^\.+$/.test(value) ? value.replaceAll('.', '%2E') : encodeURIComponent(value);
-  });
-  const pairs = Object.entries(query).flatMap(([key, value]) =>
-    (Array.isArray(value) ? value : [value])
-      .filter((one) => one !== undefined)
-      .map((one) => `${encodeURIComponent(key)}=${encodeURIComponent(String(one))}`),
-  );
-  const prefix = /^\/(marketplace\/api\/v1|links|\.well-known)\//.test(filled) ? '' : '/api/v1';
-  return `${prefix}${filled}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`;
-}
-
-function dataOf(name: string, text: string, type: string, base: string): unknown {
-  if (text === '') return undefined;
-  // Whatever path is asked of it, a web page answers, so this address is none of the API.
-  if (/^text\/html\b/.test(type)) throw new UnreachableError(`${base} answers with a web page: is the address right?`);
-  if (!/\bjson\b/.test(type)) return text;
-  try {
-    return readJson(text, EXACT[name] ?? { int64: [] });
-  } catch (cause) {
-    throw new UnreachableError(`${base} sent something that is not JSON`, { cause });
-  }
-}
-
-type Answered = Awaited<ReturnType<Fetch>>;
-
-function refusal({ status, headers }: Answered, text: string): Error {
-  const body = /\bjson\b/.test(headers.get('content-type') ?? '') ? readBody(text) : {};
-  const message =
-    typeof body.message === 'string' && body.message !== '' ? body.message : `the server answered ${status}`;
-  const after = Number(headers.get('retry-after') ?? Number.NaN);
-  return new ApiError(status, message, {
-    errors: Array.isArray(body.errors) ? (body.errors as FieldError[]) : [],
-    requestId: headers.get('x-request-id') ?? '',
-    retryAfter: Number.isFinite(after) ? after : undefined,
-  });
-}
-
-function readBody(text: string): { message?: unknown; errors?: unknown } {
-  try {
-    return (JSON.parse(text) as object | null) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-/** Only the number is taken: the address may lead elsewhere, and a token must not follow it there. */
-function nextPage(link: string | undefined): number | undefined {
-  const page = /<[^>]*[?&]page=(\d+)[^>]*>;\s*rel="next"/.exec(link ?? '')?.[1];
-  return page === undefined ? undefined : Number(page);
-}
-
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
-  return cause?.code ?? (error as { code?: string }).code ?? cause?.message ?? message;
 }

@@ -70,7 +70,9 @@ function describeNode(path: readonly string[], node: Node): string {
   if (isOnServer(node)) return onServer(path, node);
   if (!isGroup(node)) return describeCommand(path, node);
   const parts = Object.entries(node.commands).map(([name, inner]) => describeNode([...path, name], inner));
-  return path.length > 1 ? parts.join('\n') : `### atrium ${path.join(' ')}\n\n${capital(node.summary)}.\n\n${parts.join('\n')}`;
+  return path.length > 1
+    ? parts.join('\n')
+    : `### atrium ${path.join(' ')}\n\n${capital(node.summary)}.\n\n${parts.join('\n')}`;
 }
 
 function onServer(path: readonly string[], { summary, usage }: ServerCommand): string {

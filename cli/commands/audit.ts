@@ -26,7 +26,11 @@ export const audit = command({
   options: {
     actor: { about: 'only what this user did', value: 'USER', kind: 'user' },
     action: { about: 'only this, such as role.create; role. is all about roles', value: 'ACTION' },
-    object: { about: 'only what was done to this, such as cluster:prod; cluster is all clusters', value: 'OBJECT', kind: 'object' },
+    object: {
+      about: 'only what was done to this, such as cluster:prod; cluster is all clusters',
+      value: 'OBJECT',
+      kind: 'object',
+    },
     since: { about: 'from then on, such as 7d or 2026-01-31', value: 'WHEN' },
     until: { about: 'before then', value: 'WHEN' },
     limit: { about: `how many; ${USUAL} unless said`, value: 'N' },
@@ -68,7 +72,8 @@ export const audit = command({
 
 /** A name is looked up; a type alone, and an ID, go as they are. */
 async function objectIn(session: Session, text: string | undefined): Promise<string | undefined> {
-  if (text === undefined || !text.includes(':') || /:\d+$/.test(text)) return text?.replace(/^org(?=:|$)/, 'organization');
+  if (text === undefined || !text.includes(':') || /:\d+$/.test(text))
+    return text?.replace(/^org(?=:|$)/, 'organization');
   const { type, id } = await findObject(session, text);
   return `${type}:${id}`;
 }

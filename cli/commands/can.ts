@@ -7,7 +7,8 @@ import { plain } from '../text.ts';
 
 export const can = command({
   summary: 'may somebody do something, and why',
-  details: 'The exit code is 0 for yes and 1 for no, so that scripts can ask. Objects are named by type and name or ID.',
+  details:
+    'The exit code is 0 for yes and 1 for no, so that scripts can ask. Objects are named by type and name or ID.',
   args: {
     who: { about: 'a user, or me', kind: 'user' },
     relation: { about: 'what they would do, such as connect or can_connect', kind: 'relation' },

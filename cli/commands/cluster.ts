@@ -8,7 +8,10 @@ import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
 
 type Cluster = Answer<'GET /clusters/{id}'>;
-type ListedCluster = Pick<Cluster, 'id' | 'name' | 'ownerName' | 'provider' | 'orchestratorVersion' | 'nodeCount' | 'age' | 'status'>;
+type ListedCluster = Pick<
+  Cluster,
+  'id' | 'name' | 'ownerName' | 'provider' | 'orchestratorVersion' | 'nodeCount' | 'age' | 'status'
+>;
 
 const cluster_ = { about: 'name or ID of the cluster', kind: 'cluster' } as const;
 const details = {
@@ -61,7 +64,10 @@ export const cluster: Group = {
   commands: {
     list: command({
       summary: 'the clusters of the organization; with --mine your own, with --all everything that you may see',
-      options: { mine: { about: 'your own clusters' }, all: { about: 'all clusters that you may see, wherever they are' } },
+      options: {
+        mine: { about: 'your own clusters' },
+        all: { about: 'all clusters that you may see, wherever they are' },
+      },
       examples: ['atrium cluster list --org acme', 'atrium cluster list --all'],
       async run(session, { options }) {
         if (options.mine && options.all) throw misuse('--mine and --all exclude each other');
@@ -100,11 +106,10 @@ export const cluster: Group = {
         mine: { about: 'your own cluster, of no organization' },
         ...details,
       },
-      examples: [
-        'atrium cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3',
-      ],
+      examples: ['atrium cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3'],
       async run(session, { args, options }) {
-        if (options.uid === undefined) throw misuse('--uid UUID is missing: it is the UID of the kube-system namespace');
+        if (options.uid === undefined)
+          throw misuse('--uid UUID is missing: it is the UID of the kube-system namespace');
         const body = { name: args.name, uid: options.uid, ...bodyOf(options) };
         const client = session.client();
         const made = options.mine

@@ -7,7 +7,12 @@ import { list, one, said } from '../output.ts';
 import { confirm, readInput } from '../terminal.ts';
 
 const name = { about: 'name of the credential', kind: 'credential' } as const;
-const file = { about: 'file with the credential as JSON or YAML; - for the standard input', value: 'FILE', short: 'f', kind: 'file' } as const;
+const file = {
+  about: 'file with the credential as JSON or YAML; - for the standard input',
+  value: 'FILE',
+  short: 'f',
+  kind: 'file',
+} as const;
 
 /** Goes to the server number by number as it was written: some clouds have keys that are long numbers. */
 async function specIn(path: string | undefined): Promise<{ readonly text: string; readonly name: string }> {
@@ -30,7 +35,11 @@ export const credential: Group = {
       async run(session, { options }) {
         const query = { credential_type: options.type };
         const found = await session.client().call('GET /user/credentials', { query });
-        const rows = found.map(({ name: called, type, creationTimestamp }) => ({ name: called, type, creationTimestamp }));
+        const rows = found.map(({ name: called, type, creationTimestamp }) => ({
+          name: called,
+          type,
+          creationTimestamp,
+        }));
         return list(
           rows,
           {

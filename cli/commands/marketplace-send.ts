@@ -38,14 +38,17 @@ export const send = command({
   ],
   async run(session, { args, options }): Promise<Shown> {
     const times = Number(options.times ?? 1);
-    if (!(Number.isInteger(times) && times > 0 && times <= MOST_TIMES)) throw misuse('--times needs a number from 1 on');
+    if (!(Number.isInteger(times) && times > 0 && times <= MOST_TIMES))
+      throw misuse('--times needs a number from 1 on');
     const secret = options['secret-file']
       ? readInput(options['secret-file']).trim()
       : (options.secret ?? session.env.ATRIUM_MARKETPLACE_SECRET);
     const query = secret === undefined ? '' : `?secret=${encodeURIComponent(secret)}`;
     const url = `${listener(session, options.url)}/marketplace/api/v1/marketplaces/${args.marketplace}/notification/resource${query}`;
     const sendings = args.file.flatMap((file) =>
-      bodiesIn(file, options.installer).flatMap((body) => Array.from({ length: times }, () => () => sendOne(url, file, body))),
+      bodiesIn(file, options.installer).flatMap((body) =>
+        Array.from({ length: times }, () => () => sendOne(url, file, body)),
+      ),
     );
     const results: Sent[] = [];
     if (options.together) results.push(...(await Promise.all(sendings.map((one) => one()))));

@@ -8,7 +8,11 @@ import { confirm } from '../terminal.ts';
 
 type Organization = Answer<'GET /orgs/{org}'>;
 
-const org_ = { about: 'name of the organization; that of --org or the context unless said', kind: 'org', optional: true } as const;
+const org_ = {
+  about: 'name of the organization; that of --org or the context unless said',
+  kind: 'org',
+  optional: true,
+} as const;
 const user = { about: 'name of the user', kind: 'user' } as const;
 const details = {
   'full-name': { about: 'its name for people', value: 'TEXT' },

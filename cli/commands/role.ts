@@ -62,7 +62,10 @@ export const role: Group = {
       examples: ['atrium role show cluster-operator', 'atrium role show 7 --yaml'],
       async run(session, { args }) {
         const path = { id: await idOf(session, 'role', args.role) };
-        return one(await session.client().call('GET /authz/roles/{id}', { path, query: { org: session.org() } }), fields);
+        return one(
+          await session.client().call('GET /authz/roles/{id}', { path, query: { org: session.org() } }),
+          fields,
+        );
       },
     }),
     who: command({
@@ -88,7 +91,9 @@ export const role: Group = {
         permission: { ...permission, about: 'a permission that it holds; see atrium role permissions' },
         team: { ...team, about: 'a team that has it' },
       },
-      examples: ['atrium role create auditor --permission "view audit log" --permission "view members" --team operators'],
+      examples: [
+        'atrium role create auditor --permission "view audit log" --permission "view members" --team operators',
+      ],
       async run(session, { args, options }) {
         const made = await session.client().call('POST /authz/roles', {
           query: { org: session.org() },

@@ -64,7 +64,10 @@ export const team: Group = {
         const { description, unit } = options;
         const permission = options.permission as Permission;
         const body = { name: args.name, description, permission, units: listGiven(unit) };
-        return one(await session.client().call('POST /orgs/{org}/teams', { path: { org: session.org() }, body }), fields);
+        return one(
+          await session.client().call('POST /orgs/{org}/teams', { path: { org: session.org() }, body }),
+          fields,
+        );
       },
     }),
     edit: command({

@@ -42,7 +42,11 @@ export function showNewToken(session: Session, made: TokenRow & { readonly sha1:
   return verbatim(made.sha1, made);
 }
 
-const user = { about: 'whose tokens, for site administrators; yours unless said', value: 'USER', kind: 'user' } as const;
+const user = {
+  about: 'whose tokens, for site administrators; yours unless said',
+  value: 'USER',
+  kind: 'user',
+} as const;
 
 async function ownerOf(session: Session, given: string | undefined): Promise<string> {
   return given ?? (await session.client().call('GET /user')).login;

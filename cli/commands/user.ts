@@ -41,7 +41,9 @@ const isYes = (text: string | undefined) => (text === undefined ? undefined : te
 
 async function setActive(session: Session, username: string, active: boolean) {
   await session.client().call('PATCH /admin/users/{username}', { path: { username }, body: { active } });
-  return said(`${username} is ${active ? 'active again' : 'deactivated: no token, password or session of theirs works'}`);
+  return said(
+    `${username} is ${active ? 'active again' : 'deactivated: no token, password or session of theirs works'}`,
+  );
 }
 
 export const user: Group = {
