@@ -16,13 +16,13 @@ const SCRIPTS = {
   cur="\${words[\${#words[@]} - 1]}"
   while IFS= read -r line; do
     if [[ $line == :files* ]]; then
-      compopt -o filenames 2>/dev/null
+      compopt -o filenames 2>/dev/null || true
       COMPREPLY+=($(compgen -f -- "$cur"))
     else
       COMPREPLY+=("$(printf '%q' "\${line%%$'\\t'*}")")
     fi
   done < <("\${words[0]}" __complete "\${words[@]:1}" 2>/dev/null)
-  if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *: ]]; then compopt -o nospace 2>/dev/null; fi
+  if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *: ]]; then compopt -o nospace 2>/dev/null || true; fi
   if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$cur"; fi
 }
 complete -F _atrium atrium`,
