@@ -8,7 +8,8 @@ const THINGS: readonly string[] = ['team', 'role', 'cluster', 'contract', 'robot
 /** Names of a kind that could stand here. */
 export async function namesOf(session: Session, kind: Kind, typed: string): Promise<string[]> {
   if (kind === 'context') return Object.keys(session.config().contexts);
-  if (kind === 'relation') return [...new Set(Object.values(RELATIONS).flat())].map((one) => one.replace(/^can_/, '')).sort();
+  if (kind === 'relation')
+    return [...new Set(Object.values(RELATIONS).flat())].map((one) => one.replace(/^can_/, '')).sort();
   if (kind === 'object') return await objects(session, typed);
   const client = session.client();
   if (kind === 'org') return (await client.call('GET /user/settings/organizations')).map(({ username }) => username);

@@ -1,4 +1,3 @@
-import type { Client } from '../client/client.ts';
 import { misuse, refused } from './failure.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
@@ -76,10 +75,16 @@ export interface ObjectRef {
 }
 
 const ALIASES: Readonly<Record<string, string>> = { org: 'organization', robot: 'robot_ac' };
-export const OBJECT_TYPES = ['organization', 'team', 'role', 'cluster', 'contract', 'robot', 'user'] as const;
+/** What the authorization model answers questions about; other things have names too, but nobody holds relations on them. */
+export const OBJECT_TYPES = ['organization', 'team', 'cluster', 'contract', 'robot'] as const;
+const NAMED_TYPES: readonly string[] = [...OBJECT_TYPES, 'role'];
 
 /** `cluster:prod`, `team:7`, `org:acme`: an object of the authorization model, by name or ID. */
-export async function findObject(session: Session, text: string): Promise<ObjectRef> {
+export async function findObject(
+  session: Session,
+  text: string,
+  types: readonly string[] = OBJECT_TYPES,
+): Promise<ObjectRef> {
   const colon = text.indexOf(':');
   if (colon < 1 || colon === text.length - 1) {
     throw misuse(`${JSON.stringify(text)} is no object: write its type and its name, such as cluster:prod`);
@@ -88,26 +93,28 @@ export async function findObject(session: Session, text: string): Promise<Object
   const name = text.slice(colon + 1);
   const type = ALIASES[typed] ?? typed;
   const thing = type === 'robot_ac' ? 'robot' : type;
-  if (type === 'organization') return await findOrganization(session, name);
-  if (type === 'user') return { type, ...(await findUser(session.client(), name)), org: session.org() };
-  if (!(OBJECT_TYPES as readonly string[]).includes(thing)) {
-    throw misuse(
-      `there is no type ${JSON.stringify(typed)}${didYouMean(typed, OBJECT_TYPES)}: one of ${OBJECT_TYPES.join(', ')}`,
-    );
+  if (!types.includes(thing)) {
+    const hint = didYouMean(typed, types);
+    throw misuse(`nothing can be asked about ${JSON.stringify(typed)}${hint}: one of ${types.join(', ')}`);
   }
-  return { type, ...(await findThing(session, thing as ThingKind, name)), org: session.org() };
+  if (type === 'organization') return await findOrganization(session, name);
+  const found = await findThing(session, thing as ThingKind, name);
+  return { type, id: found.id, name: found.name, org: session.org() };
+}
+
+/** As the audit log names it: by type and ID. A type alone, an ID, and what has no names stay as they are. */
+export async function objectByType(session: Session, text: string): Promise<string> {
+  const [typed = '', name] = text.split(/:(.*)/s);
+  const type = ALIASES[typed] ?? typed;
+  if (name === undefined || name === '' || /^\d+$/.test(name)) return text.replace(typed, type);
+  const found = await findObject(session, text, NAMED_TYPES);
+  return `${found.type}:${found.id}`;
 }
 
 async function findOrganization(session: Session, name: string): Promise<ObjectRef> {
   if (/^\d+$/.test(name)) return { type: 'organization', id: readId(name), name, org: session.org() };
   const { id, username } = await session.client().call('GET /orgs/{org}', { path: { org: name } });
   return { type: 'organization', id, name: username, org: username };
-}
-
-async function findUser(client: Client, name: string): Promise<Named> {
-  if (/^\d+$/.test(name)) return { id: readId(name), name };
-  const { id, login } = await client.call('GET /users/{username}', { path: { username: name } });
-  return { id, name: login };
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -70,6 +70,8 @@ export async function asYaml(data: unknown): Promise<string> {
   const { stringify } = await import('yaml');
   const exactNumber = {
     tag: 'tag:yaml.org,2002:float',
+    default: true,
+    test: /^(?!)/,
     identify: (value: unknown) => JSON.isRawJSON(value),
     stringify: ({ value }: { value: unknown }) => (value as { rawJSON: string }).rawJSON,
     resolve: (text: string) => Number(text),

@@ -3,7 +3,7 @@ import { wholeNumber } from '../changes.ts';
 import { command } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { momentIn } from '../moments.ts';
-import { findObject } from '../names.ts';
+import { objectByType } from '../names.ts';
 import { type Columns, list } from '../output.ts';
 import type { Session } from '../session.ts';
 import { progress } from '../terminal.ts';
@@ -47,7 +47,7 @@ export const audit = command({
     const query = {
       actor: options.actor,
       action: options.action,
-      object: await objectIn(session, options.object),
+      object: options.object === undefined ? undefined : await objectByType(session, options.object),
       since: options.since === undefined ? undefined : momentIn(options.since, -1),
       until: options.until === undefined ? undefined : momentIn(options.until, -1),
     };
@@ -69,14 +69,6 @@ export const audit = command({
     return list(await take(entries, most), columns, 'nothing');
   },
 });
-
-/** A name is looked up; a type alone, and an ID, go as they are. */
-async function objectIn(session: Session, text: string | undefined): Promise<string | undefined> {
-  if (text === undefined || !text.includes(':') || /:\d+$/.test(text))
-    return text?.replace(/^org(?=:|$)/, 'organization');
-  const { type, id } = await findObject(session, text);
-  return `${type}:${id}`;
-}
 
 async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {
   const taken: Entry[] = [];

@@ -64,7 +64,7 @@ function preview({ screen }: Session, plan: Report): string {
   if (screen.isInteractive) for (const line of difference(plan, screen.style)) screen.note(line);
   const gone = plan.changes.filter(({ kind }) => kind === 'delete').map(({ role }) => role);
   const loss = gone.length > 0 ? `, of which ${gone.length} delete a role (${gone.join(', ')})` : '';
-  return `Make ${plan.changes.length} changes${loss}?`;
+  return `Make ${plan.changes.length === 1 ? '1 change' : `${plan.changes.length} changes`}${loss}?`;
 }
 
 function shown(report: Report): Shown {

@@ -71,7 +71,12 @@ export const user: Group = {
       args: { user: user_ },
       examples: ['atrium user show ann'],
       async run(session, { args }) {
-        return one(await session.client().call('GET /users/{username}', { path: { username: args.user } }), fields);
+        const path = { username: args.user };
+        const { data, etag } = await session.client().request('GET /users/{username}', { path });
+        // Only who may see everything gets a version with it; for others the rest would only look like an answer.
+        const { id, login, name, location, website, description } = fields;
+        const shown = { id, login, name, location, website, description } as Columns<User>;
+        return one(data, etag === undefined ? shown : fields);
       },
     }),
     create: command({

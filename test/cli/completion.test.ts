@@ -6,13 +6,14 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { CATALOGUE } from '../../cli/catalogue.ts';
 import { type Cli, cliAs, openCli } from '../support/cli.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
 import { temporaryFolder } from '../support/db.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
 
 const execute = promisify(execFile);
 const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
 for (const shell of ['zsh', 'fish']) {
-  if (!has(shell)) process.stderr.write(`\n!!! NOT TRIED: ${shell} is not installed, so its completion was not evaluated\n`);
+  if (!has(shell))
+    process.stderr.write(`\n!!! NOT TRIED: ${shell} is not installed, so its completion was not evaluated\n`);
 }
 
 describe('completion', () => {
@@ -30,7 +31,10 @@ describe('completion', () => {
   after(() => house.close());
 
   const words = async (...typed: string[]) =>
-    (await ann(['__complete', ...typed])).stdout.split('\n').map((line) => line.split('\t')[0]).slice(0, -1);
+    (await ann(['__complete', ...typed])).stdout
+      .split('\n')
+      .map((line) => line.split('\t')[0])
+      .slice(0, -1);
 
   it('knows commands, options, choices and names', async () => {
     assert.deepEqual(await words(''), Object.keys(CATALOGUE));
@@ -52,12 +56,23 @@ describe('completion', () => {
   it('is silent when it knows nothing, or nobody is signed in', async () => {
     assert.deepEqual(await words('nonsense', ''), []);
     const stranger = openCli();
-    assert.deepEqual(await stranger(['__complete', 'role', 'show', '']), { code: 0, signal: null, stdout: '', stderr: '' });
+    assert.deepEqual(await stranger(['__complete', 'role', 'show', '']), {
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: '',
+    });
   });
 
   const inShell = (shell: string, args: string[]) => {
     const token = house.world.users.ann?.token ?? '';
-    const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder, ATRIUM_URL: house.url, ATRIUM_TOKEN: token, ATRIUM_ORG: 'acme' };
+    const env = {
+      PATH: `${folder}:${process.env.PATH}`,
+      HOME: folder,
+      ATRIUM_URL: house.url,
+      ATRIUM_TOKEN: token,
+      ATRIUM_ORG: 'acme',
+    };
     return execute(shell, args, { env, cwd: folder });
   };
   const inBash = async (...typed: string[]) => {

@@ -45,7 +45,11 @@ describe('every command', async () => {
         ([name, option]) => /token|password|secret/.test(name) && option.value !== undefined,
       );
       const allowed = path.join(' ') === 'marketplace send' ? ['secret-file', 'secret'] : [];
-      assert.deepEqual(secrets.map(([name]) => name), allowed, path.join(' '));
+      assert.deepEqual(
+        secrets.map(([name]) => name),
+        allowed,
+        path.join(' '),
+      );
     }
   });
 });
@@ -55,12 +59,21 @@ describe('what the server itself does', () => {
     for (const name of Object.keys(COMMANDS)) assert.ok(Object.hasOwn(CATALOGUE, name), name);
     const { stdout } = await openCli()('--help');
     for (const name of Object.keys(CATALOGUE)) assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
-    assert.match(stdout, /On the server's own machine\n(  .*\n)*  rotate-keys/);
+    assert.match(stdout, /On the server's own machine\n( {2}.*\n)* {2}rotate-keys/);
   });
 });
 
 describe('help', () => {
-  for (const line of ['--help', '-h', 'help', '', 'team --help', 'help team', 'team create -h', 'help robot token create']) {
+  for (const line of [
+    '--help',
+    '-h',
+    'help',
+    '',
+    'team --help',
+    'help team',
+    'team create -h',
+    'help robot token create',
+  ]) {
     it(`atrium ${line}: on the standard output, and 0`, async () => {
       const { code, stdout, stderr } = await openCli()(line);
       assert.equal(code, 0);

@@ -23,7 +23,7 @@ describe('what is typed wrongly', () => {
     ['team create x --permission wrte', /--permission cannot be "wrte" \(did you mean write\?\): one of none, read/],
     ['--json team list', /--json comes after the command/],
     ['can ann connect prod', /"prod" is no object: write its type and its name, such as cluster:prod/],
-    ['can ann connect thing:prod', /there is no type "thing": one of organization, team/],
+    ['can ann connect thing:prod', /nothing can be asked about "thing": one of organization, team/],
     ['can ann connect cluster:prod', /no server is known yet/],
     ['whoami --timeout soon', /no server is known yet/],
     ['whoami --context nowhere', /there is no context "nowhere"/],
@@ -90,7 +90,9 @@ describe('signing in', () => {
   after(() => house.close());
 
   it('with a token from the standard input, kept for this user alone', async () => {
-    const { code, stdout, stderr } = await cli(`login ${house.url} --name demo --token-stdin`, { input: `${token()}\n` });
+    const { code, stdout, stderr } = await cli(`login ${house.url} --name demo --token-stdin`, {
+      input: `${token()}\n`,
+    });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, `signed in to ${house.url} as ann; the context is called demo, in acme\n`);
     assert.equal(statSync(configFile(cli)).mode & 0o777, 0o600);
@@ -121,7 +123,10 @@ describe('signing in', () => {
     assert.equal((await cli('whoami')).code, 2);
     assert.match((await cli('context use demo')).stdout, /demo is the current context, in acme/);
     await cli(`login ${house.url} --name eves --token-stdin`, { input: house.world.users.eve?.token ?? '' });
-    assert.match((await cli('context list')).stdout, /^CURRENT +NAME +URL +USER +ORG\n +demo .*\n\* +eves .* eve +globex\n$/);
+    assert.match(
+      (await cli('context list')).stdout,
+      /^CURRENT +NAME +URL +USER +ORG\n +demo .*\n\* +eves .* eve +globex\n$/,
+    );
     assert.match((await cli('whoami --context demo')).stdout, /^login: +ann$/m);
     assert.match((await cli('whoami', { env: { ATRIUM_CONTEXT: 'demo' } })).stdout, /^login: +ann$/m);
     assert.match((await cli('context use demo --org globex')).stdout, /in globex/);
