@@ -40,15 +40,17 @@ export interface Option {
 export type Args = Readonly<Record<string, Arg>>;
 export type Options = Readonly<Record<string, Option>>;
 
+/** Where only certain words are taken, the type knows them. */
+type Word<T> = T extends { choices: readonly (infer Choice extends string)[] } ? Choice : string;
 type ArgValue<A extends Arg> = A extends { many: true }
-  ? readonly string[]
+  ? readonly Word<A>[]
   : A extends { optional: true }
-    ? string | undefined
-    : string;
+    ? Word<A> | undefined
+    : Word<A>;
 type OptionValue<O extends Option> = O extends { value: string }
   ? O extends { many: true }
-    ? readonly string[]
-    : string | undefined
+    ? readonly Word<O>[]
+    : Word<O> | undefined
   : boolean;
 
 export interface Values<A extends Args, O extends Options> {

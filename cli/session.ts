@@ -28,6 +28,7 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     connect,
     org,
     orgIfAny,
+    source,
     token: () => tokenAndUrl().token,
   };
 
@@ -91,7 +92,20 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
   }
 
   function orgIfAny(): string | undefined {
-    return global.org || env.ATRIUM_ORG || getContext()?.context.org;
+    return global.org || env.ATRIUM_ORG || contextInUse()?.context.org;
+  }
+
+  /** The context, unless the environment leads to another server. */
+  function contextInUse() {
+    const found = getContext();
+    const isElsewhere = found && env.ATRIUM_URL && !global.context && !sameOrigin(env.ATRIUM_URL, found.context.url);
+    return isElsewhere ? undefined : found;
+  }
+
+  /** Where the account comes from, for people. */
+  function source(): string {
+    if (env.ATRIUM_TOKEN && !global.context) return 'none: from the environment';
+    return contextInUse()?.name ?? 'none: from the environment';
   }
 
   function org(): string {

@@ -1,10 +1,10 @@
 import type { Item } from '../../client/client.ts';
 import { wholeNumber } from '../changes.ts';
 import { command } from '../command.ts';
-import { misuse } from '../failure.ts';
+import { EXIT, misuse } from '../failure.ts';
 import { momentIn } from '../moments.ts';
 import { objectByType } from '../names.ts';
-import { type Columns, list } from '../output.ts';
+import { type Columns, list, type Shown } from '../output.ts';
 import type { Session } from '../session.ts';
 import { progress } from '../terminal.ts';
 
@@ -37,13 +37,16 @@ export const audit = command({
     all: { about: 'all of them' },
     site: { about: 'for site administrators: of the whole deployment' },
     export: { about: 'as JSON lines, for another program' },
+    verify: { about: 'check that nothing was changed or taken out; 1 if something was' },
   },
   examples: [
     'atrium audit --since 7d --actor ann',
     'atrium audit --object cluster:prod --limit 100',
     'atrium audit --export --since 2026-01-01 > audit.ndjson',
+    'atrium audit --verify',
   ],
   async run(session, { options }) {
+    if (options.verify) return await verify(session);
     const query = {
       actor: options.actor,
       action: options.action,
@@ -69,6 +72,17 @@ export const audit = command({
     return list(await take(entries, most), columns, 'nothing');
   },
 });
+
+/** Each entry carries the fingerprint of the one before it. */
+async function verify(session: Session): Promise<Shown> {
+  const path = { org: session.org() };
+  const found = await session.client().call('GET /orgs/{org}/audit/verify', { path, timeoutMs: 0 });
+  const { ok, rows, first_broken_id: broken } = found;
+  const text = ok
+    ? `whole: ${rows} entries, each follows from the one before`
+    : `broken at entry ${broken}, of ${rows}`;
+  return { data: found, lay: () => [text], exit: ok ? 0 : EXIT.refused };
+}
 
 async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {
   const taken: Entry[] = [];

@@ -25,6 +25,7 @@ const details = {
   nodes: { about: 'how many nodes it has', value: 'N' },
   'cluster-set': { about: 'the set that it belongs to', value: 'NAME' },
 } as const;
+const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 type Details = Readonly<Record<keyof typeof details, string | undefined>>;
 
 function bodyOf(options: Details) {
@@ -127,6 +128,26 @@ export const cluster: Group = {
         const body = changesIn({ name: options.name, ...bodyOf(options) }, 'cluster edit');
         const path = { id: await idOf(session, 'cluster', args.cluster) };
         return one(await session.client().call('PATCH /clusters/{id}', { path, body }), fields);
+      },
+    }),
+    heartbeat: command({
+      summary: 'report that a cluster lives, for its own agent or a timer',
+      args: { cluster: cluster_ },
+      options: {
+        phase: { about: 'how it is', value: 'PHASE', choices: PHASES },
+        reason: { about: 'one word why', value: 'WORD' },
+        message: { about: 'a sentence for people', value: 'TEXT' },
+        nodes: details.nodes,
+        'orchestrator-version': details['orchestrator-version'],
+      },
+      examples: ['atrium cluster heartbeat prod --phase Active --nodes 5'],
+      async run(session, { args, options }) {
+        const { phase, reason, message } = options;
+        const nodeCount = wholeNumber(options.nodes, '--nodes');
+        const body = { phase, reason, message, nodeCount, orchestratorVersion: options['orchestrator-version'] };
+        const path = { id: await idOf(session, 'cluster', args.cluster) };
+        await session.client().call('POST /clusters/{id}/heartbeat', { path, body });
+        return said(`${args.cluster} lives`);
       },
     }),
     remove: command({

@@ -66,5 +66,5 @@ export const completion = command({
   details: `For bash ${WHERE.bash}; for zsh ${WHERE.zsh}; for fish ${WHERE.fish}`,
   args: { shell: { about: 'which shell', choices: ['bash', 'zsh', 'fish'] } },
   examples: ['source <(atrium completion bash)', 'atrium completion fish > ~/.config/fish/completions/atrium.fish'],
-  run: async (_session, { args }) => verbatim(SCRIPTS[args.shell as keyof typeof SCRIPTS]),
+  run: async (_session, { args }) => verbatim(SCRIPTS[args.shell]),
 });

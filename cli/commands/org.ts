@@ -1,6 +1,6 @@
 import type { Answer } from '../../client/client.ts';
 import { changesIn } from '../changes.ts';
-import { command, type Group } from '../command.ts';
+import { type Args, command, type Group, type Values } from '../command.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -32,12 +32,11 @@ const fields: Columns<Organization> = {
   visibility: (row) => row.visibility,
 };
 
-type Visibility = 'public' | 'limited' | 'private' | undefined;
-type Details = Readonly<Record<keyof typeof details, string | undefined>>;
+type Details = Values<Args, typeof details>['options'];
 
 function bodyOf(options: Details) {
   const { 'full-name': full_name, description, website, location, visibility } = options;
-  return { full_name, description, website, location, visibility: visibility as Visibility };
+  return { full_name, description, website, location, visibility };
 }
 
 const orgOf = (session: Session, given: string | undefined) => given ?? session.org();

@@ -16,7 +16,6 @@ const details = {
   permission: { about: 'what its members may do', value: 'LEVEL', choices: ['none', 'read', 'write', 'admin'] },
   unit: { about: 'a unit that it works on', value: 'UNIT', many: true },
 } as const;
-type Permission = 'none' | 'read' | 'write' | 'admin' | undefined;
 
 const fields: Columns<Team> = {
   id: (row) => row.id,
@@ -61,8 +60,7 @@ export const team: Group = {
       options: details,
       examples: ['atrium team create auditors --permission none --description "Looks, touches nothing"'],
       async run(session, { args, options }) {
-        const { description, unit } = options;
-        const permission = options.permission as Permission;
+        const { description, permission, unit } = options;
         const body = { name: args.name, description, permission, units: listGiven(unit) };
         return one(
           await session.client().call('POST /orgs/{org}/teams', { path: { org: session.org() }, body }),
@@ -76,8 +74,7 @@ export const team: Group = {
       options: { name: { about: 'a new name', value: 'NAME' }, ...details },
       examples: ['atrium team edit auditors --permission read'],
       async run(session, { args, options }) {
-        const { name, description, unit } = options;
-        const permission = options.permission as Permission;
+        const { name, description, permission, unit } = options;
         const body = changesIn({ name, description, permission, units: listGiven(unit) }, 'team edit');
         const path = { id: await idOf(session, 'team', args.team) };
         return one(await session.client().call('PATCH /teams/{id}', { path, body }), fields);

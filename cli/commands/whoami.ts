@@ -7,14 +7,13 @@ export const whoami = command({
   async run(session) {
     const client = session.client();
     const user = await client.call('GET /user');
-    const context = session.context();
     return one(user, {
       login: (row) => row.login,
       name: (row) => row.full_name,
       email: (row) => row.email,
       'site administrator': (row) => row.is_admin,
       server: () => client.baseUrl,
-      context: () => context?.name ?? 'none: from the environment',
+      context: () => session.source(),
       organization: () => session.orgIfAny() ?? 'none chosen',
     });
   },
