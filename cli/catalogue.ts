@@ -1,4 +1,5 @@
 import type { Node } from './command.ts';
+import { SERVER_COMMANDS } from './server-commands.gen.ts';
 
 /** The first word: what it is about, and where the rest stands. Only what is asked for is loaded. */
 export interface Entry {
@@ -19,25 +20,11 @@ export const HEADINGS = {
 export type Heading = keyof typeof HEADINGS;
 
 const entry = (heading: Heading, about: string, load: () => Promise<Node>): Entry => ({ heading, about, load });
-const onServer = (name: string): Entry => ({
-  heading: 'server',
-  get about() {
-    return SERVER_COMMANDS[name]?.summary ?? '';
-  },
-  load: async () => ({ summary: '', usage: '', ...SERVER_COMMANDS[name], onServer: true }),
-});
 
-/** Run by the server's own program with the server's own settings; what they take is told by that program. */
-export const SERVER_COMMANDS: Readonly<Record<string, { readonly summary: string; readonly usage: string }>> = {
-  serve: { summary: 'start the server', usage: 'serve' },
-  migrate: { summary: 'bring the database to the newest schema', usage: 'migrate' },
-  doctor: { summary: 'check everything that the server needs', usage: 'doctor' },
-  backup: { summary: 'write a consistent copy of everything, while serving', usage: 'backup FILE' },
-  restore: { summary: 'bring a backup back into an empty place', usage: 'restore FILE' },
-  'rotate-keys': { summary: 'new keys for every secret, while servers run', usage: 'rotate-keys [--retire-old-root]' },
-  bus: { summary: 'the configuration that a NATS server needs', usage: 'bus config [--dir FOLDER]' },
-  installer: { summary: 'installers of marketplaces', usage: 'installer create|show|link|revoke …' },
-};
+/** Run by the server's own program with the server's own settings. What it has about marketplaces stands in our group. */
+const onServer = SERVER_COMMANDS.filter(({ name }) => name !== 'marketplace').map(
+  ({ name, ...text }) => [name, entry('server', text.summary, async () => ({ ...text, onServer: true }))] as const,
+);
 
 export const CATALOGUE: Readonly<Record<string, Entry>> = {
   login: entry('start', 'sign in to a server and remember it', async () => (await import('./commands/login.ts')).login),
@@ -71,7 +58,7 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'marketplace deliveries',
     async () => (await import('./commands/marketplace.ts')).marketplace,
   ),
-  ...Object.fromEntries(Object.keys(SERVER_COMMANDS).map((name) => [name, onServer(name)])),
+  ...Object.fromEntries(onServer),
   completion: entry(
     'program',
     'completion for bash, zsh and fish',

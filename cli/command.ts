@@ -69,10 +69,18 @@ export interface Command<A extends Args = Args, O extends Options = Options> {
   run(session: Session, values: Values<A, O>): Promise<Shown | undefined>;
 }
 
-/** Needs the server's own machine, so the server's own program runs it. */
-export interface ServerCommand {
+/** How the server's own program tells about one of its commands. */
+export interface ServerCommandText {
+  readonly name: string;
   readonly summary: string;
-  readonly usage: string;
+  readonly usage: readonly string[];
+  readonly subcommands?: readonly string[];
+  readonly options?: readonly { readonly name: string; readonly value?: string; readonly help: string }[];
+  readonly examples?: readonly string[];
+}
+
+/** Needs the server's own machine, so the server's own program runs it. */
+export interface ServerCommand extends Omit<ServerCommandText, 'name'> {
   readonly onServer: true;
 }
 

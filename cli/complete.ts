@@ -1,5 +1,14 @@
 import { CATALOGUE } from './catalogue.ts';
-import { type Arg, type Command, GLOBAL, isGroup, isOnServer, type Kind, type Node, type Option } from './command.ts';
+import {
+  type Arg,
+  type Command,
+  GLOBAL,
+  isGroup,
+  isOnServer,
+  type Node,
+  type Option,
+  type ServerCommand,
+} from './command.ts';
 import { readValues } from './parse.ts';
 import type { Screen } from './screen.ts';
 import { createSession, type Session } from './session.ts';
@@ -32,7 +41,8 @@ async function candidates(
   if (first === undefined) return Object.entries(CATALOGUE).map(([name, { about }]) => [name, about]);
   let node: Node | undefined = await CATALOGUE[first]?.load();
   while (node && isGroup(node) && rest.length > 0) node = node.commands[rest.shift() ?? ''];
-  if (!node || isOnServer(node)) return [];
+  if (!node) return [];
+  if (isOnServer(node)) return onServer(node, rest.length === 0, last);
   if (isGroup(node)) return Object.entries(node.commands).map(([name, { summary }]) => [name, summary]);
   const options: Readonly<Record<string, Option>> = { ...node.options, ...GLOBAL };
   const open = openOption(options, rest.at(-1) ?? '');
@@ -58,7 +68,10 @@ async function candidates(
   }
 }
 
-export type { Kind };
+function onServer({ subcommands = [], options = [] }: ServerCommand, isFirst: boolean, last: string): Candidate[] {
+  if (last.startsWith('-')) return options.map(({ name, help }) => [name, help]);
+  return isFirst && subcommands.length > 0 ? subcommands.map((word) => [word, '']) : [[FILES, '']];
+}
 
 /** The option whose value is being typed. */
 function openOption(options: Readonly<Record<string, Option>>, word: string): Option | undefined {

@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { misuse, refused } from './failure.ts';
@@ -55,7 +65,9 @@ function readPrivate(path: string): string | undefined {
 }
 
 /** Whole or not at all, and for this user alone. */
-export function writeConfig(path: string, config: Config): void {
+export function writeConfig(named: string, config: Config): void {
+  // Who keeps the file elsewhere and links to it here keeps the link.
+  const path = existsSync(named) ? realpathSync(named) : named;
   const draft = `${path}.${process.pid}.${Date.now()}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

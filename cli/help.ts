@@ -1,11 +1,21 @@
 import { CATALOGUE, HEADINGS } from './catalogue.ts';
-import { type Args, type Command, GLOBAL, type Group, isGroup, isOnServer, type Node, type Option } from './command.ts';
+import {
+  type Args,
+  type Command,
+  GLOBAL,
+  type Group,
+  isGroup,
+  isOnServer,
+  type Node,
+  type Option,
+  type ServerCommand,
+} from './command.ts';
 import type { Style } from './output.ts';
 
 /** The help of the program, of a group or of a command, line by line. */
 export function help(path: readonly string[], node: Node | undefined, style: Style): string[] {
   if (!node) return programHelp(style);
-  if (isOnServer(node)) return [node.summary];
+  if (isOnServer(node)) return serverHelp(path, node, style);
   return isGroup(node) ? groupHelp(path, node, style) : commandHelp(path, node, style);
 }
 
@@ -20,6 +30,19 @@ function programHelp(style: Style): string[] {
     '',
     'atrium COMMAND --help says more about each. Exit codes: 0 done or yes, 1 refused or no, 2 typed wrongly, 3 no server.',
     'ATRIUM_URL, ATRIUM_TOKEN, ATRIUM_ORG and ATRIUM_CONTEXT stand in for a context; NO_COLOR turns colours off.',
+  ];
+}
+
+function serverHelp(path: readonly string[], node: ServerCommand, style: Style): string[] {
+  const { summary, usage, options = [], examples = [] } = node;
+  const rows = options.map(({ name, value, help: about }) => [value ? `${name} ${value}` : name, about] as const);
+  return [
+    `atrium ${path.join(' ')}: ${summary}`,
+    "Runs on the server's own machine, with the server's own settings.",
+    '',
+    ...usage.map((line) => `  atrium ${line}`),
+    ...(rows.length > 0 ? ['', style.bold('Options'), ...columns(rows)] : []),
+    ...(examples.length > 0 ? ['', style.bold('Examples'), ...examples.map((example) => `  ${example}`)] : []),
   ];
 }
 

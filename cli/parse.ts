@@ -30,7 +30,8 @@ type Load = (name: string) => Promise<Node | undefined>;
 /** Finds the command that the words name, and reads the rest by what it declares. */
 export async function read(argv: readonly string[], names: readonly string[], load: Load): Promise<Read> {
   const { path, node, rest } = await findNode(argv, names, load);
-  if (node && isOnServer(node)) return { what: 'server' };
+  // Its own program tells more about it, but only when it is asked in its own words.
+  if (node && isOnServer(node)) return argv[0] === 'help' ? { what: 'help', path, node } : { what: 'server' };
   const wantsHelp = rest.slice(0, endOfOptions(rest)).some((word) => word === '--help' || word === '-h');
   if (!node || wantsHelp || isGroup(node)) {
     const [word] = rest.filter((one) => one !== '--help' && one !== '-h');

@@ -15,7 +15,7 @@ export function layTable(rows: readonly (readonly Cell[])[], most: number | unde
   const lines = rows.map((row) => row.map((cell) => plain(cell.text)));
   const titles = first.map(({ title }) => title);
   const widths = titles.map((title, place) =>
-    Math.max(widthOf(title), ...lines.map((line) => widthOf(line[place] ?? ''))),
+    lines.reduce((width, line) => Math.max(width, widthOf(line[place] ?? '')), widthOf(title)),
   );
   if (most !== undefined) shrink(widths, most - GAP * (widths.length - 1));
   const lay = (texts: readonly string[]) =>

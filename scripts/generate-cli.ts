@@ -3,8 +3,21 @@ import { type Command, GLOBAL, isGroup, isOnServer, type Node, type ServerComman
 import { argumentRows, capital, optionRows, usageOf } from '../cli/help.ts';
 
 /** What the command line brings along, made from the authorization model and from its own declarations. */
-export async function cliFiles(model: string): Promise<Record<string, string>> {
-  return { 'cli/relations.gen.ts': relations(model), 'docs/cli.md': await page() };
+export async function cliFiles(model: string, serverCommands: string): Promise<Record<string, string>> {
+  return {
+    'cli/relations.gen.ts': relations(model),
+    'cli/server-commands.gen.ts': onServerFile(serverCommands),
+    'docs/cli.md': await page(),
+  };
+}
+
+function onServerFile(json: string): string {
+  return `// Made by \`npm run generate\` from src/server-commands.json.
+import type { ServerCommandText } from './command.ts';
+
+/** What the server's own program does; it stands here only to be told about and completed. */
+export const SERVER_COMMANDS: readonly ServerCommandText[] = ${JSON.stringify(JSON.parse(json), null, 2)};
+`;
 }
 
 function relations(model: string): string {
@@ -75,9 +88,20 @@ function describeNode(path: readonly string[], node: Node): string {
     : `### atrium ${path.join(' ')}\n\n${capital(node.summary)}.\n\n${parts.join('\n')}`;
 }
 
-function onServer(path: readonly string[], { summary, usage }: ServerCommand): string {
-  const title = `${path.length === 1 ? '###' : '####'} atrium ${path.join(' ')}`;
-  return `${title}\n\n${capital(summary)}.\n\n\`\`\`\natrium ${usage}\n\`\`\`\n`;
+function onServer(path: readonly string[], { summary, usage, options = [], examples = [] }: ServerCommand): string {
+  const rows = options.map(({ name, value, help }) => [value ? `${name} ${value}` : name, help] as const);
+  return [
+    `${path.length === 1 ? '###' : '####'} atrium ${path.join(' ')}`,
+    '',
+    `${capital(summary)}.${path.length === 1 ? '' : " On the server's own machine."}`,
+    '',
+    '```',
+    ...usage.map((line) => `atrium ${line}`),
+    ...(examples.length > 0 ? ['', ...examples] : []),
+    '```',
+    '',
+    ...(rows.length > 0 ? [table(rows)] : []),
+  ].join('\n');
 }
 
 function describeCommand(path: readonly string[], command: Command): string {

@@ -12,7 +12,10 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/configuration.md': configurationPage(),
     'openapi/atrium.json': `${JSON.stringify(document, null, 2)}\n`,
     ...clientFiles(document),
-    ...(await cliFiles(readFileSync('src/authz/platform.fga', 'utf8'))),
+    ...(await cliFiles(
+      readFileSync('src/authz/platform.fga', 'utf8'),
+      readFileSync('src/server-commands.json', 'utf8'),
+    )),
   };
 }
 

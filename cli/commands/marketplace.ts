@@ -1,11 +1,12 @@
 import type { Answer, Item } from '../../client/client.ts';
 import { wholeNumber } from '../changes.ts';
-import { command, type Group } from '../command.ts';
+import { command, type Group, type ServerCommand } from '../command.ts';
 import { forEach } from '../each.ts';
 import { misuse } from '../failure.ts';
 import { shortTime } from '../moments.ts';
 import { all, readId } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
+import { SERVER_COMMANDS } from '../server-commands.gen.ts';
 import { progress } from '../terminal.ts';
 import { send } from './marketplace-send.ts';
 
@@ -35,6 +36,14 @@ const fields: Columns<Detail> = {
   source: (row) => row.source,
   request: (row) => row.request_id,
 };
+
+/** What only the server's own program can do, in its own words. */
+function onServer(name: string, summary: string, further: readonly string[]): ServerCommand {
+  const told = SERVER_COMMANDS.find((one) => one.name === 'marketplace');
+  const usage = told?.usage.filter((line) => line.startsWith(`marketplace ${name} `)) ?? [];
+  const isUsed = (option: string) => further.includes(option) || usage.some((line) => line.includes(`[${option}`));
+  return { summary, usage, options: told?.options?.filter((option) => isUsed(option.name)) ?? [], onServer: true };
+}
 
 export const marketplace: Group = {
   summary: 'what marketplaces sent, for site administrators',
@@ -95,16 +104,7 @@ export const marketplace: Group = {
       },
     }),
     send,
-    log: {
-      summary: 'the same from the database itself, also callers who proved nothing (--strangers)',
-      usage:
-        'marketplace log [--marketplace NAME] [--state STATE] [--reason WORD] [--search TEXT] [--limit N] [--json] [--strangers]',
-      onServer: true,
-    },
-    secret: {
-      summary: 'add or retire a secret of a marketplace',
-      usage: 'marketplace secret add|retire cloudB|cloudC [SECRET]',
-      onServer: true,
-    },
+    log: onServer('log', 'the same from the database itself, also callers who proved nothing', ['--strangers']),
+    secret: onServer('secret', 'add or retire a secret of a marketplace', []),
   },
 };
