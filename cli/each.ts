@@ -25,7 +25,7 @@ export async function requireUsers(session: Session, names: readonly string[]): 
         await session.client().call('GET /users/{username}', { path: { username } });
       } catch (error) {
         if (error instanceof ApiError && error.status === 404)
-          throw refused(`${username}: ${error.message}; nothing was changed`);
+          throw refused(`no user is called ${JSON.stringify(username)}; nothing was changed`);
         throw error;
       }
     }),

@@ -1,3 +1,4 @@
+import type { ApiError } from '../client/errors.ts';
 import { CATALOGUE } from './catalogue.ts';
 import { EXIT, Failure } from './failure.ts';
 import { read } from './parse.ts';
@@ -39,7 +40,11 @@ async function run(argv: readonly string[], screen: Screen, runOnServer: () => P
   }
   const { command, values } = found;
   const session = createSession(values.global, process.env, screen);
-  const shown = await command.run(session, values as never);
+  const shown = await command.run(session, values as never).catch(async (error: unknown) => {
+    if ((error as { status?: unknown }).status !== 404) throw error;
+    const { withHint } = await import('./hints.ts');
+    throw await withHint(error as ApiError, session, values.args);
+  });
   if (!shown) return 0;
   await screen.show(shown, session.format);
   return shown.exit ?? 0;

@@ -21,7 +21,6 @@ const JOBS = {
   openapi: ['scripts/generate.ts'],
   format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'],
   bench: ['bench/house.ts'],
-  'bench:cli': ['bench/cli.ts'],
   'bench:authz': ['bench/authz.ts'],
   'bench:bus': ['bench/bus.ts'],
   'bench:engine': ['--expose-gc', 'bench/engine.ts'],
@@ -29,6 +28,7 @@ const JOBS = {
   clients: ['scripts/clients.mjs'],
   'bench:credentials': ['bench/credentials.ts'],
   'bench:marketplace': ['bench/marketplace.ts'],
+  'bench:cli': ['bench/cli.ts'],
   'fga-test': ['scripts/fga-test.ts'],
   'fuzz:rebac': ['--test', 'test/rebac/fuzz.test.ts'],
 };

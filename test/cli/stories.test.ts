@@ -40,6 +40,8 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'can ann conect cluster:prod'],
     ['ann', 'can ann connect cluster:prd'],
     ['ann', 'can nobody connect cluster:prod'],
+    ['ann', 'can anna connect cluster:prod'],
+    ['ann', 'can ann connect cluster:prod --org acne'],
     ['dan', 'can ann connect cluster:prod'],
     ['eve', 'who-can connect cluster:prod'],
   ],
