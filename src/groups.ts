@@ -13,7 +13,7 @@ export async function createGroups(ground: Ground, directory: Directory, brake: 
   const authz = await createAuthzGroup(ground);
   const user = createUserGroup(ground, directory, brake, authz.clusters);
   const marketplace = createMarketplace(ground);
-  const administration = createAdministration(ground, directory, authz.judge);
+  const administration = createAdministration(ground, directory, authz.judge, authz.roles);
   return {
     authz,
     user,

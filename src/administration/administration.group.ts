@@ -1,6 +1,9 @@
 import type { Directory } from '../directory/directory.group.ts';
 import type { Ground } from '../ground.ts';
 import type { Scope } from '../http/server.ts';
+import type { Judge as Engine } from './holdings.ts';
+import { createRegisters } from './registers.group.ts';
+import type { RolePort } from './team-roles.ts';
 
 /** What the rules of this group ask the engine: whether a person holds a relation in an organization. */
 export interface Judge {
@@ -13,8 +16,11 @@ export interface Judge {
 }
 
 /** Group 4, put together: running the platform. */
-export function createAdministration(_ground: Ground, _directory: Directory, _judge: Judge) {
+export function createAdministration(ground: Ground, directory: Directory, judge: Judge & Engine, roles: RolePort) {
+  const registers = createRegisters(ground, directory, judge, roles);
   return { mount };
 
-  function mount(_scope: Scope): void {}
+  function mount(scope: Scope): void {
+    registers.mount(scope);
+  }
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holds, member } from '../http/access.ts';
-import { requireMatch } from '../http/etag.ts';
+import { unchanged, versionTag } from '../http/etag.ts';
+import { presentRole, RoleResponse } from '../http/role.view.ts';
 import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { CATALOG } from './catalog.ts';
@@ -10,17 +11,6 @@ import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 const MOST_ITEMS = 1000;
 const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
 const RoleId = Type.Object({ id: Type.String() });
-
-const RoleResponse = Type.Object({
-  id: Int64,
-  name: Type.String(),
-  owner_id: Int64,
-  description: Type.String(),
-  permissions: Type.Array(Pair),
-  team_ids: Type.Array(Int64),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
 
 export const UpdateRole = Type.Object({
   name: Type.Optional(Type.String()),
@@ -78,7 +68,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
       config: { access: member('authz') },
       schema: { summary: 'The custom roles', tags, querystring: OrgQuery, response: { 200: Type.Array(RoleResponse) } },
     },
-    async (request) => (await roles.list(callerIn(request).organization.id)).map(present),
+    async (request) => (await roles.list(callerIn(request).organization.id)).map(presentRole),
   );
 
   scope.post(
@@ -95,7 +85,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     },
     async (request, reply) => {
       const role = await roles.create(settingOf(request), readInput(request.body));
-      return reply.code(201).header('ETag', etagOf(role)).send(present(role));
+      return reply.code(201).header('ETag', versionTag(role)).send(presentRole(role));
     },
   );
 
@@ -178,31 +168,9 @@ export function readInput(body: Static<typeof UpdateRole>): RoleInput {
   return { ...body, teamIds: body.teamIDs?.map((id) => readIdNumber(id, 'team ID')) };
 }
 
-/** Depends on the role and its version only, so that every caller sees the same. */
-function etagOf(role: Role): string {
-  return `"${role.id}-${role.version}"`;
-}
-
-function unchanged(request: FastifyRequest): (current: Role) => void {
-  return (current) => requireMatch(request, etagOf(current));
-}
-
 function show(reply: FastifyReply, role: Role) {
-  reply.header('ETag', etagOf(role));
-  return present(role);
-}
-
-function present(role: Role) {
-  return {
-    id: role.id,
-    name: role.name,
-    owner_id: role.organizationId,
-    description: role.description,
-    permissions: role.permissions.map(({ namespace, action }) => ({ namespace, action })),
-    team_ids: [...role.teamIds],
-    created_at: timestamp(role.createdAt),
-    updated_at: timestamp(role.updatedAt),
-  };
+  reply.header('ETag', versionTag(role));
+  return presentRole(role);
 }
 
 function presentPrincipal({ type, id, name, assignedAt }: Principal) {

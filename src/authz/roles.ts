@@ -86,12 +86,18 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     return settled(await store.create(organizationId, draft, actor));
   }
 
-  async function update(setting: Setting, id: bigint, input: RoleInput, require: Precondition): Promise<Role> {
+  /** The input may depend on the role as it is while nobody else can change it. */
+  async function update(
+    setting: Setting,
+    id: bigint,
+    input: RoleInput | ((current: Role) => RoleInput),
+    require: Precondition,
+  ): Promise<Role> {
     const { organizationId, actor } = setting;
     const held = await heldBy(actor.id, organizationId);
     const decide = (current: Role) => {
       require(current);
-      const next = draftOf(current, input);
+      const next = draftOf(current, typeof input === 'function' ? input(current) : input);
       refuseEscalation(grantedAnew(current, next), held);
       return next;
     };

@@ -1,27 +1,7 @@
 import { type Db, sql } from '../db/db.ts';
-import type { CallerStore, Organization, Permission, Person, SessionGrant, TokenGrant } from './callers.ts';
+import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import type { Loaded } from './exact-cache.ts';
-
-interface PersonRow {
-  revision: bigint;
-  id: bigint | null;
-  name: string;
-  full_name: string;
-  email: string | null;
-  language: string;
-  location: string;
-  website: string;
-  description: string;
-  is_admin: boolean;
-  active: boolean;
-  prohibit_login: boolean;
-  last_login_at: Date | null;
-  created_at: Date;
-  password_hash: string | null;
-  organization_ids: bigint[] | null;
-  permissions: Permission[] | null;
-  in_client_organization: boolean;
-}
+import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
 
 interface TokenRow extends PersonRow {
   token_id: bigint;
@@ -34,20 +14,6 @@ interface SessionRow extends PersonRow {
   csrf: string;
   expires_at: Date;
 }
-
-/** The person with their teams, beside the revision of the same snapshot. */
-const PERSON = `r.value as revision, a.id, a.name, a.full_name, e.address as email, a.language, a.location, a.website,
-  a.description, a.is_admin, a.active, a.prohibit_login, a.last_login_at, a.created_at, a.password_hash,
-  m.organization_ids, m.permissions, coalesce(m.in_client_organization, false) as in_client_organization`;
-const DETAILS = `
-  left join email e on e.account_id = a.id and e.is_primary
-  left join lateral (
-    select array_agg(t.organization_id) as organization_ids, array_agg(t.permission) as permissions,
-           bool_or(o.org_type = 'client') as in_client_organization
-      from team_member tm join team t on t.id = tm.team_id join account o on o.id = t.organization_id
-     where tm.account_id = a.id
-  ) m on true
-  where r.id = 1`;
 
 const BY_TOKEN = sql(
   'callers.byToken',
@@ -106,37 +72,4 @@ function loaded<Row extends { revision: bigint; id: bigint | null }, V>(
 ): Loaded<V> {
   const revision = row?.revision ?? 0n;
   return { revision, value: row && row.id !== null ? build({ ...row, id: row.id }) : undefined };
-}
-
-function toPerson(row: PersonRow & { id: bigint }): Person {
-  return {
-    id: row.id,
-    login: row.name,
-    fullName: row.full_name,
-    email: row.email ?? '',
-    language: row.language,
-    location: row.location,
-    website: row.website,
-    description: row.description,
-    isAdmin: row.is_admin,
-    active: row.active,
-    prohibitLogin: row.prohibit_login,
-    lastLoginAt: row.last_login_at,
-    createdAt: row.created_at,
-    passwordHash: row.password_hash,
-    organizations: highest(row.organization_ids ?? [], row.permissions ?? []),
-    inClientOrganization: row.in_client_organization,
-  };
-}
-
-const RANK: readonly Permission[] = ['none', 'read', 'write', 'admin', 'owner'];
-
-function highest(organizations: readonly bigint[], permissions: readonly Permission[]): Map<bigint, Permission> {
-  const best = new Map<bigint, Permission>();
-  organizations.forEach((id, index) => {
-    const permission = permissions[index] ?? 'none';
-    const known = best.get(id);
-    if (known === undefined || RANK.indexOf(permission) > RANK.indexOf(known)) best.set(id, permission);
-  });
-  return best;
 }

@@ -1,4 +1,5 @@
-import { type Db, type Query, sql } from '../db/db.ts';
+import { type Db, isMissingReference, type Query, sql } from '../db/db.ts';
+import { AppError } from '../errors.ts';
 import { appendAudit } from './audit.store.ts';
 import type { AuditEntry } from './audit.ts';
 import type { Change, ChangeKind, ClockStore, News, Work } from './clock.ts';
@@ -43,7 +44,17 @@ export function createClockStore(db: Db): ClockStore {
     return { revision: rows[0]?.revision ?? 0n, pruned: rows[0]?.pruned ?? 0n, changes };
   }
 
+  /** Whoever gives something to an account that is being deleted at this moment waits for it, and then finds it gone. */
   async function write<T>(work: Work<T>) {
+    try {
+      return await writeAtOnce(work);
+    } catch (cause) {
+      if (!isMissingReference(cause)) throw cause;
+      throw new AppError('conflict', 'what this belongs to was deleted at the same moment', { cause });
+    }
+  }
+
+  async function writeAtOnce<T>(work: Work<T>) {
     return await db.transaction(async (query) => {
       const touched: Change[] = [];
       const entries: AuditEntry[] = [];

@@ -1,88 +1,127 @@
 import { AppError } from '../errors.ts';
-import type { Permission } from './callers.ts';
+import type { Actor } from './audit.ts';
+import type { Members } from './members.ts';
 import { nameTaken, requireName } from './people.ts';
+import type { OrganizationDetails, Visibility } from './profile.ts';
+import { BUILT_IN_TEAMS, type NewTeam, type TeamDraft, type Teams } from './teams.ts';
 
-export interface NewOrganization {
+/** What can be said about an organization, beside its name. */
+export interface OrganizationTraits {
+  readonly fullName: string;
+  readonly description: string;
+  readonly website: string;
+  readonly location: string;
+  readonly visibility: Visibility;
+}
+
+/** What is left out stays as it is, or empty. */
+export type OrganizationInput = {
+  readonly [Key in 'name' | keyof OrganizationTraits]?: OrganizationFields[Key] | undefined;
+};
+type OrganizationFields = OrganizationTraits & { readonly name: string };
+
+export interface NewOrganization extends OrganizationInput {
   readonly name: string;
-  readonly fullName?: string;
-  readonly description?: string;
   readonly founderId: bigint;
 }
 
-export interface NewTeam {
-  readonly organizationId: bigint;
-  readonly name: string;
-  readonly description?: string;
-  readonly permission: Permission;
-}
-
-export interface TeamDraft {
-  readonly name: string;
-  readonly description: string;
-  readonly permission: Permission;
-  readonly type: 'builtin' | 'custom';
-}
-
-export interface OrganizationDraft {
-  readonly name: string;
-  readonly fullName: string;
-  readonly description: string;
+export interface OrganizationDraft extends OrganizationFields {
   readonly founderId: bigint;
   readonly teams: readonly TeamDraft[];
 }
 
 export interface OrganizationStore {
   /** The founder joins the first of the teams. */
-  create(draft: OrganizationDraft): Promise<{ id: bigint; teamIds: readonly bigint[] } | 'name taken'>;
-  createTeam(organizationId: bigint, draft: TeamDraft): Promise<bigint | 'name taken'>;
-  addMember(teamId: bigint, accountId: bigint): Promise<boolean>;
-  removeMember(teamId: bigint, accountId: bigint): Promise<'removed' | 'not a member' | 'last owner'>;
+  create(
+    draft: OrganizationDraft,
+    actor?: Actor,
+  ): Promise<{ id: bigint; teamIds: readonly bigint[] } | 'name taken' | 'no founder'>;
+  /** `decide` sees the organization as it is while nobody else can change it. */
+  update(
+    id: bigint,
+    decide: (current: OrganizationDetails) => OrganizationFields,
+    actor: Actor,
+  ): Promise<OrganizationDetails | 'name taken' | undefined>;
+  /** Everything that is the organization's goes with it. */
+  remove(id: bigint, decide: (current: OrganizationDetails) => void, actor: Actor): Promise<boolean>;
 }
+
+/** Throws when something is not as the caller last saw it. */
+export type Precondition<T> = (current: T) => void;
 
 export type Organizations = ReturnType<typeof createOrganizations>;
 
-/** Every organization is born with these, the founder in the first. */
-export const BUILT_IN_TEAMS: readonly TeamDraft[] = [
-  { name: 'Owners', permission: 'owner', type: 'builtin', description: 'May do everything in the organization.' },
-  { name: 'Editors', permission: 'write', type: 'builtin', description: 'May change all resources.' },
-  { name: 'Viewers', permission: 'read', type: 'builtin', description: 'May see all resources.' },
-];
+export const NO_TRAITS: OrganizationTraits = {
+  fullName: '',
+  description: '',
+  website: '',
+  location: '',
+  visibility: 'public',
+};
 
-export function createOrganizations(store: OrganizationStore) {
-  return { create, createTeam, addMember, removeMember };
+export function createOrganizations(
+  store: OrganizationStore,
+  teams: Pick<Teams, 'create'>,
+  members: Pick<Members, 'add' | 'remove'>,
+) {
+  return {
+    create,
+    update,
+    remove,
+    // For whoever runs the house: nobody is asked what they hold themselves.
+    createTeam: async (team: NewTeam) => (await teams.create(team)).id,
+    addMember: async (teamId: bigint, accountId: bigint) => void (await members.add(teamId, accountId)),
+    removeMember: (teamId: bigint, accountId: bigint) => members.remove(teamId, accountId),
+  };
 
-  async function create(organization: NewOrganization) {
+  async function create(organization: NewOrganization, actor?: Actor) {
     requireName(organization.name);
-    const made = await store.create({
-      name: organization.name,
-      fullName: organization.fullName ?? '',
-      description: organization.description ?? '',
-      founderId: organization.founderId,
-      teams: BUILT_IN_TEAMS,
-    });
+    const fields = merged({ name: organization.name, ...NO_TRAITS }, organization);
+    const made = await store.create({ ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS }, actor);
     if (made === 'name taken') throw nameTaken(organization.name);
-    const teams = BUILT_IN_TEAMS.map((team, index) => [team.name, made.teamIds[index] ?? 0n] as const);
-    return { id: made.id, teams: new Map(teams) };
+    if (made === 'no founder') throw new AppError('notFound', 'user does not exist');
+    const named = BUILT_IN_TEAMS.map((team, index) => [team.name, made.teamIds[index] ?? 0n] as const);
+    return { id: made.id, teams: new Map(named) };
   }
 
-  async function createTeam(team: NewTeam): Promise<bigint> {
-    const made = await store.createTeam(team.organizationId, {
-      name: team.name,
-      description: team.description ?? '',
-      permission: team.permission,
-      type: 'custom',
-    });
-    if (made === 'name taken') throw nameTaken(team.name);
-    return made;
+  async function update(
+    id: bigint,
+    input: OrganizationInput,
+    require: Precondition<OrganizationDetails>,
+    actor: Actor,
+  ): Promise<OrganizationDetails> {
+    const { name } = input;
+    const outcome = await store.update(
+      id,
+      (current) => {
+        require(current);
+        // The present name in any letter case is its own, also one that is reserved by now.
+        if (name !== undefined && name.toLowerCase() !== current.name.toLowerCase()) requireName(name);
+        return merged(current, input);
+      },
+      actor,
+    );
+    if (outcome === undefined) throw noOrganization();
+    if (outcome === 'name taken') throw nameTaken(name ?? '');
+    return outcome;
   }
 
-  async function addMember(teamId: bigint, accountId: bigint): Promise<void> {
-    if (!(await store.addMember(teamId, accountId))) throw new AppError('notFound', 'team or user does not exist');
+  async function remove(id: bigint, require: Precondition<OrganizationDetails>, actor: Actor): Promise<void> {
+    if (!(await store.remove(id, require, actor))) throw noOrganization();
   }
+}
 
-  async function removeMember(teamId: bigint, accountId: bigint): Promise<void> {
-    const outcome = await store.removeMember(teamId, accountId);
-    if (outcome === 'not a member') throw new AppError('notFound', 'user is not in this team');
-    if (outcome === 'last owner') throw new AppError('conflict', 'the last owner of an organization cannot leave');
-  }
+function merged(current: OrganizationFields, input: OrganizationInput): OrganizationFields {
+  return {
+    name: input.name ?? current.name,
+    fullName: input.fullName ?? current.fullName,
+    description: input.description ?? current.description,
+    website: input.website ?? current.website,
+    location: input.location ?? current.location,
+    visibility: input.visibility ?? current.visibility,
+  };
+}
+
+export function noOrganization(): AppError {
+  return new AppError('notFound', 'organization does not exist');
 }

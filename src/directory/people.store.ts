@@ -1,4 +1,5 @@
 import { type Db, isUniqueViolation, sql } from '../db/db.ts';
+import type { Actor } from './audit.ts';
 import type { Write } from './clock.ts';
 import type { PeopleStore, PersonDraft } from './people.ts';
 
@@ -13,7 +14,7 @@ const INSERT_EMAIL = sql(
 );
 const SET_ACTIVE = sql(
   'people.setActive',
-  `update account set active = $2, updated_at = now() where id = $1 and kind = 'user' returning id`,
+  `update account set active = $2, version = version + 1, updated_at = now() where id = $1 and kind = 'user' returning id`,
 );
 const SET_LAST_LOGIN = sql('people.setLastLogin', 'update account set last_login_at = $2 where id = $1');
 const ANY = sql('people.any', 'select exists (select 1 from account) as any');
@@ -21,9 +22,9 @@ const ANY = sql('people.any', 'select exists (select 1 from account) as any');
 export function createPeopleStore(db: Db, write: Write): PeopleStore {
   return { create, setActive, setLastLogin, anyAccount };
 
-  async function create(draft: PersonDraft) {
+  async function create(draft: PersonDraft, actor?: Actor) {
     try {
-      return await write(async (query, touch) => {
+      return await write(async (query, touch, record) => {
         const [row] = await query<{ id: bigint }>(INSERT, [
           draft.name,
           draft.fullName,
@@ -36,6 +37,11 @@ export function createPeopleStore(db: Db, write: Write): PeopleStore {
         await query(INSERT_EMAIL, [id, draft.email]);
         touch({ kind: 'account', id });
         if (draft.isAdmin) touch({ kind: 'platform', id: 0n, organizationId: 0n });
+        const { passwordHash, ...after } = draft;
+        if (actor) {
+          const about = { organizationId: 0n, action: 'user.create', objectType: 'user', objectId: id };
+          record({ actor, ...about, after: { ...after, hasPassword: passwordHash !== null } });
+        }
         return id;
       });
     } catch (error) {

@@ -8,3 +8,18 @@ export function requireMatch(request: FastifyRequest, etag: string): void {
   const known = header.split(',').map((one) => one.trim());
   if (!known.includes(etag)) throw new AppError('stale', 'it was changed by somebody else: read it again');
 }
+
+export interface Versioned {
+  readonly id: bigint;
+  readonly version: number;
+}
+
+/** Depends on the thing and its version only, so that every caller sees the same. */
+export function versionTag({ id, version }: Versioned): string {
+  return `"${id}-${version}"`;
+}
+
+/** The precondition of a request, for whoever sees the thing while nobody else can change it. */
+export function unchanged(request: FastifyRequest): (current: Versioned) => void {
+  return (current) => requireMatch(request, versionTag(current));
+}

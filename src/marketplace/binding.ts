@@ -27,11 +27,18 @@ export async function bindInstaller(desk: Desk, wish: Wish, setting: BindingSett
   if (!installer || installer.marketplace !== notification.marketplace) {
     throw invalid('installer_unknown', 'bindingInfo.installerId names no installer of this marketplace');
   }
+  if (installer.isSpent) throw spent(installer);
   if (installer.binding) return await meetAgain(desk, installer, wish);
   if (installer.expiresAt <= desk.now) throw invalid('installer_expired', 'the installer has expired');
   const bound = await desk.bind(installer, await draft(desk, wish, setting));
   desk.announce({ type: 'installer.bound', data: announced(bound) });
   return bound;
+}
+
+/** What it was bound to has been deleted. Marketplace C hears what it hears of every installer that was bound before. */
+function spent({ marketplace }: Installer) {
+  if (marketplace === 'CloudC') return forbidden('already_bound', 'the installer is already bound');
+  return invalid('installer_expired', 'what the installer was bound to has been deleted');
 }
 
 async function meetAgain(desk: Desk, installer: Installer, { notification, info, subscription }: Wish) {

@@ -151,7 +151,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
         const isOwed = before && !before.answered && isLive && notification.marketplace === 'CloudC';
         const owed =
           isOwed && notification.binding ? await desk.installer(notification.binding.installerId) : undefined;
-        const outcome: Outcome = owed
+        const outcome: Outcome = owed?.binding
           ? { reason: 'bound', installer: owed }
           : await act(desk, notification, adminPasswordHash);
         const given = linkFor(outcome, before?.linkExpires ?? null, desk.now);

@@ -2,7 +2,8 @@ import { type Query, sql } from '../db/db.ts';
 import type { Actor, AuditEntry } from '../directory/audit.ts';
 import type { Change } from '../directory/clock.ts';
 import { insertOrganization } from '../directory/organizations.store.ts';
-import { BUILT_IN_TEAMS } from '../directory/organizations.ts';
+import { NO_TRAITS } from '../directory/organizations.ts';
+import { BUILT_IN_TEAMS } from '../directory/teams.ts';
 import type { Announcement, BindingDraft, Desk, Installer, Subscription, SubscriptionDraft } from './desk.ts';
 import { canonicalJson } from './exact-json.ts';
 import { selectInstaller } from './installers.rows.ts';
@@ -117,8 +118,8 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
     const [admin] = await query<IdRow>(ADD_ADMIN, [draft.adminLogin, draft.adminPasswordHash]);
     const founderId = admin?.id ?? 0n;
     const { id: organizationId } = await insertOrganization(query, touch, {
+      ...NO_TRAITS,
       name: draft.organizationName,
-      fullName: '',
       description: `Standalone organization from ${installer.marketplace}`,
       founderId,
       teams: BUILT_IN_TEAMS,

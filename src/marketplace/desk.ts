@@ -40,6 +40,8 @@ export interface Installer {
   readonly expiresAt: Date;
   readonly linkGeneration: number;
   readonly binding: Binding | undefined;
+  /** It was bound, but the organization or the contract has been deleted since: it can never be bound again. */
+  readonly isSpent: boolean;
 }
 
 export interface BindingDraft {

@@ -12,9 +12,9 @@ interface InstallerRow {
   link_generation: number;
   bound_at: Date | null;
   subscription_id: bigint | null;
-  organization_id: bigint;
+  organization_id: bigint | null;
   organization_name: string;
-  contract_id: bigint;
+  contract_id: bigint | null;
   contract_uid: string;
   contract_revoked: boolean;
   cluster_id: string | null;
@@ -43,6 +43,8 @@ export async function selectInstaller(query: Query, id: string, lock = false): P
 }
 
 function toInstaller(row: InstallerRow): Installer {
+  const { bound_at: boundAt, organization_id: organizationId, contract_id: contractId } = row;
+  const isWhole = boundAt !== null && organizationId !== null && contractId !== null;
   return {
     id: row.id,
     marketplace: row.marketplace,
@@ -50,17 +52,18 @@ function toInstaller(row: InstallerRow): Installer {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     linkGeneration: row.link_generation,
-    binding: row.bound_at === null ? undefined : toBinding(row, row.bound_at),
+    binding: isWhole ? toBinding(row, boundAt, organizationId, contractId) : undefined,
+    isSpent: boundAt !== null && !isWhole,
   };
 }
 
-function toBinding(row: InstallerRow, boundAt: Date): Binding {
+function toBinding(row: InstallerRow, boundAt: Date, organizationId: bigint, contractId: bigint): Binding {
   return {
     boundAt,
     subscriptionId: row.subscription_id,
-    organizationId: row.organization_id,
+    organizationId,
     organizationName: row.organization_name,
-    contractId: row.contract_id,
+    contractId,
     contractUid: row.contract_uid,
     contractRevoked: row.contract_revoked,
     clusterId: row.cluster_id,

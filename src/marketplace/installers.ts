@@ -66,6 +66,7 @@ export function createInstallers(store: InstallerStore, links: Links) {
 }
 
 function bound(installer: Installer | undefined): BoundInstaller {
+  if (installer?.isSpent) throw new AppError('invalid', 'what the installer was bound to has been deleted');
   if (!installer?.binding) throw new AppError('invalid', 'the installer is not bound yet');
   return { ...installer, binding: installer.binding };
 }

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { callerOf, signedIn } from '../http/access.ts';
 import type { Scope } from '../http/server.ts';
-import { presentSelf, User } from './user.view.ts';
+import { presentSelf, User } from '../http/user.view.ts';
 
 export function accountRoutes(scope: Scope, baseUrl: () => string): void {
   scope.get(

@@ -3,8 +3,8 @@ import { callerOf, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { presentProfile, User } from '../http/user.view.ts';
 import type { Follows } from './follows.ts';
-import { presentProfile, User } from './user.view.ts';
 
 const Username = Type.Object({ username: Type.String() });
 

@@ -1,22 +1,11 @@
 import { type Db, sql } from '../db/db.ts';
+import type { Listed, Slice } from '../directory/listed.ts';
 import { nameKey } from '../directory/names.ts';
-import type { FollowStore, Listed, Slice } from './follows.ts';
-import type { Profile } from './profile.ts';
+import { PROFILE, type ProfileRow, toProfile } from '../directory/profile.rows.ts';
+import type { Profile } from '../directory/profile.ts';
+import type { FollowStore } from './follows.ts';
 
-interface ProfileRow {
-  total: bigint;
-  id: bigint | null;
-  kind: Profile['kind'];
-  name: string;
-  full_name: string;
-  email: string | null;
-  location: string;
-  website: string;
-  description: string;
-  created_at: Date;
-}
-
-const PROFILE = `a.id, a.kind, a.name, a.full_name, e.address as email, a.location, a.website, a.description, a.created_at`;
+type FollowRow = Omit<ProfileRow, 'id'> & { total: bigint; id: bigint | null };
 
 // The page is found by the counts of the blocks before it, newest first; within its block by the index. The start is asked
 // for by sub-selects, because a join would let the planner read all followers and compare them with it.
@@ -91,14 +80,11 @@ export function createFollowStore(db: Db): FollowStore {
   };
 
   async function list(statement: typeof FOLLOWERS, id: bigint, slice: Slice): Promise<Listed<Profile>> {
-    const rows = await db.query<ProfileRow>(statement, [id, slice.offset, slice.limit]);
+    const rows = await db.query<FollowRow>(statement, [id, slice.offset, slice.limit]);
     return { entries: rows.flatMap(toProfiles), total: Number(rows[0]?.total ?? 0n) };
   }
 }
 
-function toProfiles(row: ProfileRow): Profile[] {
-  if (row.id === null) return [];
-  const { id, kind, name, full_name, email, location, website, description, created_at } = row;
-  const plain = { id, kind, login: name, location, website, description };
-  return [{ ...plain, fullName: full_name, email: email ?? '', createdAt: created_at }];
+function toProfiles({ id, ...row }: FollowRow): Profile[] {
+  return id === null ? [] : [toProfile({ id, ...row })];
 }

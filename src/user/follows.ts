@@ -1,16 +1,6 @@
+import type { Listed, Slice } from '../directory/listed.ts';
+import type { Profile } from '../directory/profile.ts';
 import { AppError } from '../errors.ts';
-import type { Profile } from './profile.ts';
-
-/** A part of a list, and how long the whole list is. */
-export interface Listed<T> {
-  readonly entries: readonly T[];
-  readonly total: number;
-}
-
-export interface Slice {
-  readonly offset: number;
-  readonly limit: number;
-}
 
 export interface FollowStore {
   followers(id: bigint, slice: Slice): Promise<Listed<Profile>>;

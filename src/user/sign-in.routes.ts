@@ -6,8 +6,8 @@ import type { Cookies } from '../http/cookies.ts';
 import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { presentSelf, User } from '../http/user.view.ts';
 import { asUnknownUser, type SignIn } from './sign-in.ts';
-import { presentSelf, User } from './user.view.ts';
 
 const Credentials = Type.Object({
   username: Type.String({ maxLength: 254 }),

@@ -5,10 +5,7 @@ import { describe, it } from 'node:test';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { createClockStore } from '../../src/directory/clock.store.ts';
 import { createClock } from '../../src/directory/clock.ts';
-import { createOrganizationStore } from '../../src/directory/organizations.store.ts';
-import { createOrganizations } from '../../src/directory/organizations.ts';
-import { createPeopleStore } from '../../src/directory/people.store.ts';
-import { createPeople } from '../../src/directory/people.ts';
+import { createDirectory } from '../../src/directory/directory.group.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
 import { type Driver, migrated, newPlace, type Place } from '../support/db.ts';
 
@@ -41,9 +38,9 @@ const REVISION = sql(
 async function prepare(driver: Driver): Promise<Scene> {
   const place = await newPlace(driver, migrated());
   const db = await openDb({ ...quiet, ...place });
-  const { write } = createClock(createClockStore(db));
-  const founderId = await createPeople(createPeopleStore(db, write)).create({ name: 'ann', email: 'ann@example.com' });
-  const { id, teams } = await createOrganizations(createOrganizationStore(write)).create({ name: 'acme', founderId });
+  const { people, organizations } = createDirectory(db, createClock(createClockStore(db)), Buffer.alloc(32));
+  const founderId = await people.create({ name: 'ann', email: 'ann@example.com' });
+  const { id, teams } = await organizations.create({ name: 'acme', founderId });
   await db.close();
   return { place, organizationId: id, teamIds: [...teams.values()] };
 }

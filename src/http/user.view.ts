@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Person } from '../directory/callers.ts';
-import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
-import type { Profile } from './profile.ts';
+import type { Profile } from '../directory/profile.ts';
+import { Int64, Timestamp, timestamp } from './schemas.ts';
 
 /** A user as clients of this API family know it: every key always there. */
 export const User = Type.Object({

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { auditOf } from '../../support/audit.ts';
+import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { makeOrganization, makePerson } from '../../support/people.ts';
+
+const names = (body: { login: string }[]) => body.map((user) => user.login);
+
+for (const driver of DRIVERS) {
+  describe(`members, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    it('come, move between teams, and leave, and all of it is on the record', async () => {
+      const { name: who } = await makePerson(house);
+      const org = await makeOrganization(house, who);
+      const [call, eve] = [house.as(who), house.as('eve')];
+      assert.deepEqual(names((await call('GET', `/orgs/${org.name}/members`)).body), [who]);
+      assert.equal((await call('GET', `/orgs/${org.name}/members/eve`)).status, 404);
+      assert.equal((await eve('GET', `/orgs/${org.name}`)).status, 404);
+
+      assert.equal((await call('PUT', `/orgs/${org.name}/members/EVE`, {})).status, 204);
+      assert.equal((await call('GET', `/orgs/${org.name}/members/eve`)).status, 204);
+      assert.equal((await eve('GET', `/orgs/${org.name}`)).status, 200);
+      const listed = await call('GET', `/orgs/${org.name}/members?limit=1&page=2`);
+      assert.deepEqual([listed.body.length, listed.headers.get('x-total-count')], [1, '2']);
+      assert.deepEqual(names((await call('GET', `/teams/${org.team('Viewers')}/members`)).body), ['eve']);
+      // Again changes nothing: she is a member already, and stays one of these teams only.
+      assert.equal((await call('PUT', `/orgs/${org.name}/members/eve`)).status, 204);
+      assert.equal((await call('PUT', `/orgs/${org.name}/members/eve`, { team: 'editors' })).status, 204);
+      const member = await call('GET', `/teams/${org.team('Editors')}/members/eve`);
+      assert.deepEqual([member.status, member.body.login, member.body.is_admin], [200, 'eve', false]);
+
+      assert.equal((await call('PUT', `/teams/${org.team('Owners')}/members/eve`)).status, 204);
+      assert.equal((await call('PUT', `/teams/${org.team('Owners')}/members/eve`)).status, 204);
+      assert.equal((await call('DELETE', `/teams/${org.team('Editors')}/members/eve`)).status, 204);
+      assert.equal((await call('DELETE', `/teams/${org.team('Editors')}/members/eve`)).status, 404);
+      assert.equal((await call('DELETE', `/orgs/${org.name}/members/eve`)).status, 204);
+      assert.equal((await call('DELETE', `/orgs/${org.name}/members/eve`)).status, 404);
+      assert.equal((await eve('GET', `/orgs/${org.name}`)).status, 404);
+      assert.equal((await eve('GET', '/user/teams')).body.length, 1);
+
+      const entries = await auditOf(house.house.db, org.id);
+      assert.deepEqual(
+        entries.map((entry) => [
+          entry.action,
+          JSON.parse(entry.after ?? entry.before ?? '').team,
+          Number(entry.object_id),
+        ]),
+        [
+          ['team.add_member', 'Viewers', org.team('Viewers')],
+          ['team.add_member', 'Editors', org.team('Editors')],
+          ['team.add_member', 'Owners', org.team('Owners')],
+          ['team.remove_member', 'Editors', org.team('Editors')],
+          ['team.remove_member', 'Owners', org.team('Owners')],
+          ['team.remove_member', 'Viewers', org.team('Viewers')],
+        ],
+      );
+      assert.ok(entries.every((entry) => `${entry.after}${entry.before}`.includes('"username":"eve"')));
+    });
+
+    it('everybody may leave, but for the last owner', async () => {
+      const [{ name: who }, { name: member, id }] = [await makePerson(house), await makePerson(house)];
+      const org = await makeOrganization(house, who);
+      await house.house.organizations.addMember(BigInt(org.team('Viewers')), id);
+      const last = { status: 409, message: 'the last owner of an organization cannot leave' };
+      await assertRefused(house, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
+      await assertRefused(house, { who: 'root', send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
+      await assertRefused(house, { who, send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`], ...last });
+      await assertRefused(house, {
+        who: member,
+        send: ['DELETE', `/orgs/${org.name}/members/${who}`],
+        status: 403,
+        message: 'missing relation remove_member:org',
+      });
+      assert.equal((await house.as(member)('DELETE', `/orgs/${org.name}/members/${member}`)).status, 204);
+      assert.equal((await house.as(member)('GET', `/orgs/${org.name}`)).status, 404);
+      // A site administrator who is in no team has nothing to leave.
+      assert.equal((await house.as('root')('DELETE', `/orgs/${org.name}/members/root`)).status, 404);
+    });
+
+    it('of two last owners who leave at the same moment one stays', async () => {
+      for (let round = 0; round < 6; round++) {
+        const [one, two] = [await makePerson(house), await makePerson(house)];
+        const org = await makeOrganization(house, one.name);
+        await house.house.organizations.addMember(BigInt(org.team('Owners')), two.id);
+        const leave = (who: string, path: string) => house.as(who)('DELETE', `${path}/members/${who}`);
+        const path = round % 2 === 0 ? `/orgs/${org.name}` : `/teams/${org.team('Owners')}`;
+        const answers = await Promise.all([leave(one.name, path), leave(two.name, `/orgs/${org.name}`)]);
+        assert.deepEqual(
+          answers.map((answer) => answer.status).sort(),
+          [204, 409],
+          answers.map((one) => one.text).join(),
+        );
+        const owners = await house.as('root')('GET', `/teams/${org.team('Owners')}/members`);
+        assert.equal(owners.body.length, 1);
+      }
+    });
+  });
+}
+
+describe('members', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+  });
+  after(() => house.close());
+
+  it('are refused by everybody who may not bring them in or take them out', async () => {
+    const noTeam = { status: 404, message: 'team does not exist' };
+    const noOrg = { status: 404, message: 'organization does not exist' };
+    const owners = `/teams/${id.team('Owners')}/members`;
+    const operators = `/teams/${id.team('operators')}/members`;
+    const refused: Refused[] = [
+      { send: ['GET', '/orgs/acme/members'], status: 401, message: 'token is required' },
+      { who: 'eve', send: ['GET', '/orgs/acme/members'], ...noOrg },
+      { who: 'eve', send: ['PUT', '/orgs/acme/members/eve', {}], ...noOrg },
+      { who: 'eve', send: ['DELETE', '/orgs/acme/members/ann'], ...noOrg },
+      { who: 'eve', send: ['GET', owners], ...noTeam },
+      { who: 'eve', send: ['PUT', `${operators}/eve`], ...noTeam },
+      { who: 'eve', send: ['DELETE', `${operators}/dan`], ...noTeam },
+      { who: 'dan', send: ['GET', '/orgs/acme/members'], status: 403, message: 'missing relation view_members:org' },
+      { who: 'dan', send: ['GET', owners], ...noTeam },
+      {
+        who: 'cat',
+        send: ['PUT', '/orgs/acme/members/eve', {}],
+        status: 403,
+        message: 'missing relation add_member:org',
+      },
+      {
+        who: 'bob',
+        send: ['PUT', '/orgs/acme/members/eve', {}],
+        status: 403,
+        message: 'missing relation add_member:org',
+      },
+      { who: 'cat', send: ['PUT', `${operators}/cat`], status: 403, message: 'missing relation add_member:team' },
+      { who: 'bob', send: ['PUT', `${owners}/bob`], status: 403, message: 'missing relation add_member:team' },
+      { who: 'bob', send: ['DELETE', `${operators}/dan`], status: 403, message: 'missing relation remove_member:team' },
+      {
+        who: 'bob',
+        send: ['DELETE', '/orgs/acme/members/cat'],
+        status: 403,
+        message: 'missing relation remove_member:org',
+      },
+      {
+        who: 'ann',
+        send: ['PUT', '/orgs/acme/members/nobody', {}],
+        status: 404,
+        message: 'user does not exist: nobody',
+      },
+      {
+        who: 'ann',
+        send: ['PUT', '/orgs/acme/members/globex', {}],
+        status: 404,
+        message: 'user does not exist: globex',
+      },
+      { who: 'ann', send: ['PUT', `${operators}/nobody`], status: 404, message: 'user does not exist: nobody' },
+      { who: 'ann', send: ['DELETE', `${operators}/cat`], status: 404, message: 'user is not in this team' },
+      { who: 'ann', send: ['GET', `${operators}/cat`], status: 404, message: 'user is not in this team' },
+      {
+        who: 'ann',
+        send: ['DELETE', '/orgs/acme/members/eve'],
+        status: 404,
+        message: 'user is not a member of this organization',
+      },
+      {
+        who: 'ann',
+        send: ['PUT', '/orgs/acme/members/eve', { team: 'traders' }],
+        status: 400,
+        message: 'not a team of the organization: traders',
+      },
+      { who: 'ann', send: ['PUT', '/orgs/acme/members/eve', { team: 7 }], status: 422, message: 'team must be string' },
+      { who: 'ann', send: ['GET', '/teams/0/members'], status: 400, message: 'invalid team ID: "0"' },
+      { who: 'ann', send: ['GET', '/teams/9007199254740993/members'], ...noTeam },
+    ];
+    const before = (await house.as('ann')('GET', '/orgs/acme/members')).text;
+    for (const one of refused) await assertRefused(house, one);
+    assert.equal((await house.as('ann')('GET', '/orgs/acme/members')).text, before);
+  });
+
+  it('an editor looks after the viewers, and nobody else', async () => {
+    const viewers = `/teams/${id.team('Viewers')}/members`;
+    assert.equal((await house.as('bob')('PUT', `${viewers}/fan01`)).status, 204);
+    assert.equal((await house.as('bob')('DELETE', `${viewers}/fan01`)).status, 204);
+  });
+
+  it('nobody brings somebody, themselves included, further than they got themselves', async () => {
+    const bring = ['add members', 'remove members', 'manage team members'].map(orgPermission);
+    const { name } = await makeHolder(house, bring);
+    const call = house.as(name);
+    const more = /^you cannot grant what you do not hold yourself: /;
+    const tell = (what: string) => new RegExp(`${more.source}${what}`);
+    const editors = id.team('Editors');
+    const put = (path: string, message: RegExp, body?: object) =>
+      assertRefused(house, { who: name, send: ['PUT', path, body], status: 403, message });
+    await put(`/teams/${editors}/members/${name}`, tell('permission "write"$'));
+    await put(`/teams/${editors}/members/fan02`, tell('permission "write"$'));
+    await put(`/orgs/acme/members/fan02`, tell('permission "read"$'), {});
+    await put(`/orgs/acme/members/${name}`, tell('permission "write"$'), { team: 'Editors' });
+    await put(`/orgs/acme/members/${name}`, /^missing relation add_member:team$/, { team: 'Owners' });
+    await put(
+      `/teams/${id.team('operators')}/members/${name}`,
+      tell('cluster_mgmt "connect to clusters", cluster_mgmt "view clusters"$'),
+    );
+    // What they hold themselves they may pass on.
+    const own = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'plain', permission: 'none' });
+    assert.equal((await call('PUT', `/teams/${own.body.id}/members/fan02`)).status, 204);
+    assert.equal((await call('DELETE', `/orgs/acme/members/fan02`)).status, 204);
+    await assertRefused(house, {
+      who: name,
+      send: ['DELETE', '/orgs/acme/members/ann'],
+      status: 403,
+      message: 'missing relation remove_member:team: only an owner takes an owner out',
+    });
+    // An owner who is an editor too is not taken out of one half.
+    assert.equal((await house.as('ann')('PUT', `/teams/${editors}/members/ann`)).status, 204);
+    assert.equal((await call('DELETE', '/orgs/acme/members/ann')).status, 403);
+    assert.equal((await house.as('ann')('GET', `/teams/${editors}/members/ann`)).status, 200);
+    assert.equal((await house.as('ann')('DELETE', `/teams/${editors}/members/ann`)).status, 204);
+  });
+});

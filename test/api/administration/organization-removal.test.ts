@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { auditOf, brokenLinks } from '../../support/audit.ts';
+import { allowedTo } from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
+import { makeOrganization, makePerson } from '../../support/people.ts';
+import { openPair } from '../../support/processes.ts';
+
+const LEFT = `select
+  (select count(*)::integer from tuple where store = $1) as tuples,
+  (select count(*)::integer from account where id = $1) as accounts,
+  (select count(*)::integer from team where organization_id = $1) as teams,
+  (select count(*)::integer from role where organization_id = $1) as roles,
+  (select count(*)::integer from cluster where owner_id = $1) as clusters,
+  (select count(*)::integer from contract where owner_id = $1) as contracts,
+  (select count(*)::integer from robot where owner_id = $1) as robots,
+  (select count(*)::integer from token where account_id = $1) as tokens,
+  (select count(*)::integer from data_key where owner_id = $1) as keys`;
+const NOTHING = {
+  tuples: 0,
+  accounts: 0,
+  teams: 0,
+  roles: 0,
+  clusters: 0,
+  contracts: 0,
+  robots: 0,
+  tokens: 0,
+  keys: 0,
+};
+
+for (const driver of DRIVERS) {
+  describe(`deleting an organization, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const left = async (id: bigint) => (await house.house.db.query({ name: 'test.left', text: LEFT }, [id]))[0];
+
+    const sourcesOf = async (id: bigint) => {
+      const text = `select distinct source_kind || ':' || source_id as source from tuple where store = $1`;
+      return (await house.house.db.query<{ source: string }>({ name: 'test.sources', text }, [id])).map(
+        (row) => row.source,
+      );
+    };
+    const named = async (id: bigint) => {
+      const text = `select kind || ':' || id as source from change
+         where organization_id = $1 and revision = (select max(revision) from change where organization_id = $1)`;
+      return (await house.house.db.query<{ source: string }>({ name: 'test.named', text }, [id])).map(
+        (row) => row.source,
+      );
+    };
+
+    it('takes all that it has with it; its people, the others and the record stay', async () => {
+      const { world } = house;
+      const acme = world.orgs.acme;
+      assert.ok(acme);
+      const robot = await house.house.tokens.issue({
+        accountId: acme.id,
+        robotId: world.robots.ci ?? 0n,
+        name: 'last',
+        scopes: ['all'],
+      });
+      await house.as('cat')('PUT', '/user/following/acme');
+      // Everything about it is remembered now.
+      const prod = world.clusters.prod?.id ?? 0n;
+      assert.ok((await allowedTo(house, 'ann', 'cluster', prod)).includes('can_remove'));
+      assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
+      const sources = await sourcesOf(acme.id);
+      assert.ok(sources.length > 8);
+      const others = await left(world.orgs.globex?.id ?? 0n);
+
+      assert.equal((await house.as('ann')('DELETE', '/orgs/acme')).status, 204);
+
+      for (const who of ['ann', 'bob', 'cat', 'dan', 'root']) {
+        assert.equal((await house.as(who)('GET', '/orgs/acme')).status, 404, who);
+        assert.equal((await house.as(who)('GET', `/teams/${acme.teams.Owners}`)).status, 404, who);
+        assert.equal((await house.as(who)('GET', '/authz/roles?org=acme')).status, 403, who);
+        assert.deepEqual((await house.as(who)('GET', '/user/orgs')).body, [], who);
+        assert.deepEqual((await house.as(who)('GET', '/user/teams')).body, [], who);
+        const clusters = (await house.as(who)('GET', '/user/clusters?all=true')).body;
+        assert.ok(!clusters.some((cluster: { id: number }) => cluster.id === Number(prod)), who);
+        for (const type of ['organization', 'team', 'cluster'])
+          assert.equal(
+            (await house.as(who)('GET', `/authz/objects/${type}/1/allowed-permissions?org=acme`)).status,
+            403,
+          );
+      }
+      assert.equal((await house.as('ann')('GET', '/user')).body.orgAdmin, false);
+      const asRobot = await house.call('GET', '/api/v1/user', undefined, { Authorization: `token ${robot.text}` });
+      assert.equal(asRobot.status, 401);
+      assert.deepEqual(await left(acme.id), NOTHING);
+      // Whoever keeps its graph, on any replica, is told of every row that gave it a tuple.
+      const told = await named(acme.id);
+      for (const source of sources) assert.ok(told.includes(source), source);
+      assert.deepEqual(await left(world.orgs.globex?.id ?? 0n), others);
+      assert.deepEqual((await house.as('cat')('GET', '/user/following')).body, []);
+
+      const entries = await auditOf(house.house.db, acme.id);
+      const last = entries.at(-1);
+      assert.deepEqual(
+        [last?.action, last?.actor_name, Number(last?.object_id)],
+        ['organization.delete', 'ann', Number(acme.id)],
+      );
+      assert.deepEqual(brokenLinks(entries), []);
+
+      // The name is free, and who takes it gets nothing of what was.
+      const again = await house.as('eve')('POST', '/orgs', { username: 'acme' });
+      assert.equal(again.status, 201);
+      assert.notEqual(again.body.id, Number(acme.id));
+      assert.deepEqual(await allowedTo(house, 'eve', 'cluster', prod), []);
+      assert.deepEqual(await allowedTo(house, 'ann', 'organization', again.body.id), []);
+      assert.equal((await house.as('ann')('GET', '/orgs/acme')).status, 404);
+    });
+
+    it('leaves the installers that were bound to it spent, and their links dead', async () => {
+      const market = await openMarketplace({ driver });
+      const a = await market.installer('A');
+      const bound = await market.notify('A', binding(a));
+      assert.equal(bound.status, 200, bound.text);
+      const link = new URL(bound.body.link);
+      const path = `${link.pathname}${link.search}`;
+      assert.equal((await market.call('GET', path)).status, 200);
+      const c = await market.installer('C');
+      assert.equal((await market.notify('C', binding(c, { marketplace: 'CloudC' }))).status, 200);
+      const b = await market.installer('B');
+      const application = applicationId();
+      const bind = { eventType: 'BIND', applicationId: application, ...binding(b, { marketplace: 'CloudB' }) };
+      assert.equal((await market.notify('B', bind)).status, 200);
+
+      const rows = await market.rows<{ name: string }>(
+        'select a.name from installer i join account a on a.id = i.organization_id where i.id = any($1::text[])',
+        [[a, b, c]],
+      );
+      assert.equal(rows.length, 3);
+      for (const { name } of rows) assert.equal((await market.as('root')('DELETE', `/orgs/${name}`)).status, 204);
+
+      assert.equal((await market.call('GET', path)).status, 404);
+      const kept = await market.rows(
+        `select count(*)::integer as installers, count(bound_at)::integer as bound, count(organization_id)::integer as owned,
+                count(contract_id)::integer as contracted from installer where id = any($1::text[])`,
+        [[a, b, c]],
+      );
+      assert.deepEqual(kept, [{ installers: 3, bound: 3, owned: 0, contracted: 0 }]);
+      // The same delivery, another one, and what the operator asks for.
+      for (const more of [{}, { clusterId: 'cluster-2' }]) {
+        const answer = await market.notify('A', binding(a, more));
+        assert.deepEqual(
+          [answer.status, answer.body],
+          [400, { message: 'what the installer was bound to has been deleted' }],
+        );
+      }
+      assert.equal((await market.notify('B', bind)).status, 400);
+      assert.equal((await market.notify('C', binding(c, { marketplace: 'CloudC' }))).status, 403);
+      await assert.rejects(market.house.marketplace.installers.link(a, new Date()), /has been deleted/);
+      const gone = {
+        eventType: 'DELETE',
+        applicationId: application,
+        provisioningState: 'Deleted',
+        eventTime: '2026-12-02T10:00:00Z',
+      };
+      assert.equal((await market.notify('B', gone)).status, 200);
+      await market.close();
+    });
+  });
+}
+
+/** As if it had been asked over HTTP. */
+const settled = [
+  () => ({ status: 201 }),
+  (error: { kind: string }) => ({ status: error.kind === 'conflict' ? 409 : 500 }),
+] as const;
+
+describe('deleting an organization while others are at it', () => {
+  it('on two processes: the moment it is acknowledged on one, the other grants nothing of it', async () => {
+    const { house, open } = await openPair();
+    const other = await open();
+    const ask = async (who: string, path: string) => {
+      const headers = { Authorization: `token ${house.world.users[who]?.token}` };
+      return await house.call('GET', `/api/v1${path}`, undefined, headers, other.url);
+    };
+    const stale: string[] = [];
+    for (let round = 0; round < 15; round++) {
+      const [owner, member] = [await makePerson(house), await makePerson(house)];
+      const org = await makeOrganization(house, owner.name);
+      await house.house.organizations.addMember(BigInt(org.team('Editors')), member.id);
+      const cluster = await house.house.resources.createCluster({
+        ownerId: org.id,
+        name: 'c',
+        uid: crypto.randomUUID(),
+      });
+      const robotId = await house.house.resources.createRobot({ ownerId: org.id, name: 'r' });
+      const robot = await house.house.tokens.issue({ accountId: org.id, robotId, name: 'r', scopes: ['all'] });
+      house.world.users[`robot${round}`] = { id: org.id, token: robot.text };
+      const about = `/authz/objects/cluster/${cluster}/allowed-permissions?org=acme`;
+      for (const { name } of [owner, member]) {
+        assert.equal((await ask(name, `/orgs/${org.name}`)).status, 200);
+        assert.equal((await ask(name, '/user/clusters?all=true')).body.length, 1);
+        assert.deepEqual((await ask(name, about)).body.allowedPermissions, []);
+      }
+      const own = `/authz/objects/cluster/${cluster}/allowed-permissions?org=${org.name}`;
+      assert.ok((await ask(member.name, own)).body.allowedPermissions.includes('can_edit'));
+      assert.equal((await ask(`robot${round}`, '/user')).status, 403);
+
+      assert.equal((await house.as(owner.name)('DELETE', `/orgs/${org.name}`)).status, 204);
+      for (const { name } of [owner, member]) {
+        if ((await ask(name, `/orgs/${org.name}`)).status !== 404) stale.push(`${name} ${org.name}`);
+        if ((await ask(name, '/user/clusters?all=true')).body.length !== 0) stale.push(`${name} clusters`);
+        if ((await ask(name, own)).status !== 403) stale.push(`${name} permissions`);
+        if ((await ask(name, '/user')).body.orgAdmin) stale.push(`${name} orgAdmin`);
+      }
+      if ((await ask(`robot${round}`, '/user')).status !== 401) stale.push('robot');
+    }
+    assert.deepEqual(stale, []);
+    await other.close();
+    await house.close();
+  });
+
+  it('whoever joins, makes teams or roles, or deletes it too is through before or refused after', async () => {
+    const house = await openTestHouse();
+    for (let round = 0; round < 8; round++) {
+      const [owner, member] = [await makePerson(house), await makePerson(house)];
+      const org = await makeOrganization(house, owner.name);
+      const call = house.as(owner.name);
+      const role = { name: 'r', permissions: [], teamIDs: [org.team('Editors')] };
+      const first = await call('POST', `/authz/roles?org=${org.name}`, role);
+      const answers = await Promise.all([
+        call('PUT', `/teams/${org.team('Viewers')}/members/${member.name}`),
+        call('POST', `/orgs/${org.name}/teams`, { name: 'late' }),
+        call('PUT', `/authz/roles/${first.body.id}?org=${org.name}`, { teamIDs: [org.team('Viewers')] }),
+        call('DELETE', `/orgs/${org.name}`),
+        call('DELETE', `/orgs/${org.name}`),
+        call('PATCH', `/orgs/${org.name}`, { location: 'here' }),
+        house.as(member.name)('PUT', `/user/following/${org.name}`),
+        call('POST', `/authz/roles?org=${org.name}`, { name: 'late', permissions: [] }),
+        house.house.resources
+          .createCluster({ ownerId: org.id, name: 'late', uid: crypto.randomUUID() })
+          .then(...settled),
+        call('DELETE', `/teams/${org.team('Viewers')}/members/${member.name}`),
+      ]);
+      for (const answer of answers) assert.ok(answer.status < 500, JSON.stringify(answer));
+      assert.deepEqual([answers[3]?.status, answers[4]?.status].sort(), [204, 404]);
+      assert.deepEqual((await house.as(member.name)('GET', '/user/teams')).body, []);
+      assert.deepEqual((await house.house.db.query({ name: 'test.left', text: LEFT }, [org.id]))[0], NOTHING);
+    }
+    await house.close();
+  });
+});

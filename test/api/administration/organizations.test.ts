@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { auditOf, brokenLinks } from '../../support/audit.ts';
+import { assertRefused, type Refused } from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { makeOrganization, makePerson } from '../../support/people.ts';
+
+for (const driver of DRIVERS) {
+  describe(`organizations, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    it('whoever makes one owns it, reads it, changes it, and finds it on the record', async () => {
+      const { name } = await makePerson(house);
+      const call = house.as(name);
+      const body = { username: 'initech', full_name: 'Initech Ltd', website: 'https://initech.example' };
+      const made = await call('POST', '/orgs', { ...body, location: 'Austin', visibility: 'private' });
+      assert.equal(made.status, 201, made.text);
+      const shown = {
+        id: made.body.id,
+        name: 'initech',
+        username: 'initech',
+        full_name: 'Initech Ltd',
+        avatar_url: `${house.url}/avatars/initech`,
+        description: '',
+        website: 'https://initech.example',
+        location: 'Austin',
+        visibility: 'private',
+        orgType: '',
+      };
+      assert.deepEqual(made.body, shown);
+      const read = await call('GET', '/orgs/InITech');
+      assert.deepEqual([read.status, read.body], [200, shown]);
+      assert.equal(read.headers.get('etag'), made.headers.get('etag'));
+      for (const path of ['/orgs', '/user/orgs', '/user/settings/organizations']) {
+        assert.deepEqual((await call('GET', path)).body, [shown], path);
+      }
+      const teams = (await call('GET', '/user/teams')).body;
+      assert.deepEqual([teams.length, teams[0].name, teams[0].permission], [1, 'Owners', 'owner']);
+      assert.equal((await house.as('eve')('GET', '/orgs/initech')).status, 404);
+
+      const changed = await call('PATCH', '/orgs/initech', { description: 'Paper', website: '' });
+      assert.deepEqual(changed.body, { ...shown, description: 'Paper', website: '' });
+      const renamed = await call('PATCH', '/orgs/initech', { username: 'Initrode' });
+      assert.deepEqual([renamed.status, renamed.body.name, renamed.body.description], [200, 'Initrode', 'Paper']);
+      assert.equal((await call('GET', '/orgs/initech')).status, 404);
+      assert.equal((await call('GET', '/orgs/initrode')).body.id, made.body.id);
+      assert.equal((await call('PATCH', '/orgs/initrode', { username: 'INITRODE' })).body.name, 'INITRODE');
+
+      const entries = await auditOf(house.house.db, made.body.id);
+      assert.deepEqual(
+        entries.map((entry) => [entry.action, entry.actor_name, entry.object_type, Number(entry.object_id)]),
+        [
+          ['organization.create', name, 'organization', made.body.id],
+          ['organization.update', name, 'organization', made.body.id],
+          ['organization.update', name, 'organization', made.body.id],
+          ['organization.update', name, 'organization', made.body.id],
+        ],
+      );
+      assert.deepEqual(brokenLinks(entries), []);
+    });
+
+    it('a name that was given up is free at once, and leads to its new bearer', async () => {
+      const [one, two] = [await makePerson(house), await makePerson(house)];
+      const first = await house.as(one.name)('POST', '/orgs', { username: 'wanted' });
+      assert.equal((await house.as(one.name)('PATCH', '/orgs/wanted', { username: 'given-up' })).status, 200);
+      const second = await house.as(two.name)('POST', '/orgs', { username: 'wanted' });
+      assert.equal(second.status, 201, second.text);
+      assert.equal((await house.as(one.name)('GET', '/orgs/wanted')).status, 404);
+      assert.equal((await house.as(two.name)('GET', '/orgs/wanted')).body.id, second.body.id);
+      assert.equal((await house.as('root')('GET', '/orgs/given-up')).body.id, first.body.id);
+      assert.equal((await house.as(two.name)('DELETE', '/orgs/wanted')).status, 204);
+      assert.equal((await house.as(one.name)('PATCH', '/orgs/given-up', { username: 'wanted' })).status, 200);
+    });
+  });
+}
+
+describe('organizations', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const TOO_LONG = 'x'.repeat(1001);
+  const nobody = { status: 404, message: 'organization does not exist' };
+  const name = (status: number, username: unknown, message: string | RegExp): Refused => ({
+    who: 'eve',
+    send: ['POST', '/orgs', { username }],
+    status,
+    message,
+  });
+  const REFUSED: readonly Refused[] = [
+    { send: ['POST', '/orgs', { username: 'x' }], status: 401, message: 'token is required' },
+    { send: ['GET', '/orgs'], status: 401, message: 'token is required' },
+    name(422, 'acme', 'name is taken: acme'),
+    name(422, 'ACME', 'name is taken: ACME'),
+    name(422, 'bob', 'name is taken: bob'),
+    name(422, 'api', 'name is reserved: api'),
+    name(422, 'a..b', /^name must be 1 to 40/),
+    name(422, '', /^name must be 1 to 40/),
+    name(422, 'x'.repeat(41), /^name must be 1 to 40/),
+    name(422, 7, 'username must be string'),
+    name(422, null, 'username is required'),
+    { who: 'eve', send: ['POST', '/orgs', {}], status: 422, message: 'username is required' },
+    {
+      who: 'eve',
+      send: ['POST', '/orgs', { username: 'fine', visibility: 'secret' }],
+      status: 422,
+      message: 'visibility must be one of public, limited, private',
+    },
+    {
+      who: 'eve',
+      send: ['POST', '/orgs', { username: 'fine', website: 'javascript:alert(1)' }],
+      status: 422,
+      message: /^website must match pattern/,
+    },
+    {
+      who: 'ann',
+      send: ['PATCH', '/orgs/acme', { description: TOO_LONG }],
+      status: 422,
+      message: 'description must NOT have more than 1000 characters',
+    },
+    {
+      who: 'ann',
+      send: ['PATCH', '/orgs/acme', { username: 'globex' }],
+      status: 422,
+      message: 'name is taken: globex',
+    },
+    { who: 'ann', send: ['PATCH', '/orgs/acme', { username: 'new' }], status: 422, message: 'name is reserved: new' },
+    { who: 'cat', send: ['PATCH', '/orgs/acme', {}], status: 403, message: 'missing relation edit:org' },
+    { who: 'dan', send: ['PATCH', '/orgs/acme', {}], status: 403, message: 'missing relation edit:org' },
+    { who: 'bob', send: ['DELETE', '/orgs/acme'], status: 403, message: 'missing relation delete:org' },
+    { who: 'cat', send: ['DELETE', '/orgs/acme'], status: 403, message: 'missing relation delete:org' },
+    { who: 'eve', send: ['GET', '/orgs/acme'], ...nobody },
+    { who: 'eve', send: ['PATCH', '/orgs/acme', {}], ...nobody },
+    { who: 'eve', send: ['DELETE', '/orgs/acme'], ...nobody },
+    { who: 'root', send: ['DELETE', '/orgs/nothing'], ...nobody },
+    { who: 'root', send: ['GET', '/orgs/bob'], ...nobody },
+    { who: 'ann', send: ['GET', '/admin/orgs'], status: 403, message: 'user should be the site admin' },
+    {
+      who: 'ann',
+      send: ['POST', '/admin/users/bob/orgs', { username: 'bobs' }],
+      status: 403,
+      message: 'user should be the site admin',
+    },
+    {
+      who: 'root',
+      send: ['POST', '/admin/users/nobody/orgs', { username: 'nobodys' }],
+      status: 404,
+      message: 'user does not exist',
+    },
+    {
+      who: 'root',
+      send: ['POST', '/admin/users/acme/orgs', { username: 'acmes' }],
+      status: 404,
+      message: 'user does not exist',
+    },
+  ];
+  for (const refused of REFUSED) {
+    const [method, path, body] = refused.send;
+    it(`${refused.who ?? 'nobody'} ${method} ${path} ${JSON.stringify(body ?? '').slice(0, 60)}: ${refused.status}`, async () => {
+      const before = (await house.as('root')('GET', '/admin/orgs')).text;
+      await assertRefused(house, refused);
+      assert.equal((await house.as('root')('GET', '/admin/orgs')).text, before);
+    });
+  }
+
+  it('a refused name is told with its field', async () => {
+    const answer = await house.as('eve')('POST', '/orgs', { username: 'acme' });
+    assert.deepEqual(answer.body.errors, [{ field: 'username', message: 'name is taken: acme' }]);
+  });
+
+  it('what a client in Go sends for what was not said is as if it were left out', async () => {
+    const { name: who } = await makePerson(house);
+    const unsaid = { full_name: '', email: '', description: '', website: '', location: '', visibility: '' };
+    const made = await house.as(who)('POST', '/orgs', { username: 'gopher', ...unsaid });
+    assert.deepEqual([made.status, made.body.visibility], [201, 'public']);
+    assert.equal((await house.as(who)('PATCH', '/orgs/gopher', { visibility: 'limited' })).status, 200);
+    const edited = await house.as(who)('PATCH', '/orgs/gopher', { ...unsaid, full_name: null, visibility: '' });
+    assert.deepEqual([edited.status, edited.body.visibility], [200, 'limited']);
+  });
+
+  it('an editor changes it, a site administrator sees and makes all, in pages', async () => {
+    assert.equal((await house.as('bob')('PATCH', '/orgs/acme', { location: 'Berlin' })).body.location, 'Berlin');
+    const made = await house.as('root')('POST', '/admin/users/Fan01/orgs', { username: 'fans' });
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await house.as('root')('GET', `/orgs/fans/members/fan01`)).status, 204);
+    assert.equal((await house.as('root')('GET', `/orgs/fans/members/root`)).status, 404);
+    const all = await house.as('root')('GET', '/admin/orgs?limit=2');
+    assert.deepEqual([all.body.length, all.body[0].name], [2, 'acme']);
+    const total = Number(all.headers.get('x-total-count'));
+    assert.ok(total >= 3);
+    assert.match(all.headers.get('link') ?? '', /rel="next"/);
+    const far = await house.as('root')('GET', '/orgs?page=99');
+    assert.deepEqual([far.status, far.body, Number(far.headers.get('x-total-count'))], [200, [], total]);
+    assert.deepEqual((await house.as('root')('GET', '/user/orgs')).body, []);
+    const mine = await house.as('cat')('GET', '/orgs');
+    assert.deepEqual(
+      mine.body.map((one: { name: string }) => one.name),
+      ['acme'],
+    );
+  });
+
+  it('a tag of an older version is refused, and nothing changes', async () => {
+    const { name: who } = await makePerson(house);
+    const { name: org } = await makeOrganization(house, who);
+    const call = house.as(who);
+    const old = (await call('GET', `/orgs/${org}`)).headers.get('etag') ?? '';
+    const fresh = await call('PATCH', `/orgs/${org}`, { location: 'one' }, { 'If-Match': old });
+    assert.equal(fresh.status, 200);
+    assert.notEqual(fresh.headers.get('etag'), old);
+    for (const send of [['PATCH', { location: 'two' }] as const, ['DELETE', undefined] as const]) {
+      const answer = await call(send[0], `/orgs/${org}`, send[1], { 'If-Match': old });
+      assert.deepEqual([answer.status, answer.body.message], [412, 'it was changed by somebody else: read it again']);
+    }
+    assert.equal((await call('GET', `/orgs/${org}`)).body.location, 'one');
+    const tag = fresh.headers.get('etag') ?? '';
+    const many = await Promise.all(
+      Array.from({ length: 12 }, (_, place) =>
+        call('PATCH', `/orgs/${org}`, { location: `${place}` }, { 'If-Match': tag }),
+      ),
+    );
+    assert.equal(many.filter((answer) => answer.status === 200).length, 1);
+    assert.equal(many.filter((answer) => answer.status === 412).length, 11);
+  });
+
+  it('of many who take one name at the same moment exactly one gets it', async () => {
+    const { name: who } = await makePerson(house);
+    const made = await Promise.all(
+      Array.from({ length: 12 }, () => house.as(who)('POST', '/orgs', { username: 'contested' })),
+    );
+    assert.deepEqual(made.map((answer) => answer.status).sort(), [201, ...Array(11).fill(422)]);
+  });
+
+  it('a robot makes none', async () => {
+    const { text } = await house.house.tokens.issue({
+      accountId: house.world.orgs.acme?.id ?? 0n,
+      robotId: house.world.robots.ci ?? 0n,
+      name: 'org maker',
+      scopes: ['all'],
+    });
+    const answer = await house.call('POST', '/api/v1/orgs', { username: 'r2d2' }, { Authorization: `token ${text}` });
+    assert.deepEqual([answer.status, answer.body.message], [403, 'robot accounts cannot call this']);
+  });
+});

@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { auditOf, brokenLinks } from '../../support/audit.ts';
+import {
+  allowedTo,
+  assertRefused,
+  makeHolder,
+  makeRole,
+  numbersOf,
+  orgPermission,
+  type Refused,
+} from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { makeOrganization, makePerson } from '../../support/people.ts';
+
+for (const driver of DRIVERS) {
+  describe(`teams, on ${driver}`, () => {
+    let house: TestHouse;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    it('are made, listed, found, changed and deleted, and what their members may do follows at once', async () => {
+      const [{ name: who }, member] = [await makePerson(house), await makePerson(house)];
+      const org = await makeOrganization(house, who);
+      const call = house.as(who);
+      const made = await call('POST', `/orgs/${org.name}/teams`, {
+        name: ' Ops ',
+        description: 'd',
+        units: ['repo.code'],
+      });
+      assert.equal(made.status, 201, made.text);
+      const { id, organization, ...rest } = made.body;
+      assert.deepEqual(rest, {
+        name: 'Ops',
+        description: 'd',
+        permission: 'read',
+        units: ['repo.code'],
+        type: 'custom',
+        role_ids: [],
+      });
+      assert.equal(organization.username, org.name);
+      const read = await call('GET', `/teams/${id}`);
+      assert.deepEqual([read.body, read.headers.get('etag')], [made.body, made.headers.get('etag')]);
+      const list = await call('GET', `/orgs/${org.name}/teams`);
+      const titles = (body: { name: string }[]) => body.map((team) => team.name);
+      assert.deepEqual(titles(list.body), ['Owners', 'Editors', 'Ops', 'Viewers']);
+      assert.equal(list.headers.get('x-total-count'), '4');
+      const found = await call('GET', `/orgs/${org.name}/teams/search?q=OP`);
+      assert.deepEqual([found.body.ok, titles(found.body.data)], [true, ['Ops']]);
+      for (const q of ['%25', '_', '%5C'])
+        assert.deepEqual((await call('GET', `/orgs/${org.name}/teams/search?q=${q}`)).body, { ok: true, data: [] }, q);
+
+      assert.equal((await call('PUT', `/teams/${id}/members/${member.name}`)).status, 204);
+      const may = () => allowedTo(house, member.name, 'organization', org.id, org.name);
+      assert.ok(!(await may()).includes('can_edit'));
+      assert.equal((await house.as(member.name)('GET', '/user')).body.orgAdmin, false);
+      const changed = await call('PATCH', `/teams/${id}`, { permission: 'admin', name: 'Chiefs' });
+      assert.deepEqual(
+        [changed.body.name, changed.body.permission, changed.body.description],
+        ['Chiefs', 'admin', 'd'],
+      );
+      assert.ok((await may()).includes('can_create_team'));
+      assert.equal((await house.as(member.name)('GET', '/user')).body.orgAdmin, true);
+      assert.equal((await call('PATCH', `/teams/${id}`, { permission: 'none' })).status, 200);
+      assert.deepEqual(await may(), ['can_view', 'can_leave']);
+
+      assert.equal((await call('DELETE', `/teams/${id}`)).status, 204);
+      assert.deepEqual(await may(), []);
+      assert.equal((await house.as(member.name)('GET', `/orgs/${org.name}`)).status, 404);
+      assert.equal((await call('GET', `/teams/${id}`)).status, 404);
+      const entries = await auditOf(house.house.db, org.id);
+      assert.deepEqual(
+        entries.map((entry) => entry.action),
+        ['team.create', 'team.add_member', 'team.update', 'team.update', 'team.delete'],
+      );
+      assert.deepEqual(brokenLinks(entries), []);
+    });
+
+    it('get roles and lose them, and a role forgets a team that is gone', async () => {
+      const [{ name: who }, member] = [await makePerson(house), await makePerson(house)];
+      const org = await makeOrganization(house, who);
+      const call = house.as(who);
+      const team = (await call('POST', `/orgs/${org.name}/teams`, { name: 'ops', permission: 'none' })).body.id;
+      assert.equal((await call('PUT', `/teams/${team}/members/${member.name}`)).status, 204);
+      const role = (await makeRole(house, { permissions: [orgPermission('edit')] }, org.name, who)).body.id;
+      const may = () => allowedTo(house, member.name, 'organization', org.id, org.name);
+      const path = `/teams/${team}/roles`;
+      assert.deepEqual((await call('GET', path)).body, []);
+      assert.equal((await call('PUT', `${path}/${role}`)).status, 204);
+      assert.equal((await call('PUT', `${path}/${role}`)).status, 204);
+      assert.ok((await may()).includes('can_edit'));
+      const [given] = (await call('GET', path)).body;
+      assert.deepEqual(given, (await call('GET', `/authz/roles/${role}?org=${org.name}`)).body);
+      assert.deepEqual((await call('GET', `/teams/${team}`)).body.role_ids, [role]);
+      const stale = { 'If-Match': `"${role}-1"` };
+      assert.equal((await call('DELETE', `${path}/${role}`, undefined, stale)).status, 412);
+      assert.equal((await call('DELETE', `${path}/${role}`)).status, 204);
+      assert.equal((await call('DELETE', `${path}/${role}`)).status, 404);
+      assert.deepEqual(await may(), ['can_view', 'can_leave']);
+
+      assert.equal((await call('PUT', `${path}/${role}`)).status, 204);
+      const tag = (await call('GET', `/authz/roles/${role}?org=${org.name}`)).headers.get('etag');
+      assert.equal((await call('DELETE', `/teams/${team}`)).status, 204);
+      const left = await call('GET', `/authz/roles/${role}?org=${org.name}`);
+      assert.deepEqual(left.body.team_ids, []);
+      assert.notEqual(left.headers.get('etag'), tag);
+      assert.deepEqual(await may(), []);
+    });
+  });
+}
+
+describe('teams', () => {
+  let house: TestHouse;
+  let id: ReturnType<typeof numbersOf>;
+  before(async () => {
+    house = await openTestHouse();
+    id = numbersOf(house);
+  });
+  after(() => house.close());
+
+  const make = (body: object, status: number, message: string | RegExp, who = 'ann'): Refused => ({
+    who,
+    send: ['POST', '/orgs/acme/teams', body],
+    status,
+    message,
+  });
+
+  it('are refused, and nothing changes', async () => {
+    const team = (name: string) => `/teams/${id.team(name)}`;
+    const rule = /^name must be 1 to 100 letters/;
+    const taken = 'name is taken by another team of the organization';
+    const role = id.role('cluster-operator');
+    const none = { status: 404, message: 'team does not exist' };
+    const roles = { status: 403, message: 'missing relation edit_roles:org' };
+    const fixed = (name: string) => `the built-in team ${name} keeps its name and its permission`;
+    const REFUSED: Refused[] = [
+      make({ name: 'OWNERS' }, 422, taken),
+      make({ name: 'Operators' }, 422, taken),
+      make({ name: '' }, 422, rule),
+      make({ name: '  ' }, 422, rule),
+      make({ name: 'x'.repeat(101) }, 422, rule),
+      make({ name: 'a/b' }, 422, rule),
+      make({ name: 'äb' }, 422, rule),
+      make({}, 422, 'name is required'),
+      make({ name: 'x', permission: 'owner' }, 422, 'permission must be one of none, read, write, admin'),
+      make({ name: 'x', permission: 'root' }, 422, /^permission must be one of/),
+      make({ name: 'x', units: 'all' }, 422, 'units must be array'),
+      make({ name: 'x' }, 403, 'missing relation create_team:org', 'cat'),
+      make({ name: 'x' }, 403, 'missing relation create_team:org', 'bob'),
+      make({ name: 'x' }, 404, 'organization does not exist', 'eve'),
+      { who: 'dan', send: ['GET', '/orgs/acme/teams'], status: 403, message: 'missing relation view_teams:org' },
+      { who: 'eve', send: ['GET', '/orgs/acme/teams/search?q=o'], status: 404, message: 'organization does not exist' },
+      { who: 'eve', send: ['GET', team('operators')], ...none },
+      { who: 'eve', send: ['PATCH', team('operators'), {}], ...none },
+      { who: 'eve', send: ['DELETE', team('operators')], ...none },
+      { who: 'eve', send: ['GET', `${team('operators')}/roles`], ...none },
+      { who: 'eve', send: ['PUT', `${team('operators')}/roles/${role}`], ...none },
+      { who: 'cat', send: ['PATCH', team('operators'), {}], status: 403, message: 'missing relation edit:team' },
+      { who: 'bob', send: ['DELETE', team('operators')], status: 403, message: 'missing relation delete:team' },
+      { who: 'ann', send: ['DELETE', team('Owners')], status: 403, message: 'missing relation delete:team' },
+      {
+        who: 'ann',
+        send: ['DELETE', team('Editors')],
+        status: 409,
+        message: 'the built-in team Editors cannot be deleted',
+      },
+      {
+        who: 'root',
+        send: ['DELETE', team('Viewers')],
+        status: 409,
+        message: 'the built-in team Viewers cannot be deleted',
+      },
+      { who: 'ann', send: ['PATCH', team('Owners'), { name: 'Bosses' }], status: 409, message: fixed('Owners') },
+      { who: 'ann', send: ['PATCH', team('Owners'), { permission: 'read' }], status: 409, message: fixed('Owners') },
+      { who: 'ann', send: ['PATCH', team('Viewers'), { permission: 'write' }], status: 409, message: fixed('Viewers') },
+      {
+        who: 'ann',
+        send: ['PATCH', team('operators'), { permission: 'owner' }],
+        status: 422,
+        message: 'permission must be one of none, read, write, admin',
+      },
+      { who: 'ann', send: ['PATCH', team('operators'), { name: 'editors' }], status: 422, message: taken },
+      {
+        who: 'ann',
+        send: ['PATCH', team('operators'), {}, { 'If-Match': '"0-0"' }],
+        status: 412,
+        message: /changed by/,
+      },
+      {
+        who: 'ann',
+        send: ['DELETE', team('operators'), undefined, { 'If-Match': '"0-0"' }],
+        status: 412,
+        message: /changed by/,
+      },
+      { who: 'bob', send: ['PUT', `${team('operators')}/roles/${role}`], ...roles },
+      { who: 'cat', send: ['DELETE', `${team('operators')}/roles/${role}`], ...roles },
+      { who: 'dan', send: ['DELETE', `${team('operators')}/roles/${role}`], ...roles },
+      { who: 'ann', send: ['PUT', `${team('operators')}/roles/999999`], status: 404, message: 'role not found' },
+      { who: 'ann', send: ['PUT', `${team('operators')}/roles/x`], status: 400, message: 'invalid role ID: "x"' },
+      {
+        who: 'eve',
+        send: ['PUT', `/teams/${id.team('traders', 'globex')}/roles/${role}`],
+        status: 404,
+        message: 'role not found',
+      },
+    ];
+    const state = async () => [
+      (await house.as('ann')('GET', '/orgs/acme/teams')).text,
+      (await house.as('ann')('GET', '/authz/roles?org=acme')).text,
+    ];
+    const before = await state();
+    for (const refused of REFUSED) await assertRefused(house, refused);
+    assert.deepEqual(await state(), before);
+  });
+
+  it('the words about a built-in one may change', async () => {
+    const path = `/teams/${id.team('Viewers')}`;
+    const answer = await house.as('ann')('PATCH', path, { name: 'Viewers', permission: 'read', description: 'Look.' });
+    assert.deepEqual([answer.status, answer.body.description], [200, 'Look.']);
+  });
+
+  it('nobody makes one, or changes one, or fills one with a role, that may do more than they', async () => {
+    const held = ['create teams', 'edit teams', 'edit roles', 'manage team members', 'view members'].map(orgPermission);
+    const { name, teamId, roleId } = await makeHolder(house, held);
+    const call = house.as(name);
+    const permission = (what: string) => `you cannot grant what you do not hold yourself: permission "${what}"`;
+    for (const what of ['read', 'write', 'admin']) {
+      const body = { name: 'mine', permission: what };
+      await assertRefused(house, {
+        who: name,
+        send: ['POST', '/orgs/acme/teams', body],
+        status: 403,
+        message: permission(what),
+      });
+      const path = `/teams/${teamId}`;
+      await assertRefused(house, { who: name, send: ['PATCH', path, body], status: 403, message: permission(what) });
+    }
+    assert.equal((await call('POST', '/orgs/acme/teams', { name: 'mine' })).status, 403, 'read is what is meant');
+    const mine = await call('POST', '/orgs/acme/teams', { name: 'mine', permission: 'none' });
+    assert.equal(mine.status, 201, mine.text);
+    // The role that they hold themselves they may give; one that holds more they may not.
+    assert.equal((await call('PUT', `/teams/${mine.body.id}/roles/${roleId}`)).status, 204);
+    const more = (await makeRole(house, { permissions: [orgPermission('delete teams')] })).body.id;
+    await assertRefused(house, {
+      who: name,
+      send: ['PUT', `/teams/${teamId}/roles/${more}`],
+      status: 403,
+      message: 'you cannot grant what you do not hold yourself: org_mgmt "delete teams"',
+    });
+    // Taking away, and making it less, is no gain.
+    assert.equal((await house.as('ann')('PUT', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
+    await assertRefused(house, {
+      who: name,
+      send: ['PUT', `/teams/${mine.body.id}/members/${name}`],
+      status: 403,
+      message: 'you cannot grant what you do not hold yourself: org_mgmt "delete teams"',
+    });
+    assert.equal((await call('DELETE', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
+    assert.equal((await call('PUT', `/teams/${mine.body.id}/members/${name}`)).status, 204);
+    assert.equal((await house.as('ann')('PATCH', `/teams/${mine.body.id}`, { permission: 'write' })).status, 200);
+    assert.equal((await call('PATCH', `/teams/${mine.body.id}`, { permission: 'read', name: 'ours' })).status, 200);
+  });
+
+  it('an administrator of the organization makes administrators, but no owners', async () => {
+    const { name, id: personId } = await makePerson(house);
+    const chiefs = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'chiefs', permission: 'admin' });
+    await house.house.organizations.addMember(BigInt(chiefs.body.id), personId);
+    assert.equal(
+      (await house.as(name)('POST', '/orgs/acme/teams', { name: 'more chiefs', permission: 'admin' })).status,
+      201,
+    );
+    assert.equal((await house.as(name)('PUT', '/orgs/acme/members/fan03', { team: 'chiefs' })).status, 204);
+    for (const path of [`/teams/${id.team('Owners')}/members/${name}`]) {
+      await assertRefused(house, {
+        who: name,
+        send: ['PUT', path],
+        status: 403,
+        message: 'missing relation add_member:team',
+      });
+    }
+    assert.equal((await house.as(name)('PATCH', `/teams/${id.team('Owners')}`, {})).status, 403);
+  });
+
+  it('many roles given to one team at once are all given', async () => {
+    const roles = await Promise.all(Array.from({ length: 10 }, () => makeRole(house)));
+    const [one, two] = [id.team('operators'), id.team('Viewers')];
+    const { body: first } = roles[0] ?? assert.fail();
+    const answers = await Promise.all([
+      ...roles.map(({ body }) => house.as('ann')('PUT', `/teams/${one}/roles/${body.id}`)),
+      house.as('ann')('PUT', `/teams/${two}/roles/${first.id}`),
+    ]);
+    for (const answer of answers) assert.equal(answer.status, 204, answer.text);
+    const held = (await house.as('ann')('GET', `/teams/${one}/roles`)).body.map((role: { id: number }) => role.id);
+    for (const { body } of roles) assert.ok(held.includes(body.id));
+    assert.ok((await house.as('ann')('GET', `/teams/${two}`)).body.role_ids.includes(first.id));
+  });
+
+  it('a team that is deleted while roles are given and people join: nothing is left of it', async () => {
+    for (let round = 0; round < 8; round++) {
+      const team = (await house.as('ann')('POST', '/orgs/acme/teams', { name: `brief ${round}` })).body.id;
+      const role = (await makeRole(house)).body.id;
+      const answers = await Promise.all([
+        house.as('ann')('PUT', `/teams/${team}/roles/${role}`),
+        house.as('ann')('PUT', `/teams/${team}/members/fan04`),
+        house.as('ann')('DELETE', `/teams/${team}`),
+        house.as('ann')('PATCH', `/teams/${team}`, { permission: 'write' }),
+      ]);
+      for (const answer of answers) assert.ok(answer.status < 500, answer.text);
+      assert.equal(answers[2]?.status, 204);
+      assert.deepEqual((await house.as('ann')('GET', `/authz/roles/${role}?org=acme`)).body.team_ids, []);
+    }
+    assert.equal((await house.as('root')('GET', '/orgs/acme/members/fan04')).status, 404);
+  });
+});
