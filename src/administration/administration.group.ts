@@ -4,6 +4,7 @@ import type { Scope } from '../http/server.ts';
 import type { Judge as Engine } from './holdings.ts';
 import { createRegisters } from './registers.group.ts';
 import type { RolePort } from './team-roles.ts';
+import { mountThings } from './things.group.ts';
 
 /** What the rules of this group ask the engine: whether a person holds a relation in an organization. */
 export interface Judge {
@@ -22,5 +23,6 @@ export function createAdministration(ground: Ground, directory: Directory, judge
 
   function mount(scope: Scope): void {
     registers.mount(scope);
+    mountThings(scope, ground, directory, judge);
   }
 }

@@ -2,23 +2,35 @@ import { isUniqueViolation, sql } from '../db/db.ts';
 import type { Write } from './clock.ts';
 import type { TokenStore } from './tokens.ts';
 
+// A robot account that is being deleted at this moment is waited for, so that no token outlives it.
+const ROBOT = sql('tokens.robot', 'select id from robot where id = $1 and owner_id = $2 for key share');
 const INSERT = sql(
   'tokens.insert',
   `insert into token (account_id, robot_id, name, hash, last_eight, scopes, expires_at)
    values ($1, $2, $3, $4, $5, $6, $7) returning id`,
 );
-const DELETE = sql('tokens.delete', 'delete from token where id = $1 returning account_id');
+const DELETE = sql('tokens.delete', 'delete from token where id = $1 returning account_id, robot_id, name, scopes');
+
+interface Deleted {
+  account_id: bigint;
+  robot_id: bigint | null;
+  name: string;
+  scopes: string[];
+}
 
 export function createTokenStore(write: Write): TokenStore {
   return {
     async create(draft) {
-      const { accountId, robotId, name, hash, lastEight, scopes, expiresAt } = draft;
+      const { accountId, robotId, name, hash, lastEight, scopes, expiresAt, actor } = draft;
       try {
-        return await write(async (query, touch) => {
+        return await write(async (query, touch, record) => {
+          if (robotId !== null && (await query(ROBOT, [robotId, accountId])).length === 0) return 'robot gone';
           const values = [accountId, robotId, name, hash, lastEight, scopes, expiresAt];
           const [row] = await query<{ id: bigint }>(INSERT, values);
           const id = row?.id ?? 0n;
           touch({ kind: 'token', id, organizationId: accountId });
+          const about = { organizationId: accountId, objectType: 'token', objectId: id };
+          if (actor) record({ ...about, actor, action: 'token.create', after: { name, robotId, scopes, expiresAt } });
           return id;
         });
       } catch (error) {
@@ -27,12 +39,15 @@ export function createTokenStore(write: Write): TokenStore {
       }
     },
 
-    async remove(id) {
-      return await write(async (query, touch) => {
-        const [row] = await query<{ account_id: bigint }>(DELETE, [id]);
+    async remove(id, actor) {
+      return await write(async (query, touch, record) => {
+        const [row] = await query<Deleted>(DELETE, [id]);
         if (!row) return false;
-        touch({ kind: 'account', id: row.account_id });
-        touch({ kind: 'token', id, organizationId: row.account_id });
+        const { account_id: organizationId, robot_id: robotId, name, scopes } = row;
+        touch({ kind: 'account', id: organizationId });
+        touch({ kind: 'token', id, organizationId });
+        const about = { organizationId, objectType: 'token', objectId: id };
+        if (actor) record({ ...about, actor, action: 'token.delete', before: { name, robotId, scopes } });
         return true;
       });
     },

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import type { Actor } from './audit.ts';
 import { SCOPES } from './scopes.ts';
 import { hashSecret, mintToken } from './token-text.ts';
 
@@ -8,6 +9,8 @@ export interface NewToken {
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;
   readonly robotId?: bigint | null;
+  /** For the record, where one is kept of it. */
+  readonly actor?: Actor | undefined;
 }
 
 export interface TokenDraft {
@@ -18,11 +21,12 @@ export interface TokenDraft {
   readonly lastEight: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
+  readonly actor: Actor | undefined;
 }
 
 export interface TokenStore {
-  create(draft: TokenDraft): Promise<bigint | 'name taken'>;
-  remove(id: bigint): Promise<boolean>;
+  create(draft: TokenDraft): Promise<bigint | 'name taken' | 'robot gone'>;
+  remove(id: bigint, actor: Actor | undefined): Promise<boolean>;
 }
 
 export type Tokens = ReturnType<typeof createTokens>;
@@ -43,13 +47,15 @@ export function createTokens(store: TokenStore, key: Buffer) {
       lastEight: text.slice(-8),
       scopes: token.scopes,
       expiresAt: token.expiresAt ?? null,
+      actor: token.actor,
     });
     if (made === 'name taken') throw nameUsed();
+    if (made === 'robot gone') throw new AppError('notFound', 'robot_ac does not exist');
     return { id: made, text };
   }
 
-  async function revoke(id: bigint): Promise<void> {
-    if (!(await store.remove(id))) throw new AppError('notFound', 'token does not exist');
+  async function revoke(id: bigint, actor?: Actor): Promise<void> {
+    if (!(await store.remove(id, actor))) throw new AppError('notFound', 'token does not exist');
   }
 }
 

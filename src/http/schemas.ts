@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { AppError } from '../errors.ts';
 
 const MOST_INT64 = 2n ** 63n - 1n;
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59Z');
 
 /** An ID in an answer: a JSON number, exact over the whole of int64. */
 export const Int64 = Type.Unsafe<bigint>({ type: 'integer', format: 'int64' });
@@ -35,6 +36,21 @@ export function readIdNumber(value: number | bigint, what: string): bigint {
     throw new AppError('invalid', `invalid ${what}: ${value}`);
   }
   return BigInt(value);
+}
+
+/** An ID as the plain JSON writer takes it: a number where that is exact. Every other writer takes both. */
+export function plainId(id: bigint): bigint {
+  const number = Number(id);
+  return Number.isSafeInteger(number) ? (number as unknown as bigint) : id;
+}
+
+/** A moment of a body that has the shape of one: neither PostgreSQL nor RFC 3339 knows a year 0 or 10000. */
+export function readMoment(text: string, field: string): Date {
+  const moment = new Date(text);
+  // Written so that what is no moment at all, such as a leap second, does not pass either.
+  if (moment.getTime() >= 0 && moment.getTime() <= LAST_MOMENT) return moment;
+  const message = `${field} must be a date-time from 1970 on and before the year 10000`;
+  throw new AppError('malformed', message, { errors: [{ field, message }] });
 }
 
 const DAY_MS = 86_400_000;

@@ -43,10 +43,10 @@ const REVOKE = sql(
   'desk.revoke',
   `with mine as (update installer set link_generation = link_generation + 1 where subscription_id = $1
                  returning contract_id)
-   update contract c set revoked_at = $2 from mine where c.id = mine.contract_id and c.revoked_at is null
+   update contract c set revoked_at = $2, version = version + 1 from mine where c.id = mine.contract_id and c.revoked_at is null
    returning c.id, c.uid, c.owner_id`,
 );
-const REINSTATE = sql('desk.reinstate', 'update contract set revoked_at = null where id = $1');
+const REINSTATE = sql('desk.reinstate', 'update contract set revoked_at = null, version = version + 1 where id = $1');
 export interface Transaction {
   readonly query: Query;
   readonly touch: (change: Change) => void;

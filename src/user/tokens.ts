@@ -1,17 +1,7 @@
 import type { Person } from '../directory/callers.ts';
-import { SCOPES, scopesCover } from '../directory/scopes.ts';
+import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../directory/token-request.ts';
 import type { Tokens } from '../directory/tokens.ts';
 import { AppError } from '../errors.ts';
-
-export interface TokenDetails {
-  readonly id: bigint;
-  readonly name: string;
-  readonly lastEight: string;
-  readonly scopes: readonly string[];
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly expiresAt: Date | null;
-}
 
 export interface AccessTokenStore {
   personNamed(name: string): Promise<bigint | undefined>;
@@ -25,15 +15,7 @@ export interface TokenCaller {
   readonly scopes: readonly string[];
 }
 
-export interface NewAccessToken {
-  readonly name: string;
-  readonly scopes: readonly string[] | undefined;
-  readonly expiresAt: Date | null;
-}
-
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
-
-const MOST_NAME = 255;
 
 /** Personal access tokens, for oneself, or for anybody by a site administrator. */
 export function createAccessTokens(store: AccessTokenStore, tokens: Tokens, flushUsage: () => Promise<void>) {
@@ -45,19 +27,10 @@ export function createAccessTokens(store: AccessTokenStore, tokens: Tokens, flus
     return await store.list(accountId);
   }
 
-  async function create(caller: TokenCaller, username: string, wanted: NewAccessToken, now: Date) {
+  async function create(caller: TokenCaller, username: string, wanted: TokenRequest, now: Date) {
     const accountId = await ownerOf(caller, username);
-    const name = wanted.name.trim();
-    if (name === '' || [...name].length > MOST_NAME) throw fault('name', `name must have 1 to ${MOST_NAME} characters`);
-    const scopes = readScopes(wanted.scopes ?? ['all']);
-    if (!scopesCover(caller.scopes, scopes)) {
-      throw new AppError(
-        'forbidden',
-        'cannot create an access token with a broader scope than the authenticating token',
-      );
-    }
-    if (wanted.expiresAt && wanted.expiresAt <= now) throw fault('expires_at', 'expires_at must be in the future');
-    const { id, text } = await tokens.issue({ accountId, name, scopes, expiresAt: wanted.expiresAt });
+    const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
+    const { id, text } = await tokens.issue({ accountId, ...request });
     const made = (await store.list(accountId)).find((token) => token.id === id);
     if (!made) throw new AppError('internal', 'the token was removed while it was made');
     return { ...made, text };
@@ -66,9 +39,7 @@ export function createAccessTokens(store: AccessTokenStore, tokens: Tokens, flus
   /** By id, or else by name. */
   async function remove(caller: TokenCaller, username: string, idOrName: string): Promise<void> {
     const present = await store.list(await ownerOf(caller, username));
-    const found = present.find(({ id }) => String(id) === idOrName) ?? present.find(({ name }) => name === idOrName);
-    if (!found) throw new AppError('notFound', 'access token does not exist');
-    await tokens.revoke(found.id);
+    await tokens.revoke(findToken(present, idOrName).id);
   }
 
   async function ownerOf({ person }: TokenCaller, username: string): Promise<bigint> {
@@ -80,21 +51,4 @@ export function createAccessTokens(store: AccessTokenStore, tokens: Tokens, flus
     if (id === undefined) throw new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`);
     return id;
   }
-}
-
-/** Known ones, each once, without those that another one includes. */
-function readScopes(scopes: readonly string[]): string[] {
-  if (scopes.length === 0) throw fault('scopes', 'access token must have a scope');
-  const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
-  if (unknown.length > 0) {
-    throw new AppError('invalid', `invalid access token scope provided: ${unknown.join(', ').slice(0, 200)}`);
-  }
-  if (scopes.includes('all')) return ['all'];
-  return SCOPES.filter(
-    (one) => scopes.includes(one) && !(one.startsWith('read:') && scopes.includes(one.replace('read:', 'write:'))),
-  );
-}
-
-function fault(field: string, message: string): AppError {
-  return new AppError('malformed', message, { errors: [{ field, message }] });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ageOf } from '../../../src/user/clusters.ts';
+import { ageOf } from '../../../src/directory/clusters.ts';
 import { DRIVERS } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
@@ -35,15 +35,23 @@ for (const driver of DRIVERS) {
         uid,
         ownerID: Number(house.world.users.ann?.id),
         ownerName: 'ann',
+        managerID: 0,
+        externalID: '',
         provider: 'Generic',
         vendor: '',
         orchestratorVersion: rest.orchestratorVersion,
         nodeCount: 1,
         endpoint: '',
         location: rest.location,
+        project: '',
+        infraNamespace: '',
         hubClusterName: '',
+        hubClusterUID: '',
+        hubClusterOwnerName: '',
         clusterSetName: '',
+        clusterManagers: [],
         isMonitoringCluster: false,
+        heartbeatAt: '1970-01-01T00:00:00Z',
         status: { response: { phase: rest.status.response.phase, reason: '', message: '' } },
       });
       for (const text of [rest.displayName, rest.orchestratorVersion, rest.location])

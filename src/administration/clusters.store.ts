@@ -1,0 +1,158 @@
+import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
+import type { Actor } from '../directory/audit.ts';
+import type { Write } from '../directory/clock.ts';
+import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, toCluster } from '../directory/clusters.rows.ts';
+import type { ClusterDraft, ClusterStore, EditableCluster, Refusal } from './clusters.ts';
+
+/** The columns of a draft, in the order in which `valuesOf` lists their values. */
+const COLUMNS = [
+  'name',
+  'display_name',
+  'manager_id',
+  'external_id',
+  'provider',
+  'vendor',
+  'orchestrator_version',
+  'node_count',
+  'endpoint',
+  'location',
+  'project',
+  'infra_namespace',
+  'hub_cluster_name',
+  'hub_cluster_uid',
+  'hub_cluster_owner_name',
+  'cluster_set_name',
+  'cluster_managers',
+  'is_monitoring_cluster',
+];
+
+const SELECT = `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES}`;
+const NAMED = '($2::text is null or c.name = $2)';
+const LIST = sql(
+  'administration.clusters',
+  `${SELECT} where c.owner_id = $1 and ${NAMED} order by c.id limit $3 offset $4`,
+);
+const COUNT = sql(
+  'administration.countClusters',
+  `select count(*) as total from cluster c where c.owner_id = $1 and ${NAMED}`,
+);
+const GET = sql(
+  'administration.cluster',
+  `select c.version, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
+);
+const LOCK = sql('administration.lockCluster', 'select id from cluster where owner_id = $1 and id = $2 for update');
+// An organization that is being deleted at this moment is waited for.
+const LOCK_OWNER = sql('administration.lockClusterOwner', 'select id from account where id = $1 for key share');
+const INSERT = sql(
+  'administration.insertCluster',
+  `insert into cluster (owner_id, uid, phase, ${COLUMNS.join(', ')})
+   values ($1, $2, 'Registered', ${COLUMNS.map((_, place) => `$${place + 3}`).join(', ')}) returning id`,
+);
+const UPDATE = sql(
+  'administration.updateCluster',
+  `update cluster set ${COLUMNS.map((column, place) => `${column} = $${place + 2}`).join(', ')}, version = version + 1
+    where id = $1`,
+);
+const DELETE = sql('administration.deleteCluster', 'delete from cluster where id = $1');
+
+export function createAdministeredClusterStore(db: Db, write: Write): ClusterStore {
+  return { list, get: (ownerId, id) => get(db.query, ownerId, id), create, update, remove };
+
+  async function list(...[ownerId, name, { limit, offset }]: Parameters<ClusterStore['list']>) {
+    const rows = await db.query<ClusterRow>(LIST, [ownerId, name, limit, offset]);
+    const [count] = await db.query<{ total: bigint }>(COUNT, [ownerId, name]);
+    return { total: Number(count?.total ?? 0), items: rows.map(toCluster) };
+  }
+
+  async function create(...[ownerId, uid, draft, actor]: Parameters<ClusterStore['create']>) {
+    return await unlessTaken(() =>
+      write(async (query, touch, record) => {
+        if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
+        const [row] = await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]);
+        const id = row?.id ?? 0n;
+        touch({ kind: 'cluster', id, organizationId: ownerId });
+        record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });
+        return await get(query, ownerId, id);
+      }),
+    );
+  }
+
+  /** Nobody's rights hang on what is edited here, so no revision is taken. */
+  async function update(...[ownerId, id, decide, actor]: Parameters<ClusterStore['update']>) {
+    return await unlessTaken(() =>
+      write(async (query, _touch, record) => {
+        await query(LOCK, [ownerId, id]);
+        const current = await get(query, ownerId, id);
+        if (!current) return undefined;
+        const draft = decide(current);
+        await query(UPDATE, [id, ...valuesOf(draft)]);
+        const states = { before: toState(current), after: toState(draft) };
+        record({ ...about(actor, ownerId, id), action: 'cluster.update', ...states });
+        return await get(query, ownerId, id);
+      }),
+    );
+  }
+
+  async function remove(...[ownerId, id, decide, actor]: Parameters<ClusterStore['remove']>) {
+    return await write(async (query, touch, record) => {
+      await query(LOCK, [ownerId, id]);
+      const current = await get(query, ownerId, id);
+      if (!current) return false;
+      decide(current);
+      await query(DELETE, [id]);
+      touch({ kind: 'cluster', id, organizationId: ownerId });
+      const before = { uid: current.uid, ...toState(current) };
+      record({ ...about(actor, ownerId, id), action: 'cluster.delete', before });
+      return true;
+    });
+  }
+}
+
+async function get(query: Query, ownerId: bigint, id: bigint): Promise<EditableCluster | undefined> {
+  const [row] = await query<ClusterRow & { version: number }>(GET, [ownerId, id]);
+  return row && { ...toCluster(row), version: row.version };
+}
+
+async function unlessTaken<T>(work: () => Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'cluster_name')) return { refused: 'name taken' };
+    if (isUniqueViolation(error, 'cluster_uid')) return { refused: 'uid taken' };
+    throw error;
+  }
+}
+
+function about(actor: Actor, organizationId: bigint, objectId: bigint) {
+  return { actor, organizationId, objectType: 'cluster', objectId };
+}
+
+function valuesOf(draft: ClusterDraft): unknown[] {
+  return [
+    draft.name,
+    draft.displayName,
+    draft.managerId === 0n ? null : draft.managerId,
+    draft.externalId,
+    draft.provider,
+    draft.vendor,
+    draft.orchestratorVersion,
+    draft.nodeCount,
+    draft.endpoint,
+    draft.location,
+    draft.project,
+    draft.infraNamespace,
+    draft.hubClusterName,
+    draft.hubClusterUid,
+    draft.hubClusterOwnerName,
+    draft.clusterSetName,
+    draft.clusterManagers.length === 0 ? null : draft.clusterManagers,
+    draft.isMonitoringCluster,
+  ];
+}
+
+/** A cluster as the audit log shows it: what is set. */
+function toState(draft: ClusterDraft): object {
+  const values = valuesOf(draft);
+  const entries = COLUMNS.map((column, place) => [column, values[place]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== '' && value !== null));
+}

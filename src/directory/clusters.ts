@@ -1,0 +1,74 @@
+export interface Cluster {
+  readonly id: bigint;
+  readonly name: string;
+  readonly displayName: string;
+  readonly uid: string;
+  readonly ownerId: bigint;
+  readonly ownerName: string;
+  /** 0 when nobody is named. */
+  readonly managerId: bigint;
+  readonly externalId: string;
+  readonly provider: string;
+  readonly vendor: string;
+  readonly orchestratorVersion: string;
+  readonly nodeCount: number;
+  readonly endpoint: string;
+  readonly location: string;
+  readonly project: string;
+  readonly infraNamespace: string;
+  readonly hubClusterName: string;
+  readonly hubClusterUid: string;
+  readonly hubClusterOwnerName: string;
+  readonly clusterSetName: string;
+  readonly clusterManagers: readonly string[];
+  readonly isMonitoringCluster: boolean;
+  /** As it was last said; `statusOf` tells what it means by now. */
+  readonly phase: string;
+  readonly reason: string;
+  readonly message: string;
+  /** null: it never spoke for itself. */
+  readonly heartbeatAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface ClusterStatus {
+  readonly phase: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
+
+/** Agents speak every half minute: a cluster that missed four beats is not connected, after a day it is lost. */
+export const SILENT_MS = 120_000;
+export const LOST_MS = 86_400_000;
+
+/** Only who spoke before can fall silent, and who said to be inactive is expected to. Derived when read, so nothing has to watch. */
+export function statusOf(cluster: ClusterStatus & Pick<Cluster, 'heartbeatAt'>, now: Date): ClusterStatus {
+  const { phase, reason, message, heartbeatAt } = cluster;
+  const silence = heartbeatAt === null ? 0 : now.getTime() - heartbeatAt.getTime();
+  const isUp = phase === 'Active' || phase === 'NotReady';
+  if (silence > LOST_MS && (isUp || phase === 'NotConnected')) return silent('Lost', heartbeatAt);
+  if (silence > SILENT_MS && isUp) return silent('NotConnected', heartbeatAt);
+  return { phase, reason, message };
+}
+
+function silent(phase: string, since: Date | null): ClusterStatus {
+  return { phase, reason: 'Unknown', message: `no heartbeat since ${since?.toISOString().slice(0, 19)}Z` };
+}
+
+/** How long ago, in the largest unit that fits: 43m, 8d, 6mo. */
+export function ageOf(createdAt: Date, now: Date): string {
+  const seconds = Math.max(0, Math.floor((now.getTime() - createdAt.getTime()) / 1000));
+  const [size, unit] = UNITS.find(([least]) => seconds >= least) ?? [1, 's'];
+  return `${Math.floor(seconds / size)}${unit}`;
+}
+
+const DAY = 86_400;
+const UNITS: readonly (readonly [number, string])[] = [
+  [365 * DAY, 'y'],
+  [30 * DAY, 'mo'],
+  [DAY, 'd'],
+  [3600, 'h'],
+  [60, 'm'],
+];

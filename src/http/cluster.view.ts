@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import { ageOf, type Cluster, statusOf } from '../directory/clusters.ts';
+import { Int64, plainId, Timestamp, timestamp } from './schemas.ts';
+
+/** A cluster as clients of this API family know it: every key always there. */
+export const ClusterInfo = Type.Object({
+  id: Int64,
+  displayName: Type.String(),
+  name: Type.String(),
+  uid: Type.String({ description: 'The UUID of its kube-system namespace.' }),
+  ownerID: Int64,
+  ownerName: Type.String(),
+  managerID: Int64,
+  externalID: Type.String(),
+  provider: Type.String(),
+  vendor: Type.String(),
+  orchestratorVersion: Type.String(),
+  nodeCount: Type.Integer(),
+  endpoint: Type.String(),
+  location: Type.String(),
+  project: Type.String(),
+  infraNamespace: Type.String(),
+  hubClusterName: Type.String(),
+  hubClusterUID: Type.String(),
+  hubClusterOwnerName: Type.String(),
+  clusterSetName: Type.String(),
+  clusterManagers: Type.Array(Type.String()),
+  isMonitoringCluster: Type.Boolean(),
+  createdAt: Timestamp,
+  age: Type.String({ description: 'Such as 43m, 8d or 6mo.' }),
+  heartbeatAt: Type.Unsafe<string>({ ...Timestamp, description: '1970-01-01T00:00:00Z: it never sent one.' }),
+  status: Type.Object({
+    response: Type.Object({ phase: Type.String(), reason: Type.String(), message: Type.String() }),
+  }),
+});
+
+/** Key by key: spreading ten thousand clusters would cost more than reading them from the database. */
+export function presentCluster(cluster: Cluster, now: Date) {
+  return {
+    id: plainId(cluster.id),
+    displayName: cluster.displayName,
+    name: cluster.name,
+    uid: cluster.uid,
+    ownerID: plainId(cluster.ownerId),
+    ownerName: cluster.ownerName,
+    managerID: plainId(cluster.managerId),
+    externalID: cluster.externalId,
+    provider: cluster.provider,
+    vendor: cluster.vendor,
+    orchestratorVersion: cluster.orchestratorVersion,
+    nodeCount: cluster.nodeCount,
+    endpoint: cluster.endpoint,
+    location: cluster.location,
+    project: cluster.project,
+    infraNamespace: cluster.infraNamespace,
+    hubClusterName: cluster.hubClusterName,
+    hubClusterUID: cluster.hubClusterUid,
+    hubClusterOwnerName: cluster.hubClusterOwnerName,
+    clusterSetName: cluster.clusterSetName,
+    clusterManagers: cluster.clusterManagers as string[],
+    isMonitoringCluster: cluster.isMonitoringCluster,
+    createdAt: timestamp(cluster.createdAt),
+    age: ageOf(cluster.createdAt, now),
+    heartbeatAt: timestamp(cluster.heartbeatAt),
+    status: { response: statusOf(cluster, now) },
+  };
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertRefused } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const GOOD = { name: 'good', uid: '00000000-1111-2222-3333-444444444444' };
+const NAME = /^name must have 1 to 100 characters: letters, digits/;
+
+/** What a body must not be, for POST and, but for what is required, for PATCH alike. */
+const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
+  ['an empty name', { ...GOOD, name: '' }, 422, NAME],
+  ['a name of 101 characters', { ...GOOD, name: 'x'.repeat(101) }, 422, NAME],
+  ['a name with a blank', { ...GOOD, name: 'my cluster' }, 422, NAME],
+  ['a name with a slash', { ...GOOD, name: '../etc' }, 422, NAME],
+  ['a name that ends with a dash', { ...GOOD, name: 'a-' }, 422, NAME],
+  ['a name in other letters', { ...GOOD, name: 'clüster' }, 422, NAME],
+  ['a taken name', { ...GOOD, name: 'prod' }, 422, /^name is taken/],
+  ['a number for a name', { ...GOOD, name: 7 }, 422, /^name must be string/],
+  ['a UID that is none', { ...GOOD, uid: 'kube-system' }, 422, /^uid must be a UUID$/],
+  ['an empty UID', { ...GOOD, uid: '' }, 422, /^uid must be a UUID$/],
+  ['null for a provider', { ...GOOD, provider: null }, 422, /^provider must be string/],
+  ['a provider of 101 characters', { ...GOOD, provider: 'x'.repeat(101) }, 422, /^provider must have at most 100/],
+  ['a display name with a line end', { ...GOOD, displayName: 'a\nb' }, 422, /^displayName must not hold control/],
+  ['an external ID that is too long', { ...GOOD, externalID: 'x'.repeat(256) }, 422, /^externalID must have at most/],
+  ['a hub UID that is too long', { ...GOOD, hubClusterUID: 'x'.repeat(101) }, 422, /^hubClusterUID must have/],
+  ['an endpoint that runs', { ...GOOD, endpoint: 'javascript:alert(1)' }, 422, /^endpoint must be an http/],
+  ['an endpoint of another scheme', { ...GOOD, endpoint: 'file:///etc/passwd' }, 422, /^endpoint must be an http/],
+  ['less than no nodes', { ...GOOD, nodeCount: -1 }, 422, /^nodeCount must be >= 0/],
+  ['half a node', { ...GOOD, nodeCount: 1.5 }, 422, /^nodeCount must be integer/],
+  ['too many nodes', { ...GOOD, nodeCount: 1_000_001 }, 422, /^nodeCount must be <= 1000000/],
+  ['a manager that is a text', { ...GOOD, managerID: '7' }, 422, /^managerID must be number/],
+  ['a manager below zero', { ...GOOD, managerID: -1 }, 400, /^invalid manager ID: -1$/],
+  ['an empty cluster manager', { ...GOOD, clusterManagers: [''] }, 422, /^clusterManagers must have 1 to 100/],
+  ['101 cluster managers', { ...GOOD, clusterManagers: Array(101).fill('x') }, 422, /^clusterManagers must NOT have/],
+  ['a list', [GOOD], 422, /object/],
+  ['no JSON', '{"name":', 422, /not valid JSON/],
+];
+
+/** A change that says the UID of another cluster would be refused for that alone. */
+function withoutUid(body: unknown): unknown {
+  if (typeof body !== 'object' || !(body && 'uid' in body && body.uid === GOOD.uid)) return body;
+  const { uid: _uid, ...rest } = body;
+  return rest;
+}
+
+describe('a cluster is refused', () => {
+  let house: TestHouse;
+  let path: string;
+  before(async () => {
+    house = await openTestHouse();
+    path = `/clusters/${house.world.clusters.staging?.id}`;
+  });
+  after(() => house.close());
+
+  const seen = async () => (await house.as('ann')('GET', '/orgs/acme/clusters')).text.replace(/"age":"\w+"/g, '');
+
+  for (const [what, body, status, message] of REFUSED) {
+    it(`with ${what}: ${status}`, async () => {
+      const before = await seen();
+      for (const url of ['/orgs/acme/clusters', '/user/clusters']) {
+        // A person may have a cluster of the name that one of acme has.
+        if (url === '/user/clusters' && what === 'a taken name') continue;
+        await assertRefused(house, { who: 'ann', send: ['POST', url, body], status, message });
+      }
+      await assertRefused(house, { who: 'ann', send: ['PATCH', path, withoutUid(body)], status, message });
+      assert.equal(await seen(), before);
+    });
+  }
+
+  it('without a name or a UID: 422', async () => {
+    for (const field of ['name', 'uid'] as const) {
+      const { [field]: _left, ...body } = GOOD;
+      const message = `${field} is required`;
+      await assertRefused(house, { who: 'ann', send: ['POST', '/orgs/acme/clusters', body], status: 422, message });
+    }
+  });
+
+  it('with a UID that is taken by anybody, in any letter case: 422', async () => {
+    const uid = house.world.clusters.globex?.uid.toUpperCase();
+    const send = ['POST', '/orgs/acme/clusters', { ...GOOD, uid }] as const;
+    await assertRefused(house, { who: 'ann', send, status: 422, message: /^uid is taken/ });
+    const change = ['PATCH', path, { uid: GOOD.uid }] as const;
+    await assertRefused(house, { who: 'ann', send: change, status: 422, message: 'uid cannot change' });
+  });
+
+  it('and strangers learn nothing', async () => {
+    const missing = await house.as('eve')('GET', '/clusters/999999');
+    for (const [method, body] of [
+      ['GET', undefined],
+      ['PATCH', { project: 'x' }],
+      ['DELETE', undefined],
+    ] as const) {
+      const answer = await house.as('eve')(method, path, body);
+      assert.deepEqual([answer.status, answer.body], [404, missing.body], method);
+    }
+    for (const method of ['GET', 'POST']) {
+      const answer = await house.as('eve')(method, '/orgs/acme/clusters', method === 'POST' ? GOOD : undefined);
+      const nowhere = await house.as('eve')(method, '/orgs/nowhere/clusters', method === 'POST' ? GOOD : undefined);
+      assert.deepEqual([answer.status, answer.body], [404, nowhere.body], method);
+    }
+    for (const id of ['0', '-1', 'x', '9223372036854775808'])
+      assert.equal((await house.as('eve')('GET', `/clusters/${id}`)).status, 400, id);
+  });
+
+  it('and viewers are told what they lack', async () => {
+    const table = [
+      ['POST', '/orgs/acme/clusters', GOOD, 'import_clusters:org'],
+      ['PATCH', path, { project: 'x' }, 'edit:cluster'],
+      ['DELETE', path, undefined, 'remove:cluster'],
+      ['POST', `${path}/heartbeat`, {}, 'edit:cluster'],
+    ] as const;
+    for (const [method, url, body, relation] of table) {
+      const message = `missing relation ${relation}`;
+      await assertRefused(house, { who: 'cat', send: [method, url, body], status: 403, message });
+    }
+  });
+});

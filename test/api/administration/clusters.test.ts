@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { auditOf, brokenLinks } from '../../support/audit.ts';
+import { allowedTo, clusterPermission, makeHolder } from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
+
+for (const driver of DRIVERS) {
+  describe(`clusters of an organization, on ${driver}`, () => {
+    let house: TestHouse;
+    let id: number;
+    let etag: string;
+    before(async () => {
+      house = await openTestHouse({ driver });
+    });
+    after(() => house.close());
+
+    const acme = () => house.world.orgs.acme?.id ?? assert.fail();
+    const actions = async (owner = acme()) => (await auditOf(house.house.db, owner)).map(({ action }) => action);
+
+    it('are imported by who may, and are there at once for who may view them', async () => {
+      const body = {
+        name: 'edge-1',
+        uid: UID,
+        provider: 'K3s at home',
+        endpoint: 'https://10.0.0.1:6443',
+        managerID: 7,
+        externalID: 'ext',
+        hubClusterName: 'hub',
+        hubClusterUID: 'hub-uid',
+        hubClusterOwnerName: 'hub-owner',
+        clusterSetName: 'set',
+        infraNamespace: 'infra',
+        project: 'apollo',
+        clusterManagers: ['OCM', 'Rancher', 'OCM'],
+        isMonitoringCluster: true,
+        nodeCount: 2,
+        // What is only shown counts for nothing when it is sent.
+        id: 1,
+        ownerID: 1,
+        status: { response: { phase: 'Active' } },
+      };
+      const made = await house.as('bob')('POST', '/orgs/acme/clusters', body);
+      assert.equal(made.status, 201, made.text);
+      id = made.body.id;
+      etag = made.headers.get('etag') ?? assert.fail('no ETag');
+      const { createdAt, age, ...rest } = made.body;
+      assert.deepEqual(rest, {
+        ...body,
+        id,
+        ownerID: Number(acme()),
+        ownerName: 'acme',
+        displayName: 'edge-1',
+        uid: UID.toLowerCase(),
+        vendor: '',
+        orchestratorVersion: '',
+        location: '',
+        clusterManagers: ['OCM', 'Rancher'],
+        heartbeatAt: '1970-01-01T00:00:00Z',
+        status: { response: { phase: 'Registered', reason: '', message: '' } },
+      });
+      assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      assert.match(age, /^\d+s$/);
+      assert.deepEqual((await house.as('cat')('GET', `/clusters/${id}`)).body, { ...made.body, age });
+      assert.deepEqual(await allowedTo(house, 'cat', 'cluster', id), [
+        'can_view',
+        'can_connect',
+        'can_view_orchestratorconfig',
+      ]);
+      const own = await house.as('cat')('GET', '/user/clusters?all=true');
+      assert.deepEqual(own.body.at(-1), { ...made.body, age });
+    });
+
+    it('are listed page by page and by name', async () => {
+      const all = await house.as('cat')('GET', '/orgs/acme/clusters');
+      assert.deepEqual(
+        all.body.map(({ name }: { name: string }) => name),
+        ['prod', 'staging', 'edge-1'],
+      );
+      assert.equal(all.headers.get('x-total-count'), '3');
+      const second = await house.as('cat')('GET', '/orgs/acme/clusters?limit=2&page=2');
+      assert.deepEqual([second.body.length, second.headers.get('x-total-count')], [1, '3']);
+      assert.match(second.headers.get('link') ?? '', /page=1>; rel="prev"/);
+      const named = await house.as('dan')('GET', '/orgs/ACME/clusters?name=staging');
+      assert.deepEqual([named.body.length, named.body[0].name], [1, 'staging']);
+      assert.equal((await house.as('cat')('GET', '/orgs/acme/clusters?name=Staging')).text, '[]');
+      assert.equal((await house.as('root')('GET', '/orgs/globex/clusters')).body.length, 1);
+    });
+
+    it('are edited: what is left out stays', async () => {
+      const before = (await house.as('bob')('GET', `/clusters/${id}`)).body;
+      const edited = await house.as('bob')('PATCH', `/clusters/${id}`, { displayName: 'Edge', managerID: 0 });
+      assert.equal(edited.status, 200, edited.text);
+      assert.deepEqual(edited.body, { ...before, displayName: 'Edge', managerID: 0, age: edited.body.age });
+      assert.notEqual(edited.headers.get('etag'), etag);
+      // The whole thing as it was read can be sent back.
+      const same = await house.as('bob')('PATCH', `/clusters/${id}`, edited.body);
+      assert.deepEqual(same.body, { ...edited.body, age: same.body.age });
+      const exact = await house.as('bob')('PATCH', `/clusters/${id}`, '{"managerID":9007199254740993}');
+      assert.match(exact.text, /"managerID":9007199254740993,/);
+      const listed = await house.as('bob')('GET', '/user/clusters?all=true');
+      assert.match(listed.text, /"managerID":9007199254740993,/);
+      assert.match((await house.as('bob')('GET', '/orgs/acme/clusters')).text, /"managerID":9007199254740993,/);
+    });
+
+    it('keep two people from overwriting each other unseen', async () => {
+      const stale = { 'If-Match': etag };
+      assert.equal((await house.as('bob')('PATCH', `/clusters/${id}`, { project: 'x' }, stale)).status, 412);
+      assert.equal((await house.as('bob')('DELETE', `/clusters/${id}`, undefined, stale)).status, 412);
+      const fresh = (await house.as('bob')('GET', `/clusters/${id}`)).headers.get('etag') ?? '';
+      const at = (project: string) =>
+        house
+          .as('bob')('PATCH', `/clusters/${id}`, { project }, { 'If-Match': fresh })
+          .then(({ status }) => status);
+      assert.deepEqual((await Promise.all([at('a'), at('b'), at('c')])).sort(), [200, 412, 412]);
+    });
+
+    it('are imported once, however many try at the same time', async () => {
+      const uid = crypto.randomUUID();
+      const tries = Array.from({ length: 6 }, (_, n) =>
+        house.as(n % 2 ? 'ann' : 'bob')('POST', '/orgs/acme/clusters', { name: `race-${n}`, uid }),
+      );
+      const statuses = (await Promise.all(tries)).map(({ status }) => status).sort();
+      assert.deepEqual(statuses, [201, 422, 422, 422, 422, 422]);
+    });
+
+    it('may be a person’s own, whom nobody else sees', async () => {
+      const made = await house.as('eve')('POST', '/user/clusters', { name: 'mine', uid: crypto.randomUUID() });
+      assert.equal(made.status, 201, made.text);
+      assert.equal(made.body.ownerName, 'eve');
+      assert.deepEqual((await house.as('eve')('GET', '/user/clusters')).body, [made.body]);
+      const path = `/clusters/${made.body.id}`;
+      for (const who of ['ann', 'root']) assert.equal((await house.as(who)('GET', path)).status, 404, who);
+      assert.equal((await house.as('eve')('PATCH', path, { name: 'Mine.2' })).body.name, 'Mine.2');
+      assert.equal((await house.as('eve')('POST', `${path}/heartbeat`, {})).status, 204);
+      assert.equal((await house.as('eve')('DELETE', path)).status, 204);
+      assert.equal((await house.as('eve')('GET', '/user/clusters')).text, '[]');
+      const own = house.world.users.eve?.id ?? 0n;
+      assert.deepEqual(await actions(own), ['cluster.create', 'cluster.update', 'cluster.phase', 'cluster.delete']);
+    });
+
+    it('are removed with all that was allowed about them, and the name and the UID are free again', async () => {
+      const before = await allowedTo(house, 'ann', 'cluster', id);
+      assert.ok(before.includes('can_remove'));
+      assert.equal((await house.as('cat')('DELETE', `/clusters/${id}`)).status, 403);
+      assert.equal((await house.as('bob')('DELETE', `/clusters/${id}`)).status, 204);
+      assert.deepEqual(await allowedTo(house, 'ann', 'cluster', id), []);
+      for (const method of ['GET', 'DELETE'])
+        assert.equal((await house.as('ann')(method, `/clusters/${id}`)).status, 404);
+      assert.equal((await house.as('bob')('POST', `/clusters/${id}/heartbeat`, {})).status, 404);
+      const again = await house.as('bob')('POST', '/orgs/acme/clusters', { name: 'edge-1', uid: UID });
+      assert.equal(again.status, 201, again.text);
+      const entries = await auditOf(house.house.db, acme());
+      assert.deepEqual(brokenLinks(entries), []);
+      const gone = entries.find(({ action, object_id }) => action === 'cluster.delete' && object_id === BigInt(id));
+      assert.equal(gone?.actor_name, 'bob');
+      assert.match(gone?.before ?? '', new RegExp(UID.toLowerCase()));
+    });
+
+    it('follow custom roles, one relation each', async () => {
+      const body = () => ({ name: `c-${crypto.randomUUID()}`, uid: crypto.randomUUID() });
+      const importer = await makeHolder(house, [clusterPermission('import clusters')]);
+      const made = await house.as(importer.name)('POST', '/orgs/acme/clusters', body());
+      assert.equal(made.status, 201, made.text);
+      const path = `/clusters/${made.body.id}`;
+      const edit = await house.as(importer.name)('PATCH', path, { project: 'x' });
+      assert.deepEqual([edit.status, edit.body.message], [403, 'missing relation edit:cluster']);
+      const editor = await makeHolder(house, [clusterPermission('reconfigure clusters')]);
+      assert.equal((await house.as(editor.name)('PATCH', path, { project: 'x' })).status, 200);
+      const remove = await house.as(editor.name)('DELETE', path);
+      assert.deepEqual([remove.status, remove.body.message], [403, 'missing relation remove:cluster']);
+      assert.equal((await house.as(editor.name)('POST', '/orgs/acme/clusters', body())).status, 403);
+    });
+  });
+}

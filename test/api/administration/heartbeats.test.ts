@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { statusOf } from '../../../src/directory/clusters.ts';
+import { auditOf } from '../../support/audit.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+
+for (const driver of DRIVERS) {
+  describe(`heartbeats, on ${driver}`, () => {
+    let house: TestHouse;
+    let id: number;
+    let robot: Record<string, string>;
+    before(async () => {
+      house = await openTestHouse({ driver });
+      const body = { name: 'beating', uid: crypto.randomUUID() };
+      id = (await house.as('ann')('POST', '/orgs/acme/clusters', body)).body.id;
+      robot = await robotOf('acme', 'ci');
+    });
+    after(() => house.close());
+
+    async function robotOf(org: string, name: string, scopes = ['write:organization']) {
+      const ownerId = house.world.orgs[org]?.id ?? 0n;
+      const robotId =
+        name === 'ci' ? house.world.robots.ci : await house.house.resources.createRobot({ ownerId, name });
+      const token = { accountId: ownerId, robotId: robotId ?? 0n, name: crypto.randomUUID(), scopes };
+      return { Authorization: `token ${(await house.house.tokens.issue(token)).text}` };
+    }
+    const beat = (body: unknown = {}, cluster: number | bigint = id, headers = robot) =>
+      house.as()('POST', `/clusters/${cluster}/heartbeat`, body, headers);
+    const shown = async () => (await house.as('cat')('GET', `/clusters/${id}`)).body;
+    const status = async () => (await shown()).status.response;
+    const phases = async () => {
+      const entries = await auditOf(house.house.db, house.world.orgs.acme?.id ?? 0n);
+      return entries
+        .filter(({ action, object_id }) => action === 'cluster.phase' && object_id === BigInt(id))
+        .map(({ before, after }) => `${JSON.parse(before ?? '').phase} ${JSON.parse(after ?? '').phase}`);
+    };
+    const silence = (seconds: number) =>
+      house.house.db.query(
+        statement(`update cluster set heartbeat_at = now() - $2 * interval '1 second' where id = $1`),
+        [id, seconds],
+      );
+
+    it('make a registered cluster active, also without a word', async () => {
+      assert.equal((await status()).phase, 'Registered');
+      const answer = await house.as()('POST', `/clusters/${id}/heartbeat`, undefined, robot);
+      assert.deepEqual([answer.status, answer.text], [204, '']);
+      const { heartbeatAt, status: now } = await shown();
+      assert.deepEqual(now.response, { phase: 'Active', reason: '', message: '' });
+      assert.ok(Math.abs(Date.parse(heartbeatAt) - Date.now()) < 60_000);
+      assert.deepEqual(await phases(), ['Registered Active']);
+    });
+
+    it('say how a cluster fares; what is left out stays', async () => {
+      const reason = 'MissingComponent';
+      const body = { phase: 'NotReady', reason, message: 'no agent', nodeCount: 9, orchestratorVersion: 'v1.34.0' };
+      assert.equal((await beat(body)).status, 204);
+      assert.deepEqual(await status(), { phase: 'NotReady', reason, message: 'no agent' });
+      await beat({ nodeCount: 10 });
+      const { nodeCount, orchestratorVersion, status: now } = await shown();
+      assert.deepEqual([nodeCount, orchestratorVersion, now.response.phase], [10, 'v1.34.0', 'NotReady']);
+      assert.equal(now.response.message, 'no agent');
+      await beat({ phase: 'NotReady' });
+      assert.equal((await status()).message, '', 'a phase is said with its message, or without any');
+      await beat({ phase: 'Active', message: 'x'.repeat(5000) });
+      assert.equal((await status()).message.length, 1000);
+    });
+
+    it('are put on record when the phase changes and not otherwise, and move no revision', async () => {
+      await beat({ phase: 'Active' });
+      const before = await phases();
+      await house.house.clock.current();
+      const revision = house.house.clock.revision;
+      const etag = (await house.as('ann')('GET', `/clusters/${id}`)).headers.get('etag') ?? '';
+      for (let time = 0; time < 20; time++) await beat(time % 2 ? {} : { phase: 'Active', nodeCount: time });
+      assert.deepEqual(await phases(), before);
+      await Promise.all(Array.from({ length: 8 }, () => beat({ phase: 'Inactive' })));
+      assert.deepEqual(await phases(), [...before, 'Active Inactive'], 'once, however many say it');
+      await house.house.clock.current();
+      assert.equal(house.house.clock.revision, revision);
+      // What an administrator edits did not change.
+      const edit = await house.as('ann')('PATCH', `/clusters/${id}`, { project: 'p' }, { 'If-Match': etag });
+      assert.equal(edit.status, 200);
+      const entries = await auditOf(house.house.db, house.world.orgs.acme?.id ?? 0n);
+      const last = entries.findLast(({ action }) => action === 'cluster.phase');
+      assert.equal(last?.actor_name, `robot ${house.world.robots.ci} of acme`);
+    });
+
+    it('that stop leave the cluster not connected, then lost, and back with the next one', async () => {
+      await beat({ phase: 'NotReady', reason: 'AuthIssue' });
+      const before = await phases();
+      await silence(110);
+      assert.equal((await status()).phase, 'NotReady');
+      await silence(125);
+      const silent = await status();
+      assert.deepEqual([silent.phase, silent.reason], ['NotConnected', 'Unknown']);
+      assert.match(silent.message, /^no heartbeat since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      const listed = await house.as('cat')('GET', '/user/clusters?all=true');
+      assert.equal(listed.body.find((one: { id: number }) => one.id === id).status.response.phase, 'NotConnected');
+      await beat();
+      assert.equal((await status()).phase, 'NotReady', 'what was said last');
+      await silence(90_000);
+      assert.equal((await status()).phase, 'Lost');
+      await Promise.all([beat({ phase: 'Active' }), beat({ phase: 'Active' }), beat()]);
+      assert.equal((await status()).phase, 'Active');
+      const added = (await phases()).slice(before.length);
+      assert.deepEqual([added[0], added.at(-1)?.split(' ')[1]], ['NotConnected NotReady', 'Active']);
+      assert.equal(added.filter((line) => line.startsWith('Lost')).length, 1);
+    });
+
+    it('come from who may edit the cluster, and from robots of its owner alone', async () => {
+      for (const who of ['ann', 'bob', 'root'])
+        assert.equal((await house.as(who)('POST', `/clusters/${id}/heartbeat`, {})).status, 204, who);
+      assert.equal((await house.as('cat')('POST', `/clusters/${id}/heartbeat`, {})).status, 403);
+      assert.equal((await house.as('eve')('POST', `/clusters/${id}/heartbeat`, {})).status, 404);
+      const missing = await beat({}, 999_999);
+      const foreign = await robotOf('globex', 'spy', ['all']);
+      for (const cluster of [id, house.world.clusters.laptop?.id ?? 0n]) {
+        const answer = await beat({}, cluster, foreign);
+        assert.deepEqual([answer.status, answer.body], [404, missing.body]);
+      }
+      const narrow = await beat({}, id, await robotOf('acme', 'ci', ['read:organization', 'write:user']));
+      assert.equal(narrow.status, 403);
+      assert.match(narrow.body.message, /required=\[write:organization\]/);
+    });
+
+    it('are refused when they say what cannot be, and nothing changes', async () => {
+      const before = await shown();
+      const table: readonly [unknown, RegExp][] = [
+        [{ phase: 'Sleepy' }, /^phase must be one of Active, Inactive/],
+        [{ phase: null }, /^phase must be string/],
+        [{ nodeCount: -1 }, /^nodeCount must be >= 0/],
+        [{ nodeCount: '3' }, /^nodeCount must be integer/],
+        [{ message: 7 }, /^message must be string/],
+        [[], /object/],
+      ];
+      for (const [body, message] of table) {
+        const answer = await beat(body);
+        assert.equal(answer.status, 422, answer.text);
+        assert.match(answer.body.message, message);
+      }
+      assert.equal((await house.as()('POST', '/clusters/x/heartbeat', {}, robot)).status, 400);
+      assert.deepEqual({ ...(await shown()), age: '' }, { ...before, age: '' });
+    });
+  });
+}
+
+describe('the status of a cluster by the time', () => {
+  const now = new Date('2030-01-01T00:00:00Z');
+  const table: readonly [said: string, silentSeconds: number | undefined, shown: string][] = [
+    ['Registered', undefined, 'Registered'],
+    ['Active', undefined, 'Active'],
+    ['Active', -30, 'Active'],
+    ['Active', 120, 'Active'],
+    ['Active', 121, 'NotConnected'],
+    ['NotReady', 121, 'NotConnected'],
+    ['NotReady', 86_401, 'Lost'],
+    ['NotConnected', 3600, 'NotConnected'],
+    ['NotConnected', 86_401, 'Lost'],
+    ['Inactive', 1_000_000, 'Inactive'],
+    ['NotImported', 1_000_000, 'NotImported'],
+  ];
+  for (const [phase, seconds, shown] of table) {
+    it(`${phase}, ${seconds ?? 'never'} s ago, is ${shown}`, () => {
+      const heartbeatAt = seconds === undefined ? null : new Date(now.getTime() - seconds * 1000);
+      assert.equal(statusOf({ phase, reason: '', message: '', heartbeatAt }, now).phase, shown);
+    });
+  }
+});

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { SignedAccess } from '../../../src/http/access.ts';
+import { auditOf, brokenLinks } from '../../support/audit.ts';
+import { allowedTo, assertRefused, makeHolder } from '../../support/authz.ts';
+import { DRIVERS } from '../../support/db.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openPair } from '../../support/processes.ts';
+
+const bearer = (text: string) => ({ Authorization: `token ${text}` });
+
+for (const driver of DRIVERS) {
+  describe(`robot accounts, on ${driver}`, () => {
+    let house: TestHouse;
+    let path: string;
+    let etag: string;
+    let beat: (text: string) => Promise<number>;
+    before(async () => {
+      house = await openTestHouse({ driver });
+      const url = `/clusters/${house.world.clusters.prod?.id}/heartbeat`;
+      beat = async (text) => (await house.as()('POST', url, {}, bearer(text))).status;
+    });
+    after(() => house.close());
+
+    it('are made, read, listed and edited', async () => {
+      const made = await house.as('bob')('POST', '/orgs/acme/robots', { name: 'agent', description: 'Beats.' });
+      assert.equal(made.status, 201, made.text);
+      const { id, created_at, ...rest } = made.body;
+      assert.deepEqual(rest, { owner_id: Number(house.world.orgs.acme?.id), name: 'agent', description: 'Beats.' });
+      assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      path = `/robots/${id}`;
+      etag = made.headers.get('etag') ?? assert.fail();
+      assert.deepEqual((await house.as('cat')('GET', path)).body, made.body);
+      const list = await house.as('cat')('GET', '/orgs/acme/robots');
+      assert.deepEqual(
+        list.body.map(({ name }: { name: string }) => name),
+        ['ci', 'agent'],
+      );
+      assert.equal((await house.as('cat')('GET', '/orgs/acme/robots?name=ci')).body.length, 1);
+      const edited = await house.as('bob')('PATCH', path, { description: '' }, { 'If-Match': etag });
+      assert.deepEqual(edited.body, { ...made.body, description: '' });
+      assert.equal((await house.as('bob')('PATCH', path, { name: 'x' }, { 'If-Match': etag })).status, 412);
+      assert.deepEqual(await allowedTo(house, 'cat', 'robot_ac', id), ['can_view']);
+    });
+
+    it('get tokens that are shown once and may do the least, unless more is asked for', async () => {
+      const made = await house.as('bob')('POST', `${path}/tokens`, { name: 'first' });
+      assert.equal(made.status, 201, made.text);
+      const { sha1, ...shown } = made.body;
+      assert.deepEqual(Object.keys(made.body), [
+        'id',
+        'name',
+        'sha1',
+        'token_last_eight',
+        'scopes',
+        'created_at',
+        'last_used_at',
+        'expires_at',
+      ]);
+      assert.deepEqual(
+        [shown.scopes, shown.expires_at, shown.token_last_eight],
+        [['write:organization'], null, sha1.slice(-8)],
+      );
+      assert.equal(await beat(sha1), 204);
+      const list = await house.as('cat')('GET', `${path}/tokens`);
+      assert.equal(list.headers.get('x-total-count'), '1');
+      const [listed] = list.body;
+      assert.deepEqual({ ...listed, last_used_at: '' }, { ...shown, sha1: '', last_used_at: '' });
+      assert.ok(Date.parse(listed.last_used_at) > Date.now() - 60_000, 'the beat counts as a use');
+      const wide = { name: 'wide', scopes: ['read:user', 'all'], expires_at: '2099-01-01T00:00:00Z' };
+      const asked = await house.as('bob')('POST', `${path}/tokens`, wide);
+      assert.deepEqual([asked.body.scopes, asked.body.expires_at], [['all'], wide.expires_at]);
+      assert.equal(await beat(asked.body.sha1), 204);
+    });
+
+    it('have names of their own for their tokens, as everybody has', async () => {
+      const taken = await house.as('bob')('POST', `${path}/tokens`, { name: 'first' });
+      assert.deepEqual([taken.status, taken.body.message], [422, 'access token name has been used already']);
+      const other = await house.as('bob')('POST', `/robots/${house.world.robots.ci}/tokens`, { name: 'first' });
+      assert.equal(other.status, 201, other.text);
+    });
+
+    it('lose a token at once when it is revoked, by id or by name', async () => {
+      for (const by of ['id', 'name'] as const) {
+        const { body } = await house.as('bob')('POST', `${path}/tokens`, { name: `short ${by}` });
+        assert.equal(await beat(body.sha1), 204);
+        assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 204);
+        assert.equal(await beat(body.sha1), 401);
+        assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 404);
+      }
+      // Not those of another robot, nor of a person.
+      const [foreign] = (await house.as('bob')('GET', `/robots/${house.world.robots.ci}/tokens`)).body;
+      assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${foreign.id}`)).status, 404);
+    });
+
+    it('cannot use a token that has expired', async () => {
+      const ownerId = house.world.orgs.acme?.id ?? 0n;
+      const robotId = BigInt(path.split('/').at(-1) ?? '');
+      const token = { accountId: ownerId, robotId, scopes: ['all'] };
+      const soon = await house.house.tokens.issue({ ...token, name: 'soon', expiresAt: new Date(Date.now() + 60_000) });
+      assert.equal(await beat(soon.text), 204);
+      const over = await house.house.tokens.issue({ ...token, name: 'over', expiresAt: new Date(Date.now() - 1) });
+      assert.equal(await beat(over.text), 401);
+    });
+
+    it('can call nothing but what is made for them', async () => {
+      const { body } = await house.as('ann')('POST', `${path}/tokens`, { name: 'curious', scopes: ['all'] });
+      const routes = house.house.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
+      const open: string[] = [];
+      for (const { method, path: route, access } of routes) {
+        const url = route.replace(/:org/g, 'acme').replace(/:\w+/g, '1');
+        const query = (access as SignedAccess).about === 'query' ? '?org=acme' : '';
+        const isBasic = (access as SignedAccess).basic === true;
+        const basic = { Authorization: `Basic ${Buffer.from(`acme:${body.sha1}`).toString('base64')}` };
+        const sent = method === 'GET' ? undefined : {};
+        const answer = await house.call(method, `${url}${query}`, sent, isBasic ? basic : bearer(body.sha1));
+        if (answer.status === 403 && answer.body.message === 'robot accounts cannot call this') continue;
+        open.push(`${method} ${route}`);
+      }
+      assert.deepEqual(open, ['POST /api/v1/clusters/:id/heartbeat']);
+      const sudo = await house.as()('POST', `/clusters/1/heartbeat?sudo=ann`, {}, bearer(body.sha1));
+      assert.equal(sudo.status, 403);
+    });
+
+    it('end with all their tokens, and nothing is allowed about either any more', async () => {
+      const id = Number(path.split('/').at(-1));
+      const { body } = await house.as('bob')('POST', `${path}/tokens`, { name: 'last' });
+      assert.equal(await beat(body.sha1), 204);
+      assert.deepEqual(await allowedTo(house, 'cat', 'token', body.id), ['can_view']);
+      assert.equal((await house.as('bob')('DELETE', path, undefined, { 'If-Match': etag })).status, 412);
+      assert.equal(await beat(body.sha1), 204);
+      assert.equal((await house.as('bob')('DELETE', path)).status, 204);
+      assert.equal(await beat(body.sha1), 401);
+      assert.deepEqual(await allowedTo(house, 'ann', 'robot_ac', id), []);
+      assert.deepEqual(await allowedTo(house, 'ann', 'token', body.id), []);
+      for (const send of [
+        ['GET', path],
+        ['GET', `${path}/tokens`],
+        ['POST', `${path}/tokens`, { name: 'x' }],
+      ] as const) {
+        await assertRefused(house, { who: 'bob', send, status: 404, message: 'robot_ac does not exist' });
+      }
+      const entries = await auditOf(house.house.db, house.world.orgs.acme?.id ?? 0n);
+      assert.deepEqual(brokenLinks(entries), []);
+      const said = JSON.stringify(entries.map(({ before, after }) => [before, after]));
+      assert.ok(!said.includes('atr_') && !house.logged().includes(body.sha1), 'no token in the record or the log');
+      const actions = new Set(entries.map(({ action }) => action));
+      for (const action of ['robot.create', 'robot.update', 'robot.delete', 'token.create', 'token.delete'])
+        assert.ok(actions.has(action), action);
+    });
+
+    it('are gone for good even when a token is made at the same moment', async () => {
+      for (let round = 0; round < 5; round++) {
+        const { body } = await house.as('bob')('POST', '/orgs/acme/robots', { name: `brief-${round}` });
+        const url = `/robots/${body.id}`;
+        const [made, gone] = await Promise.all([
+          house.as('bob')('POST', `${url}/tokens`, { name: 'x' }),
+          house.as('ann')('DELETE', url),
+        ]);
+        assert.equal(gone.status, 204, gone.text);
+        assert.ok(made.status === 201 || made.status === 404, made.text);
+        if (made.status === 201) assert.equal(await beat(made.body.sha1), 401);
+      }
+    });
+
+    it('are refused when they cannot be', async () => {
+      const ci = `/robots/${house.world.robots.ci}`;
+      const past = '2020-01-01T00:00:00Z';
+      const table: readonly [
+        who: string,
+        send: readonly [string, string, unknown?],
+        status: number,
+        message: RegExp,
+      ][] = [
+        ['ann', ['POST', '/orgs/acme/robots', { name: '' }], 422, /^name must have 1 to 100/],
+        ['ann', ['POST', '/orgs/acme/robots', { name: 'no blanks' }], 422, /^name must have 1 to 100/],
+        ['ann', ['POST', '/orgs/acme/robots', { name: 'ci' }], 422, /^name is taken/],
+        ['ann', ['POST', '/orgs/acme/robots', {}], 422, /^name is required/],
+        ['ann', ['POST', '/orgs/acme/robots', { name: 'x', description: 'x'.repeat(1001) }], 422, /at most 1000/],
+        ['ann', ['PATCH', ci, { name: 'a/b' }], 422, /^name must have/],
+        ['ann', ['POST', `${ci}/tokens`, { name: ' ' }], 422, /^name must have 1 to 255/],
+        ['ann', ['POST', `${ci}/tokens`, { name: 'x', scopes: [] }], 422, /must have a scope/],
+        [
+          'ann',
+          ['POST', `${ci}/tokens`, { name: 'x', scopes: ['fly'] }],
+          400,
+          /^invalid access token scope provided: fly/,
+        ],
+        ['ann', ['POST', `${ci}/tokens`, { name: 'x', expires_at: past }], 422, /^expires_at must be in the future/],
+        ['cat', ['POST', '/orgs/acme/robots', { name: 'x' }], 403, /^missing relation create_robots:org$/],
+        ['cat', ['PATCH', ci, {}], 403, /^missing relation edit:robot_ac$/],
+        ['cat', ['DELETE', ci], 403, /^missing relation delete:robot_ac$/],
+        ['cat', ['POST', `${ci}/tokens`, { name: 'x' }], 403, /^missing relation edit:robot_ac$/],
+        ['cat', ['DELETE', `${ci}/tokens/ci`], 403, /^missing relation delete_tokens:org$/],
+        ['eve', ['GET', ci], 404, /^robot_ac does not exist$/],
+        ['eve', ['GET', `${ci}/tokens`], 404, /^robot_ac does not exist$/],
+        ['eve', ['POST', `${ci}/tokens`, { name: 'x' }], 404, /^robot_ac does not exist$/],
+        ['eve', ['DELETE', `${ci}/tokens/ci`], 404, /^robot_ac does not exist$/],
+        ['eve', ['POST', '/orgs/acme/robots', { name: 'x' }], 404, /^organization does not exist$/],
+      ];
+      for (const [who, send, status, message] of table) await assertRefused(house, { who, send, status, message });
+    });
+
+    it('follow custom roles: who edits robots does not make tokens by that alone', async () => {
+      const ci = `/robots/${house.world.robots.ci}`;
+      const available = (await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme')).body.permissions;
+      const pair = (action: RegExp) => {
+        const found = available.find((one: { action: string }) => action.test(one.action)) ?? assert.fail(`${action}`);
+        return { namespace: found.namespace, action: found.action };
+      };
+      const editor = await makeHolder(house, [pair(/^edit robot/)]);
+      const refused = await house.as(editor.name)('POST', `${ci}/tokens`, { name: 'x' });
+      assert.deepEqual([refused.status, refused.body.message], [403, 'missing relation create_tokens:org']);
+      assert.equal((await house.as(editor.name)('GET', `${ci}/tokens`)).status, 403);
+      const maker = await makeHolder(house, [pair(/^edit robot/), pair(/^create .*token/)]);
+      const made = await house.as(maker.name)('POST', `${ci}/tokens`, { name: 'made' });
+      assert.equal(made.status, 201, made.text);
+      assert.equal((await house.as(maker.name)('DELETE', `${ci}/tokens/made`)).status, 403);
+      // A token makes none that may do more than itself.
+      const narrow = await house.house.tokens.issue({ accountId: maker.id, name: 'n', scopes: ['write:organization'] });
+      const wide = await house.as()('POST', `${ci}/tokens`, { name: 'w', scopes: ['all'] }, bearer(narrow.text));
+      assert.equal(wide.status, 403);
+      const same = await house.as()('POST', `${ci}/tokens`, { name: 'w' }, bearer(narrow.text));
+      assert.equal(same.status, 201, same.text);
+    });
+  });
+}
+
+describe('a robot account with two servers', () => {
+  it('is gone on the other one with the very next request', async () => {
+    const { house, open } = await openPair();
+    const other = await open();
+    const url = `${other.url}/api/v1/clusters/${house.world.clusters.prod?.id}/heartbeat`;
+    const beat = async (text: string) => (await fetch(url, { method: 'POST', headers: bearer(text) })).status;
+    try {
+      for (let round = 0; round < 10; round++) {
+        const { body: robot } = await house.as('ann')('POST', '/orgs/acme/robots', { name: `r${round}` });
+        const tokens = await Promise.all(
+          ['a', 'b'].map(async (name) => (await house.as('ann')('POST', `/robots/${robot.id}/tokens`, { name })).body),
+        );
+        for (const { sha1 } of tokens) assert.equal(await beat(sha1), 204);
+        assert.equal((await house.as('ann')('DELETE', `/robots/${robot.id}/tokens/a`)).status, 204);
+        assert.deepEqual([await beat(tokens[0].sha1), await beat(tokens[1].sha1)], [401, 204]);
+        assert.equal((await house.as('ann')('DELETE', `/robots/${robot.id}`)).status, 204);
+        assert.equal(await beat(tokens[1].sha1), 401);
+      }
+    } finally {
+      await other.close();
+      await house.close();
+    }
+  });
+
+  it('and a removed cluster is not there either', async () => {
+    const { house, open } = await openPair();
+    const other = await open();
+    const token = bearer(house.world.users.ann?.token ?? '');
+    try {
+      for (let round = 0; round < 5; round++) {
+        const body = { name: `c${round}`, uid: crypto.randomUUID() };
+        const { id } = (await house.as('ann')('POST', '/orgs/acme/clusters', body)).body;
+        const url = `${other.url}/api/v1/authz/objects/cluster/${id}/allowed-permissions?org=acme`;
+        const allowed = async () =>
+          ((await (await fetch(url, { headers: token })).json()) as { allowedPermissions: string[] })
+            .allowedPermissions;
+        assert.ok((await allowed()).includes('can_remove'));
+        assert.equal((await house.as('ann')('DELETE', `/clusters/${id}`)).status, 204);
+        assert.deepEqual(await allowed(), []);
+      }
+    } finally {
+      await other.close();
+      await house.close();
+    }
+  });
+});
