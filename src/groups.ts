@@ -20,7 +20,7 @@ export async function createGroups(ground: Ground, directory: Directory, brake: 
     marketplace,
     /** Which routes stand where. */
     mounts: {
-      platform: [authz.mount, user.mount, administration.mount],
+      platform: [authz.mount, user.mount, administration.mount, marketplace.mountPlatform],
       root: [user.mountRoot, marketplace.mountRoot],
       listener: [marketplace.mount],
     },

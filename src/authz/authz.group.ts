@@ -13,6 +13,9 @@ import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
+import { roleFileRoutes } from './role-file.routes.ts';
+import { createRoleFileStore } from './role-file.store.ts';
+import { createRoleFile } from './role-file.ts';
 import { roleRoutes } from './roles.routes.ts';
 import { createRoleStore } from './roles.store.ts';
 import { createRoles } from './roles.ts';
@@ -40,6 +43,7 @@ export async function createAuthzGroup({ db, clock, baseUrl }: Ground) {
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));
       roleRoutes(scope, roles);
+      roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, clock.write), judge));
       insightRoutes(scope, insight, baseUrl);
     },
   };

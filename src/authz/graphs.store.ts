@@ -2,8 +2,9 @@ import { type Db, sql } from '../db/db.ts';
 import type { GraphStore, GraphTuple } from './graphs.ts';
 
 interface PatchRow {
-  revision: bigint;
-  pruned: bigint;
+  /** Null in the rows of tuples. */
+  revision: bigint | null;
+  pruned: bigint | null;
   changed_kind: string | null;
   changed_id: bigint;
   object_type: string | null;
@@ -26,21 +27,24 @@ const LOAD = sql(
 );
 const SOURCE_KINDS = ['account', 'platform', 'team', 'role', 'cluster', 'contract', 'robot', 'token'];
 // A join with the changes would make the view produce all tuples of the account for each of them; values reach its indexes.
+// Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would be looked for in each
+// other's tuples.
 const PATCH = sql(
   'graphs.patch',
   `with changed as materialized (
      select distinct kind, id from change where organization_id in ($1, 0) and revision > $2
-   ), fresh as (${SOURCE_KINDS.map(freshOf).join(' union all ')})
-   select r.value as revision, r.pruned, c.kind as changed_kind, c.id as changed_id,
-          t.object_type, t.object_id, t.relation, t.subject, t.source_kind, t.source_id
-     from revision r left join changed c on true
-     left join fresh t on t.source_kind = c.kind and t.source_id = c.id
-    where r.id = 1`,
+   )
+   select r.value as revision, r.pruned, c.kind as changed_kind, c.id as changed_id, null as object_type,
+          null as object_id, null as relation, null as subject, null as source_kind, null::bigint as source_id
+     from revision r left join changed c on true where r.id = 1
+   ${SOURCE_KINDS.map(freshOf).join(' ')}`,
 );
 
 function freshOf(kind: string): string {
-  return `select * from tuple where store in ($1, 0) and source_kind = '${kind}'
-             and source_id = any (array (select id from changed where kind = '${kind}'))`;
+  return `union all
+   select null, null, null, null, object_type, object_id, relation, subject, source_kind, source_id
+     from tuple where store in ($1, 0) and source_kind = '${kind}'
+      and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
 
 export function createGraphStore(db: Db): GraphStore {
@@ -55,9 +59,10 @@ export function createGraphStore(db: Db): GraphStore {
       const changed = rows.flatMap((row) =>
         row.changed_kind === null ? [] : [`${row.changed_kind}:${row.changed_id}`],
       );
+      const now = rows.find((row) => row.revision !== null);
       return {
-        revision: rows[0]?.revision ?? 0n,
-        isTooLate: since < (rows[0]?.pruned ?? 0n),
+        revision: now?.revision ?? 0n,
+        isTooLate: since < (now?.pruned ?? 0n),
         sources: [...new Set(changed)],
         tuples: rows.flatMap(toTuples),
       };

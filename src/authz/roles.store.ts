@@ -3,7 +3,7 @@ import type { Write } from '../directory/clock.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
 import type { Principal, Refusal, Role, RoleDraft, RoleStore } from './roles.ts';
 
-interface RoleRow {
+export interface RoleRow {
   id: bigint;
   organization_id: bigint;
   name: string;
@@ -16,13 +16,15 @@ interface RoleRow {
   team_ids: bigint[];
 }
 
-const COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
+export const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
   array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
   array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
   array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids`;
 
-const LIST = sql('roles.list', `select ${COLUMNS} from role r where r.organization_id = $1 order by r.id`);
-const GET = sql('roles.get', `select ${COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
+const LIST = sql('roles.list', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 order by r.id`);
+const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
+// A file of roles that is being imported is waited for, before anything is written that it could wait for.
+const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
 const INSERT = sql(
   'roles.insert',
@@ -72,6 +74,7 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
   async function create(...[organizationId, draft, actor]: Parameters<RoleStore['create']>) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
+        await query(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
         const values = [organizationId, draft.name, nameKey(draft), draft.description];
@@ -167,11 +170,11 @@ async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | Refusal> 
   }
 }
 
-function nameKey(draft: RoleDraft): string {
+export function nameKey(draft: RoleDraft): string {
   return draft.name.toLowerCase();
 }
 
-function toRole(row: RoleRow): Role {
+export function toRole(row: RoleRow): Role {
   const pairs = row.namespaces.map((namespace, place) => ({ namespace, action: row.actions[place] ?? '' }));
   return {
     id: row.id,
@@ -187,7 +190,7 @@ function toRole(row: RoleRow): Role {
 }
 
 /** A role as the audit log shows it. */
-function toState({ name, description, permissions, teamIds }: RoleDraft): object {
+export function toState({ name, description, permissions, teamIds }: RoleDraft): object {
   return {
     name,
     description,

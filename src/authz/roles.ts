@@ -82,7 +82,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
 
   async function create({ organizationId, actor }: Setting, input: RoleInput): Promise<Role> {
     const draft = draftOf(undefined, input);
-    refuseEscalation(draft.permissions, await heldBy(actor.id, organizationId));
+    refuseEscalation(draft.permissions, await heldBy(judge, actor.id, organizationId));
     return settled(await store.create(organizationId, draft, actor));
   }
 
@@ -94,7 +94,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     require: Precondition,
   ): Promise<Role> {
     const { organizationId, actor } = setting;
-    const held = await heldBy(actor.id, organizationId);
+    const held = await heldBy(judge, actor.id, organizationId);
     const decide = (current: Role) => {
       require(current);
       const next = draftOf(current, typeof input === 'function' ? input(current) : input);
@@ -107,12 +107,16 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
   async function remove({ organizationId, actor }: Setting, id: bigint, require: Precondition): Promise<void> {
     if (!(await store.remove(organizationId, id, require, actor))) throw roleNotFound();
   }
+}
 
-  /** Every relation of the organization that the person holds, in one walk. */
-  async function heldBy(personId: bigint, organizationId: bigint): Promise<ReadonlySet<string>> {
-    const [relations] = await judge.allowed(personId, organizationId, [{ type: 'organization', id: organizationId }]);
-    return new Set(relations);
-  }
+/** Every relation of the organization that the person holds, in one walk. */
+export async function heldBy(
+  judge: Pick<Judge, 'allowed'>,
+  personId: bigint,
+  organizationId: bigint,
+): Promise<ReadonlySet<string>> {
+  const [relations] = await judge.allowed(personId, organizationId, [{ type: 'organization', id: organizationId }]);
+  return new Set(relations);
 }
 
 /** The role that the input asks for; throws when it cannot be. */
@@ -126,12 +130,12 @@ export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleD
 }
 
 /** What teams would hold through the role that they did not hold through it before. */
-function grantedAnew(current: RoleDraft, next: RoleDraft): readonly CatalogEntry[] {
+export function grantedAnew(current: RoleDraft, next: RoleDraft): readonly CatalogEntry[] {
   const reachesNewTeam = next.teamIds.some((team) => !current.teamIds.includes(team));
   return reachesNewTeam ? next.permissions : next.permissions.filter((one) => !current.permissions.includes(one));
 }
 
-function refuseEscalation(granted: readonly CatalogEntry[], held: ReadonlySet<string>): void {
+export function refuseEscalation(granted: readonly CatalogEntry[], held: ReadonlySet<string>): void {
   const missing = granted.filter(({ relation }) => !held.has(relation));
   if (missing.length === 0) return;
   throw new AppError('forbidden', `you cannot grant what you do not hold yourself: ${missing.map(wording).join(', ')}`);
@@ -168,7 +172,7 @@ function ascending(ids: readonly bigint[]): bigint[] {
   return [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1));
 }
 
-function wording({ namespace, action }: PermissionPair): string {
+export function wording({ namespace, action }: PermissionPair): string {
   return `${namespace} "${action}"`.slice(0, 200);
 }
 

@@ -60,6 +60,7 @@ const UNDONE = sql(
   'deliveries.undone',
   `select ${COLUMNS} from delivery where state = 'received' and next_try_at <= $1 order by next_try_at limit $2`,
 );
+const GET = sql('deliveries.get', `select ${COLUMNS} from delivery where id = $1 and subject <> ''`);
 
 interface Row {
   id: bigint;
@@ -105,6 +106,7 @@ export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
     async fail(id, next) {
       await query(FAIL, [id, next ?? null]);
     },
+    get: async (id) => (await query<Row>(GET, [id])).map(toDelivery)[0],
     undone: async (now, most) => (await query<Row>(UNDONE, [now, most])).map(toDelivery),
   };
 

@@ -72,6 +72,7 @@ export interface DeliveryStore {
   /** One more try failed; `next` undefined: it was the last. */
   fail(id: bigint, next: Date | undefined): Promise<void>;
   undone(now: Date, most: number): Promise<Delivery[]>;
+  get(id: bigint): Promise<Delivery | undefined>;
 }
 
 interface Parts {
@@ -90,7 +91,7 @@ const FIRST_BACKOFF_MS = 5_000;
 const MOST_BACKOFF_MS = 600_000;
 const MOST_KEPT_BODY = 16 * 1024;
 /** In what is kept of a refused body, which nobody needs to act on, everything that may be secret is left out. */
-const SECRETIVE = /pass|secret|token|credential|private|access.?key|auth/i;
+export const SECRETIVE = /pass|secret|token|credential|private|access.?key|auth/i;
 
 /** Record, then act: whatever happens between the two, the delivery is neither lost nor done twice. */
 export function createDeliveries({ store, act, links, observe }: Parts) {

@@ -1,17 +1,23 @@
 import { type Query, sql } from '../db/db.ts';
+import type { Write } from '../directory/clock.ts';
 import type { Delivery } from './deliveries.ts';
 import type { JournalEntry, JournalStore, RefusalCount } from './journal.ts';
 import type { MarketplaceName } from './notification.ts';
 import type { Reason } from './refusal.ts';
 
+const COLUMNS = `id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
+  times, attempts, received_at, last_at, done_at`;
 const LIST = sql(
   'journal.list',
-  `select id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
-          times, attempts, received_at, last_at, done_at
-     from delivery
+  `select ${COLUMNS} from delivery
     where ($1::text is null or marketplace = $1) and ($2::text is null or state = $2)
       and ($3::text is null or reason = $3) and ($4::text is null or position(lower($4) in lower(subject)) > 0)
-    order by id desc limit $5`,
+      and ($5::bigint is null or id < $5)
+    order by id desc limit $6`,
+);
+const GET = sql(
+  'journal.get',
+  `select ${COLUMNS}, nullif(notification, '') as notification from delivery where id = $1`,
 );
 const REFUSALS = sql(
   'journal.refusals',
@@ -44,6 +50,9 @@ const PRUNE_RANGES = sql(
 );
 const PRUNE_EVENTS = sql('journal.pruneEvents', 'delete from marketplace_event where sent_at < $1');
 
+/** What concerns no organization alone is in the chain of the deployment. */
+const DEPLOYMENT = 0n;
+
 interface Row {
   id: bigint;
   marketplace: MarketplaceName;
@@ -63,10 +72,14 @@ interface Row {
   done_at: Date | null;
 }
 
-export function createJournalStore(query: Query): JournalStore {
+export function createJournalStore(query: Query, write: Write): JournalStore {
   return {
-    async list({ marketplace, state, reason, text, limit }) {
-      return (await query<Row>(LIST, [marketplace, state, reason, text, limit])).map(toEntry);
+    async list({ marketplace, state, reason, text, before, limit }) {
+      return (await query<Row>(LIST, [marketplace, state, reason, text, before, limit])).map(toEntry);
+    },
+    async get(id) {
+      const [row] = await query<Row & { notification: string | null }>(GET, [id]);
+      return row && { ...toEntry(row), notification: row.notification };
     },
     async refusals(limit) {
       const rows = await query<{
@@ -82,6 +95,13 @@ export function createJournalStore(query: Query): JournalStore {
       const isDead = ids === 'dead';
       return (await query(REDELIVER, [isDead ? [] : ids, isDead])).length;
     },
+    revive: (id, actor) =>
+      write(async (ask, _touch, record) => {
+        if ((await ask(REDELIVER, [[id], false])).length === 0) return false;
+        const about = { organizationId: DEPLOYMENT, objectType: 'delivery', objectId: id };
+        record({ ...about, actor, action: 'delivery.redeliver' });
+        return true;
+      }),
     async addRefusals(counts: readonly RefusalCount[]) {
       await query(ADD_REFUSAL, [
         counts.map((one) => one.marketplace),

@@ -1,3 +1,4 @@
+import type { Actor } from '../directory/audit.ts';
 import { AppError } from '../errors.ts';
 import type { Delivery } from './deliveries.ts';
 import type { MarketplaceName } from './notification.ts';
@@ -29,7 +30,14 @@ export interface JournalSearch {
   readonly reason?: string | undefined;
   /** A part of the subject: an application, an installer. */
   readonly text?: string | undefined;
+  /** Only those that came before this one. */
+  readonly before?: bigint | undefined;
   readonly limit: number;
+}
+
+/** With what it said: checked, and without anything secret. Null when too little of it was fit to be kept. */
+export interface JournalDetail extends JournalEntry {
+  readonly notification: string | null;
 }
 
 /** Callers who proved nothing, by day. */
@@ -43,9 +51,12 @@ export interface RefusalCount {
 
 export interface JournalStore {
   list(search: JournalSearch): Promise<JournalEntry[]>;
+  get(id: bigint): Promise<JournalDetail | undefined>;
   refusals(limit: number): Promise<RefusalCount[]>;
   /** To be acted on again at the next sweep; answers how many. Deliveries that are done stay done. */
   redeliver(ids: readonly bigint[] | 'dead'): Promise<number>;
+  /** The same for one delivery, on record; false: there is nothing to be done about it. */
+  revive(id: bigint, actor: Actor): Promise<boolean>;
   addRefusals(counts: readonly RefusalCount[]): Promise<void>;
   prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
 }
@@ -60,7 +71,7 @@ const MOST_SOURCES = 1000;
 /** What came, what became of it and why. Strangers are counted in memory and written now and then, never one by one. */
 export function createJournal(store: JournalStore) {
   let counts = new Map<string, RefusalCount>();
-  return { list: store.list, refusals: store.refusals, redeliver, countRefusal, flush, prune };
+  return { list: store.list, get: store.get, refusals: store.refusals, redeliver, countRefusal, flush, prune };
 
   async function redeliver(ids: readonly bigint[] | 'dead'): Promise<number> {
     const revived = await store.redeliver(ids);

@@ -5,6 +5,7 @@ import { createCentral } from './central.ts';
 import { claimRoutes } from './claims.routes.ts';
 import { createBuiltInCentral, createClaimStore } from './claims.store.ts';
 import { createClaims } from './claims.ts';
+import { deliveryRoutes } from './deliveries.routes.ts';
 import { createDeliveryStore } from './deliveries.store.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createEvents } from './events.ts';
@@ -23,6 +24,7 @@ import { createOutbox, tellByWebhook } from './outbox.ts';
 import { fetchRanges } from './range-source.ts';
 import { createRangeStore } from './ranges.store.ts';
 import { createRanges } from './ranges.ts';
+import { createRedelivery } from './redelivery.ts';
 import { createSecretStore } from './secrets.store.ts';
 import { createSecrets } from './secrets.ts';
 import { createSigner } from './signing.ts';
@@ -45,7 +47,8 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
     allow: config.CLOUD_A_ALLOW,
     report,
   });
-  const journal = createJournal(createJournalStore(db.query));
+  const journalStore = createJournalStore(db.query, write);
+  const journal = createJournal(journalStore);
   const installers = createInstallers(createInstallerStore(db.query, write), links);
   const builtIn = createBuiltInCentral(db.query);
   const central = config.CENTRAL_MARKETPLACE_URL;
@@ -103,12 +106,20 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
     prepare,
     stop,
     mount,
+    mountPlatform,
     mountRoot,
   };
 
   function mount(scope: Scope): void {
     claimRoutes(scope, claims);
     notificationRoutes(scope, deliveries, gate);
+  }
+
+  /** What an administrator sees of the listener, where there is one. */
+  function mountPlatform(scope: Scope): void {
+    if (config.DEPLOYMENT !== 'marketplace') return;
+    const redeliver = createRedelivery({ journal: journalStore, deliveries: store, finish: deliveries.finish, report });
+    deliveryRoutes(scope, journal, redeliver);
   }
 
   /** The links stand outside the listener: customers follow them, not marketplaces. */

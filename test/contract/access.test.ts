@@ -28,6 +28,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
   'POST /api/v1/authz/roles/preview': {},
   'PUT /api/v1/authz/roles/:id': {},
+  'PUT /api/v1/authz/roles/import': {},
   'POST /api/v1/user/emails': { emails: [] },
   'DELETE /api/v1/user/emails': { emails: [] },
   'POST /api/v1/user/credentials': { name: '' },

@@ -1,0 +1,41 @@
+import type { Actor } from '../directory/audit.ts';
+import { AppError } from '../errors.ts';
+import type { Deliveries, DeliveryStore } from './deliveries.ts';
+import type { JournalDetail, JournalStore } from './journal.ts';
+import { Refusal } from './refusal.ts';
+
+interface Parts {
+  readonly journal: Pick<JournalStore, 'get' | 'revive'>;
+  readonly deliveries: Pick<DeliveryStore, 'get'>;
+  readonly finish: Deliveries['finish'];
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+export type Redeliver = ReturnType<typeof createRedelivery>;
+
+/** Acts on one delivery again, at once, and tells what became of it. What is done stays done. */
+export function createRedelivery({ journal, deliveries, finish, report }: Parts) {
+  return async function redeliver(id: bigint, actor: Actor): Promise<JournalDetail> {
+    const known = await found(id);
+    if (!(await journal.revive(id, actor))) throw refusal(known);
+    const delivery = await deliveries.get(id);
+    try {
+      if (delivery) await finish(delivery);
+    } catch (error) {
+      // Either way the journal knows: a refusal is an answer, and a fault is tried again by the sweep.
+      if (!(error instanceof Refusal)) report(`delivery ${id} is still undone`, error);
+    }
+    return await found(id);
+  };
+
+  async function found(id: bigint): Promise<JournalDetail> {
+    const entry = await journal.get(id);
+    if (!entry) throw new AppError('notFound', 'delivery does not exist');
+    return entry;
+  }
+}
+
+function refusal({ state }: JournalDetail): AppError {
+  if (state === 'done') return new AppError('conflict', 'the delivery is done: nothing is done twice');
+  return new AppError('conflict', 'the delivery could not be understood: nothing can be done about it');
+}

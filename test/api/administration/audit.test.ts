@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
+import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
+import { chainFaults, linesOf } from '../../support/chain.ts';
+import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const FORGE = sql(
+  'test.audit.forge',
+  `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after,
+                      request_id, previous_hash, hash)
+   values ($1, $2, $3, 'somebody', $4, $5, $6, $7::json, null, 'forged', '\\x00', '\\x00')`,
+);
+
+for (const driver of ['pglite', 'postgres'] as const) {
+  describe(`the audit log on ${driver}`, () => {
+    let house: TestHouse;
+    let id: ReturnType<typeof numbersOf>;
+    const read = async (query = '', who = 'ann', base = '/orgs/acme/audit'): Promise<Answer> => {
+      const answer = await house.as(who)('GET', `${base}${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer;
+    };
+    const actions = ({ body }: Answer) => body.items.map((one: { action: string }) => one.action);
+
+    before(async () => {
+      house = await openTestHouse({ driver });
+      id = numbersOf(house);
+      const { body: role } = await makeRole(house, { name: 'Kept' });
+      const path = `/authz/roles/${role.id}?org=acme`;
+      await house.as('root')('PUT', path, { description: 'changed' }, { 'X-Request-Id': 'the-change' });
+      await house.as('ann')('DELETE', path);
+      await makeRole(house, { name: 'Elsewhere' }, 'globex', 'eve');
+    });
+    after(() => house.close());
+
+    it('shows who did what to what, newest first, with what was before and after', async () => {
+      const { body, text, headers } = await read();
+      assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.deepEqual(actions({ body } as Answer), ['role.delete', 'role.update', 'role.create', 'role.create']);
+      const [, change] = body.items;
+      assert.deepEqual(Object.keys(change), [
+        'id',
+        'at',
+        'organization_id',
+        'actor',
+        'action',
+        'object',
+        'before',
+        'after',
+        'request_id',
+        'previous_hash',
+        'hash',
+      ]);
+      assert.equal(change.organization_id, id.org('acme'));
+      assert.deepEqual(change.actor, { id: id.user('root'), name: 'root' });
+      assert.equal(change.object.type, 'role');
+      assert.equal(change.before.description, '');
+      assert.equal(change.after.description, 'changed');
+      assert.equal(change.request_id, 'the-change');
+      assert.match(change.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      assert.match(change.hash, /^[0-9a-f]{64}$/);
+      assert.equal(change.previous_hash, body.items[2].hash);
+      assert.equal(body.items[0].after, null);
+      assert.equal(body.items[2].before, null);
+      assert.equal(body.next_cursor, null);
+      assert.ok(text.endsWith(',"next_cursor":null}'));
+    });
+
+    it('is narrowed by actor, action, object and time, in any combination', async () => {
+      const { body } = await read();
+      const [gone, change, made] = body.items;
+      const object = `role:${made.object.id}`;
+      const TABLE: readonly (readonly [query: string, expected: readonly string[]])[] = [
+        ['actor=root', ['role.update']],
+        ['actor=ROOT', ['role.update']],
+        [`actor=${id.user('root')}`, ['role.update']],
+        [`actor=${id.user('eve')}`, []],
+        ['actor=424242', []],
+        ['action=role.create', ['role.create', 'role.create']],
+        ['action=role.', ['role.delete', 'role.update', 'role.create', 'role.create']],
+        ['action=role', []],
+        ['action=team.', []],
+        [`object=${object}`, ['role.delete', 'role.update', 'role.create']],
+        ['object=role', ['role.delete', 'role.update', 'role.create', 'role.create']],
+        ['object=cluster', []],
+        ['object=role:9223372036854775807', []],
+        [`since=${change.at}`, ['role.delete', 'role.update']],
+        [`since=${change.at}&until=${gone.at}`, gone.at === change.at ? [] : ['role.update']],
+        ['until=1999-12-31T23:59:59Z', []],
+        ['since=2999-01-01T00:00:00%2B02:00', []],
+        ['since=0001-01-01T00:00:00Z&until=9999-12-31T23:59:59.999999Z&action=role.delete', ['role.delete']],
+        ['since=0000-01-01T00:00:00Z&action=role.delete', ['role.delete']],
+        [`actor=ann&action=role.&object=${object}&since=${made.at}`, ['role.delete', 'role.create']],
+        [`actor=ann&action=role.delete&object=role&until=2999-01-01T00:00:00Z`, ['role.delete']],
+        [`actor=root&object=${object}`, ['role.update']],
+      ];
+      for (const [query, expected] of TABLE) {
+        assert.deepEqual(actions(await read(`?${query}`)), expected, query);
+        const lines = linesOf((await read(`/export?${query}`)).text);
+        assert.deepEqual(lines.map((one) => one.action).reverse(), expected, `export of ${query}`);
+        const all = await read(`?org=acme&${query}`, 'root', '/admin/audit');
+        assert.deepEqual(actions(all), expected, `admin, ${query}`);
+      }
+    });
+
+    it('goes page by page without losing or repeating a row, also while rows are added', async () => {
+      const whole = (await read('?limit=200')).body.items.map((one: { id: number }) => one.id);
+      const seen: number[] = [];
+      let cursor = '';
+      for (let page = 0; page < 10; page++) {
+        const { body } = await read(`?limit=1${cursor}`);
+        seen.push(...body.items.map((one: { id: number }) => one.id));
+        if (body.next_cursor === null) break;
+        cursor = `&cursor=${body.next_cursor}`;
+        if (page === 1) await makeRole(house);
+      }
+      assert.deepEqual(seen, whole);
+      for (const limit of ['0', '-1', 'many', '']) {
+        assert.ok((await read(`?limit=${limit}`)).body.items.length > 1, `limit=${limit} means the default`);
+      }
+    });
+
+    it('stays in its organization, and shows all to the site administrator', async () => {
+      const elsewhere = await read('', 'eve', '/orgs/globex/audit');
+      assert.deepEqual(actions(elsewhere), ['role.create']);
+      const all = await read('?action=role.', 'root', '/admin/audit');
+      assert.ok(all.body.items.some((one: { organization_id: number }) => one.organization_id === id.org('globex')));
+      assert.ok(all.body.items.some((one: { organization_id: number }) => one.organization_id === id.org('acme')));
+      assert.deepEqual(
+        actions(await read(`?org=${id.org('globex')}`, 'root', '/admin/audit')),
+        ['role.create'],
+        'by ID, as for one that is gone',
+      );
+      const exported = linesOf((await read('/export?action=role.', 'root', '/admin/audit')).text);
+      assert.deepEqual(
+        exported.map((one) => one.id).reverse(),
+        all.body.items.map((one: { id: number }) => one.id),
+      );
+    });
+
+    it('exports lines from which anybody can check the chain', async () => {
+      const answer = await read('/export');
+      assert.equal(answer.headers.get('content-type'), 'application/x-ndjson; charset=utf-8');
+      assert.ok(answer.text.endsWith('}\n'));
+      assert.deepEqual(chainFaults(answer.text), []);
+      assert.deepEqual(chainFaults(answer.text.replace('"changed"', '"chanced"')).length, 1);
+      assert.equal((await house.as('ann')('HEAD', '/orgs/acme/audit/export')).status, 405);
+    });
+
+    it('says whether the chain is whole, and where it breaks first', async () => {
+      const rows = linesOf((await read('/export')).text);
+      assert.deepEqual((await read('/verify')).body, { rows: rows.length, ok: true, first_broken_id: null });
+      const victim = rows[1]?.id ?? 0;
+      for (const [column, forged] of [
+        ['actor_name', `'nobody'`],
+        ['at', `at + interval '1 microsecond'`],
+        ['after', `'{}'`],
+      ]) {
+        const forge = `update audit set ${column} = ${forged} where id = $1 returning id`;
+        const [before] = await house.house.db.query<{ kept: string }>(
+          sql(`test.audit.kept.${column}`, `select ${column}::text as kept from audit where id = $1`),
+          [victim],
+        );
+        await house.house.db.query(sql(`test.audit.break.${column}`, forge), [victim]);
+        assert.deepEqual((await read('/verify')).body, { rows: rows.length, ok: false, first_broken_id: victim });
+        const type = { actor_name: 'text', at: 'timestamptz', after: 'json' }[column ?? ''];
+        await house.house.db.query(
+          sql(`test.audit.mend.${column}`, `update audit set ${column} = $2::${type} where id = $1`),
+          [victim, before?.kept],
+        );
+      }
+      assert.equal((await read('/verify')).body.ok, true);
+      assert.deepEqual((await read('/verify', 'eve', '/orgs/globex/audit')).body.ok, true);
+    });
+
+    it('keeps every digit of what was before and after', async () => {
+      const state = '{"id":9007199254740993,"ids":[9223372036854775807,1e400],"text":"1\\u00002"}';
+      const values = [new Date(), 555_000, 9_007_199_254_740_993n, 'thing.change', 'thing', 9_223_372_036_854_775_807n];
+      await house.house.db.query(FORGE, [...values, state]);
+      const { text } = await read('?org=555000', 'root', '/admin/audit');
+      assert.ok(text.includes(`"before":${state},"after":null`), text);
+      assert.ok(text.includes('"actor":{"id":9007199254740993,'));
+      assert.ok(text.includes('"object":{"type":"thing","id":9223372036854775807}'));
+      const exported = await read('/export?object=thing:9223372036854775807', 'root', '/admin/audit');
+      assert.ok(exported.text.includes(`"before":${state},`));
+    });
+  });
+}
+
+describe('the audit log refuses', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const get = (path: string) => ['GET', path] as const;
+  const GONE = 'organization does not exist';
+  const MISSING = 'missing relation view_audit_log:org';
+  const TABLE: readonly Refused[] = [
+    ...['', '/export', '/verify'].flatMap((part): Refused[] => [
+      { send: get(`/orgs/acme/audit${part}`), status: 401, message: 'token is required' },
+      { who: 'eve', send: get(`/orgs/acme/audit${part}`), status: 404, message: GONE },
+      { who: 'ann', send: get(`/orgs/nowhere/audit${part}`), status: 404, message: GONE },
+      { who: 'cat', send: get(`/orgs/acme/audit${part}`), status: 403, message: MISSING },
+      { who: 'bob', send: get(`/orgs/acme/audit${part}`), status: 403, message: MISSING },
+    ]),
+    ...['', '/export'].flatMap((part): Refused[] => [
+      { send: get(`/admin/audit${part}`), status: 401, message: 'token is required' },
+      { who: 'ann', send: get(`/admin/audit${part}`), status: 403, message: 'user should be the site admin' },
+      { who: 'root', send: get(`/admin/audit${part}?org=nowhere`), status: 400, message: /^org: nobody is called/ },
+    ]),
+    ...['', '/export'].flatMap((part) =>
+      (
+        [
+          ['since=yesterday', 'since must match format "date-time"'],
+          ['until=2026-02-30T00:00:00Z', 'until must match format "date-time"'],
+          ['until=2026-01-01', 'until must match format "date-time"'],
+          ['since=2016-12-31T23:59:60Z', 'since is not a time of RFC 3339'],
+          ['since=2026-01-01T00:00:00Z&since=2026-01-01T00:00:00Z', 'since must be string'],
+          ['actor=nobody-at-all', /^actor: nobody is called "nobody-at-all"/],
+          ['actor=9223372036854775808', /^actor: nobody is called/],
+          ['actor=', /^actor: nobody/],
+          ['action=', /^action must be/],
+          ['object=', /^object must be/],
+          ['object=cluster:', /^object must be/],
+          ['object=cluster:x', /^object must be/],
+          ['object=cluster:9223372036854775808', /^object must be/],
+        ] as const
+      ).map(
+        ([query, message]): Refused => ({
+          who: 'ann',
+          send: get(`/orgs/acme/audit${part}?${query}`),
+          status: 400,
+          message,
+        }),
+      ),
+    ),
+    ...['x', '', 'MjAyNi0wMS0wMVQwMDowMDowMC4wMDBaIA', 'MjAyNi0xMy0wMVQwMDowMDowMC4wMDBaIDE'].map(
+      (cursor): Refused => ({
+        who: 'ann',
+        send: get(`/orgs/acme/audit?cursor=${cursor}`),
+        status: 400,
+        message: 'cursor is not one that this server gave',
+      }),
+    ),
+  ];
+  for (const line of TABLE) {
+    it(`${line.send[1]} for ${line.who ?? 'nobody'}: ${line.status}`, () => assertRefused(house, line));
+  }
+
+  it('nobody whose role lets them read it', async () => {
+    const holder = await makeHolder(house, [orgPermission('view audit log')]);
+    for (const part of ['', '/export', '/verify']) {
+      assert.equal((await house.as(holder.name)('GET', `/orgs/acme/audit${part}`)).status, 200);
+    }
+  });
+
+  it('a token without the scope', async () => {
+    const accountId = house.world.users.ann?.id ?? 0n;
+    const { text } = await house.house.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
+    const answer = await house.call('GET', '/api/v1/orgs/acme/audit', undefined, { Authorization: `token ${text}` });
+    assert.equal(answer.status, 403);
+  });
+});

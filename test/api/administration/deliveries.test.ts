@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { assertRefused, type Refused } from '../../support/authz.ts';
+import { type Answer, openTestHouse } from '../../support/house.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+
+const PASSWORD = 'Canary-Pa55word-of-the-administrator';
+const LIST = '/admin/marketplace/deliveries';
+
+for (const driver of ['pglite', 'postgres'] as const) {
+  describe(`deliveries for administrators on ${driver}`, () => {
+    let market: TestMarketplace;
+    const read = async (query = ''): Promise<Answer> => {
+      const answer = await market.as('root')('GET', `${LIST}${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer;
+    };
+    const put = (name: string, state = 'Accepted') => ({
+      eventType: 'PUT',
+      applicationId: applicationId(name),
+      provisioningState: state,
+      eventTime: '2026-03-02T10:20:00Z',
+    });
+    before(async () => {
+      market = await openMarketplace({ driver });
+      await market.notify('B', put('one'));
+      await market.notify('B', put('one'));
+      await market.notify('B', { eventType: 'PATCH', applicationId: applicationId('two'), password: PASSWORD });
+      const installer = await market.installer('A');
+      await market.notify('A', binding(installer, { adminUsername: 'canary', adminPassword: PASSWORD }));
+      await market.notify('A', binding('unknown', { adminUsername: 'canary', adminPassword: PASSWORD }));
+    });
+    after(() => market.close());
+
+    it('shows what came and what became of it, newest first', async () => {
+      const { body } = await read('?limit=4');
+      assert.deepEqual(
+        body.items.map((one: Record<string, unknown>) => [
+          one.marketplace,
+          one.state,
+          one.reason,
+          one.status,
+          one.times,
+        ]),
+        [
+          ['CloudA', 'refused', 'installer_unknown', 400, 1],
+          ['CloudA', 'done', 'bound', 200, 1],
+          ['CloudB', 'refused', 'unknown_event_type', 400, 1],
+          ['CloudB', 'done', 'applied', 200, 2],
+        ],
+      );
+      assert.deepEqual(Object.keys(body.items[0]), [
+        'id',
+        'marketplace',
+        'subject',
+        'event_type',
+        'event_time',
+        'state',
+        'reason',
+        'status',
+        'message',
+        'source',
+        'request_id',
+        'times',
+        'attempts',
+        'received_at',
+        'last_at',
+        'done_at',
+      ]);
+      assert.match(body.items[2].message, /unknown event type "PATCH"/);
+    });
+
+    it('is narrowed by marketplace, outcome and subject, and goes page by page', async () => {
+      const reasons = async (query: string) =>
+        (await read(`?${query}`)).body.items.map((one: { reason: string }) => one.reason);
+      assert.deepEqual(await reasons('marketplace=cloudb&search=ONE'), ['applied']);
+      assert.deepEqual(await reasons('marketplace=CloudB&outcome=refused'), ['unknown_event_type']);
+      assert.deepEqual(await reasons('outcome=installer_unknown'), ['installer_unknown']);
+      assert.deepEqual(await reasons('outcome=dead'), []);
+      assert.deepEqual(await reasons('outcome=nothing-of-the-kind'), []);
+      const whole = (await read('?limit=200')).body.items.map((one: { id: number }) => one.id);
+      const seen: number[] = [];
+      for (let cursor = ''; ; ) {
+        const { body } = await read(`?limit=2${cursor}`);
+        seen.push(...body.items.map((one: { id: number }) => one.id));
+        if (body.next_cursor === null) break;
+        cursor = `&cursor=${body.next_cursor}`;
+      }
+      assert.deepEqual(seen, whole);
+    });
+
+    it('acts on one again and answers what became of it', async () => {
+      const failing = applicationId('mended');
+      await market.rows(
+        `create function broken() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
+      );
+      await market.rows('create trigger broken before insert on subscription for each row execute function broken()');
+      assert.equal((await market.notify('B', { ...put('mended'), applicationId: failing })).status, 500);
+      const { body } = await read('?search=mended');
+      const [delivery] = body.items;
+      assert.deepEqual([delivery.state, delivery.reason, delivery.attempts], ['received', 'failed', 1]);
+      const again = () => market.as('root')('POST', `${LIST}/${delivery.id}/redeliver`);
+      const still = await again();
+      assert.deepEqual([still.status, still.body.state, still.body.reason], [200, 'received', 'failed'], still.text);
+      await market.rows('drop trigger broken on subscription');
+      const mended = await again();
+      assert.deepEqual([mended.status, mended.body.state, mended.body.reason], [200, 'done', 'applied'], mended.text);
+      const [row] = await market.rows<{ state: string }>('select state from subscription where application_id = $1', [
+        failing,
+      ]);
+      assert.equal(row?.state, 'Pending');
+      const done = await again();
+      assert.deepEqual([done.status, done.body.message], [409, 'the delivery is done: nothing is done twice']);
+      const audit = await market.as('root')('GET', `/admin/audit?org=0&object=delivery:${delivery.id}`);
+      assert.deepEqual(
+        audit.body.items.map((one: { action: string; actor: { name: string } }) => [one.action, one.actor.name]),
+        [
+          ['delivery.redeliver', 'root'],
+          ['delivery.redeliver', 'root'],
+        ],
+      );
+      const refused = (await read('?outcome=installer_unknown')).body.items[0];
+      const repeated = await market.as('root')('POST', `${LIST}/${refused.id}/redeliver`);
+      assert.deepEqual([repeated.status, repeated.body.state, repeated.body.status], [200, 'refused', 400]);
+      const unread = (await read('?outcome=unknown_event_type')).body.items[0];
+      assert.equal((await market.as('root')('POST', `${LIST}/${unread.id}/redeliver`)).status, 409);
+    });
+
+    it('holds no secret, neither in the list nor in one delivery', async () => {
+      const { body, text } = await read('?limit=200');
+      const { cloudB, cloudC } = market.demo.secrets;
+      const links = await market.rows<{ hash: string }>('select admin_password_hash as hash from delivery');
+      const secrets = [PASSWORD, cloudB, cloudC, 'sig=', ...links.flatMap(({ hash }) => hash ?? [])];
+      const texts = [text];
+      for (const { id } of body.items) {
+        const one = await market.as('root')('GET', `${LIST}/${id}`);
+        assert.equal(one.status, 200, one.text);
+        assert.ok('notification' in one.body);
+        texts.push(one.text);
+      }
+      for (const secret of secrets) assert.ok(!texts.join().includes(secret), `${secret} is shown`);
+      assert.doesNotMatch(texts.join(), /"(?:admin_?password|password)\w*"|scrypt/i);
+      const bound = body.items.find((one: { reason: string }) => one.reason === 'bound');
+      const detail = (await market.as('root')('GET', `${LIST}/${bound.id}`)).body;
+      assert.equal(detail.notification.marketplace, bound.marketplace);
+    });
+
+    const TABLE: readonly Refused[] = [
+      { send: ['GET', LIST], status: 401, message: 'token is required' },
+      { who: 'ann', send: ['GET', LIST], status: 403, message: 'user should be the site admin' },
+      { who: 'ann', send: ['GET', `${LIST}/1`], status: 403, message: 'user should be the site admin' },
+      { who: 'ann', send: ['POST', `${LIST}/1/redeliver`], status: 403, message: 'user should be the site admin' },
+      { who: 'root', send: ['GET', `${LIST}/999999`], status: 404, message: 'delivery does not exist' },
+      { who: 'root', send: ['POST', `${LIST}/999999/redeliver`], status: 404, message: 'delivery does not exist' },
+      { who: 'root', send: ['GET', `${LIST}/x`], status: 400, message: /^invalid delivery ID/ },
+      { who: 'root', send: ['GET', `${LIST}?marketplace=cloudZ`], status: 400, message: /^marketplace must be one of/ },
+      {
+        who: 'root',
+        send: ['GET', `${LIST}?cursor=x`],
+        status: 400,
+        message: 'cursor is not one that this server gave',
+      },
+    ];
+    for (const line of TABLE) {
+      it(`refuses ${line.send.join(' ')} for ${line.who ?? 'nobody'}: ${line.status}`, () =>
+        assertRefused(market, line));
+    }
+  });
+}
+
+describe('deliveries for administrators', () => {
+  it('are nowhere but on a marketplace deployment', async () => {
+    const standard = await openTestHouse();
+    assert.equal((await standard.as('root')('GET', LIST)).status, 404);
+    await standard.close();
+  });
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { makeRole } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const HEAD = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\n';
+const ONE = `${HEAD}roles:\n  - name: One\n`;
+const YAML = 'application/yaml';
+const IMPORT = '/authz/roles/import?org=acme';
+
+interface Bad {
+  readonly name: string;
+  readonly body: string | Buffer;
+  readonly type?: string;
+  readonly status: number;
+  readonly message: RegExp;
+}
+
+const TABLE: readonly Bad[] = [
+  {
+    name: 'broken YAML',
+    body: `${HEAD}roles:\n  - name: [One`,
+    status: 422,
+    message: /not valid YAML: line 5, column \d+:/,
+  },
+  { name: 'bad indentation', body: `${HEAD}roles:\n - name: a\n\t- b`, status: 422, message: /line 6, column 1/ },
+  {
+    name: 'a key twice',
+    body: `${ONE}    name: Two\n`,
+    status: 422,
+    message: /line 6, column 5: key is given twice: name/,
+  },
+  { name: 'an alias', body: `${HEAD}roles: [&a {name: One}, *a]`, status: 422, message: /anchors and aliases/ },
+  { name: 'an anchor', body: `${HEAD}roles: &a []`, status: 422, message: /anchors and aliases/ },
+  { name: 'a foreign tag', body: `${HEAD}roles: !!js/function []`, status: 422, message: /line 4, column 8/ },
+  { name: 'a key that is no string', body: `${HEAD}roles: []\n7: x`, status: 422, message: /a key must be a string/ },
+  { name: '__proto__', body: `${HEAD}roles: []\n__proto__: {}`, status: 422, message: /__proto__/ },
+  { name: 'NUL', body: `${HEAD}roles: [{name: "a\\0b"}]`, status: 422, message: /NUL/ },
+  { name: 'two documents', body: `${ONE}---\n${ONE}`, status: 422, message: /more than one document/ },
+  { name: 'deep nesting', body: '['.repeat(1_000_000), status: 422, message: /nested too deeply/ },
+  { name: 'too many parts', body: `[${'a,'.repeat(500_000)}]`, status: 422, message: /too many parts/ },
+  { name: 'no UTF-8', body: Buffer.from([0xff, 0xfe, 0xfd]), status: 422, message: /UTF-8/ },
+  { name: 'nothing', body: ' ', status: 422, message: /must be a document of roles/ },
+  { name: 'a list', body: '- a', status: 422, message: /must be a document of roles/ },
+  { name: 'more than 1 MiB', body: `${ONE}#${' '.repeat(1_048_576)}`, status: 413, message: /1 MiB/ },
+  { name: 'broken JSON', body: '{"roles":', type: 'application/json', status: 422, message: /not valid JSON/ },
+  {
+    name: 'an empty JSON object',
+    body: '{}',
+    type: 'application/json',
+    status: 422,
+    message: /apiVersion must be atrium\/v1; kind/,
+  },
+  { name: 'a form', body: 'a=b', type: 'application/x-www-form-urlencoded', status: 422, message: /application\/json/ },
+  { name: 'another version', body: ONE.replace('v1', 'v2'), status: 422, message: /^apiVersion must be atrium\/v1$/ },
+  { name: 'another kind', body: ONE.replace('Roles', 'Teams'), status: 422, message: /^kind must be Roles$/ },
+  {
+    name: 'no organization',
+    body: ONE.replace('organization: acme\n', ''),
+    status: 422,
+    message: /^organization is required$/,
+  },
+  { name: 'no roles', body: HEAD, status: 422, message: /^roles is required$/ },
+  { name: 'roles that are no list', body: `${HEAD}roles: {a: b}`, status: 422, message: /^roles must be a list$/ },
+  { name: 'a role that is a text', body: `${HEAD}roles: [a]`, status: 422, message: /^roles\[0\] must be a role/ },
+  {
+    name: 'a role without a name',
+    body: `${HEAD}roles: [{teams: []}]`,
+    status: 422,
+    message: /^roles\[0\]\.name is required$/,
+  },
+  {
+    name: 'a name that is a number',
+    body: `${HEAD}roles: [{name: 7}]`,
+    status: 422,
+    message: /^roles\[0\]\.name must be a string$/,
+  },
+  {
+    name: 'an unknown key',
+    body: `${ONE}    permisions: {}\n`,
+    status: 422,
+    message: /^roles\[0\]\.permisions is not known; known are name/,
+  },
+  { name: 'an unknown key on top', body: `${ONE}prune: true\n`, status: 422, message: /^prune is not known/ },
+  {
+    name: 'a list of permissions',
+    body: `${ONE}    permissions: [edit]\n`,
+    status: 422,
+    message: /^roles\[0\]\.permissions must name actions/,
+  },
+  {
+    name: 'a permission that is a number',
+    body: `${ONE}    permissions: {org_mgmt: [1]}\n`,
+    status: 422,
+    message: /permissions\.org_mgmt\[0\] must be a string/,
+  },
+  {
+    name: 'an empty name',
+    body: `${HEAD}roles: [{name: " "}]`,
+    status: 422,
+    message: /^role " ": name must have 1 to 100/,
+  },
+  {
+    name: 'a long description',
+    body: `${ONE}    description: ${'x'.repeat(1001)}\n`,
+    status: 422,
+    message: /^role "One": description must have at most/,
+  },
+  {
+    name: 'two roles of one name',
+    body: `${ONE}  - name: ONE\n`,
+    status: 422,
+    message: /^two roles are called "ONE": roles\[0\] and roles\[1\]$/,
+  },
+  {
+    name: 'an unknown permission',
+    body: `${ONE}    permissions: {org_mgmt: [fly]}\n`,
+    status: 400,
+    message: /^role "One": unknown permission: org_mgmt "fly"$/,
+  },
+  {
+    name: 'an unknown namespace',
+    body: `${ONE}    permissions: {sky: []}\n`,
+    status: 400,
+    message: /^role "One": unknown namespace of permissions: "sky"$/,
+  },
+  {
+    name: 'an unknown team',
+    body: `${ONE}    teams: [Pilots]\n`,
+    status: 400,
+    message: /^role "One": no team is called "Pilots"$/,
+  },
+  {
+    name: 'a team of another organization',
+    body: `${ONE}    teams: [traders]\n`,
+    status: 400,
+    message: /no team is called "traders"/,
+  },
+  {
+    name: 'another organization',
+    body: ONE.replace('acme', 'globex'),
+    status: 400,
+    message: /^the document is about organization "globex", not about "acme"$/,
+  },
+];
+
+describe('a file of roles that is refused', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  for (const { name, body, type = YAML, status, message } of TABLE) {
+    it(`${name}: ${status}`, async () => {
+      const roles = (await house.as('ann')('GET', '/authz/roles?org=acme')).text;
+      for (const query of ['&dry_run=true', '']) {
+        const answer = await house.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': type });
+        assert.equal(answer.status, status, answer.text);
+        assert.match(answer.body.message, message);
+        if (status === 422) assert.ok(answer.body.errors.length > 0);
+      }
+      assert.equal((await house.as('ann')('GET', '/authz/roles?org=acme')).text, roles);
+    });
+  }
+
+  it('of a stranger, of nobody, and with words that mean nothing', async () => {
+    const yaml = { 'Content-Type': YAML };
+    const SENT = [
+      [undefined, 'PUT', IMPORT, ONE, 401],
+      ['eve', 'PUT', IMPORT, ONE, 403],
+      ['dan', 'PUT', IMPORT, ONE, 403],
+      ['ann', 'PUT', '/authz/roles/import', ONE, 400],
+      ['ann', 'PUT', `${IMPORT}&dry_run=perhaps`, ONE, 400],
+      ['ann', 'PUT', `${IMPORT}&prune=maybe`, ONE, 400],
+      ['eve', 'GET', '/authz/roles/export?org=acme', undefined, 403],
+      ['dan', 'GET', '/authz/roles/export?org=acme', undefined, 403],
+      [undefined, 'GET', '/authz/roles/export?org=acme', undefined, 401],
+      ['ann', 'GET', '/authz/roles/export?org=acme&format=toml', undefined, 400],
+      ['ann', 'GET', '/authz/roles/export', undefined, 400],
+    ] as const;
+    for (const [who, method, path, body, status] of SENT) {
+      const answer = await house.as(who)(method, path, body, body && yaml);
+      assert.equal(answer.status, status, `${who} ${path}: ${answer.text}`);
+    }
+  });
+
+  it('only here: elsewhere YAML is no body', async () => {
+    const answer = await house.as('ann')('POST', '/authz/roles?org=acme', 'name: x', { 'Content-Type': YAML });
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.message, 'body must be sent as application/json');
+  });
+
+  it('does not mix with changes that are made at the same time', async () => {
+    const file = (names: readonly string[]) => `${HEAD}roles: [${names.map((name) => `{name: "${name}"}`).join(', ')}]`;
+    const names = Array.from({ length: 30 }, (_, number) => `together ${number}`);
+    const send = (body: string, query = '') =>
+      house.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': YAML });
+    const answers = await Promise.all([
+      ...Array.from({ length: 6 }, () => send(file(names))),
+      ...names.slice(0, 10).map((name) => house.as('ann')('POST', '/authz/roles?org=acme', { name, permissions: [] })),
+      ...Array.from({ length: 4 }, () => send(file(names.slice(0, 5)), '&prune=true')),
+      ...Array.from({ length: 5 }, () => makeRole(house)),
+    ]);
+    const statuses = new Set(answers.map(({ status }) => status));
+    for (const status of statuses) assert.ok([200, 201, 422].includes(status), `${[...statuses]}`);
+    await send(file(names), '&prune=true');
+    const roles = (await house.as('ann')('GET', '/authz/roles?org=acme')).body;
+    assert.deepEqual(roles.map((role: { name: string }) => role.name).sort(), names.toSorted());
+    assert.deepEqual((await house.as('ann')('GET', '/orgs/acme/audit/verify')).body.ok, true);
+  });
+});
