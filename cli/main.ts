@@ -3,7 +3,6 @@ import { CATALOGUE } from './catalogue.ts';
 import { EXIT, Failure } from './failure.ts';
 import { read } from './parse.ts';
 import { createScreen, type Screen } from './screen.ts';
-import { createSession } from './session.ts';
 import { plain } from './text.ts';
 
 interface Surroundings {
@@ -39,6 +38,7 @@ async function run(argv: readonly string[], screen: Screen, runOnServer: () => P
     return 0;
   }
   const { command, values } = found;
+  const { createSession } = await import('./session.ts');
   const session = createSession(values.global, process.env, screen);
   const shown = await command.run(session, values as never).catch(async (error: unknown) => {
     if ((error as { status?: unknown }).status !== 404) throw error;
