@@ -3,9 +3,11 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The image brings its own Node, so the one pinned for development is not fetched.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.build-cli.json ./
 COPY scripts scripts
 COPY src src
+COPY client client
+COPY cli cli
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
@@ -14,9 +16,10 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY bin bin
 COPY console console
 COPY migrations migrations
-RUN mkdir -m 700 /data && chown node:node /data
+RUN mkdir -m 700 /data && chown node:node /data && ln -s /app/bin/atrium.mjs /usr/local/bin/atrium
 USER node
 VOLUME /data
 EXPOSE 3000

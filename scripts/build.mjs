@@ -4,8 +4,11 @@ import { extname } from 'node:path';
 
 /** Plain JavaScript in dist/. It stands beside console/ and migrations/, as src/ does, so paths need no second form. */
 rmSync('dist', { recursive: true, force: true });
-const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
-const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
-if (status !== 0) process.exit(status ?? 1);
+// The command line and its client know nothing of the server, so they are a program of their own beside it.
+for (const project of ['tsconfig.build.json', 'tsconfig.build-cli.json']) {
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', project];
+  const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
 cpSync('src', 'dist', { recursive: true, filter: (path) => !['.ts', '.js'].includes(extname(path)) });
-process.stdout.write('built: node dist/main.js\n');
+process.stdout.write('built: node dist/main.js, node bin/atrium.mjs\n');

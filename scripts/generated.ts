@@ -1,12 +1,21 @@
+import { readFileSync } from 'node:fs';
 import { SETTINGS } from '../src/config.ts';
+import { cliFiles } from './generate-cli.ts';
+import { clientFiles } from './generate-client.ts';
 import { describeEveryDeployment } from './routes.ts';
 
 /** Path → text of every checked-in file that is made from the code. */
 export async function generatedFiles(): Promise<Record<string, string>> {
+  const document = await describeEveryDeployment();
   return {
     '.env.example': envExample(),
     'docs/configuration.md': configurationPage(),
-    'openapi/atrium.json': `${JSON.stringify(await describeEveryDeployment(), null, 2)}\n`,
+    'openapi/atrium.json': `${JSON.stringify(document, null, 2)}\n`,
+    ...clientFiles(document),
+    ...(await cliFiles(
+      readFileSync('src/authz/platform.fga', 'utf8'),
+      readFileSync('src/server-commands.json', 'utf8'),
+    )),
   };
 }
 

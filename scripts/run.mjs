@@ -15,7 +15,7 @@ const JOBS = {
   start: ['src/main.ts'],
   demo: ['src/main.ts', 'demo'],
   test: ['scripts/test.mjs'],
-  atrium: ['src/cli.ts'],
+  atrium: ['bin/atrium.mjs'],
   build: ['scripts/build.mjs'],
   generate: ['scripts/generate.ts'],
   openapi: ['scripts/generate.ts'],
@@ -30,6 +30,7 @@ const JOBS = {
   clients: ['scripts/clients.mjs'],
   'bench:credentials': ['bench/credentials.ts'],
   'bench:marketplace': ['bench/marketplace.ts'],
+  'bench:cli': ['bench/cli.ts'],
   'fga-test': ['scripts/fga-test.ts'],
   'fuzz:rebac': ['--test', 'test/rebac/fuzz.test.ts'],
 };

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { get, startServer } from '../support/process.ts';
+
+const run = promisify(execFile);
 
 interface LockFile {
   readonly packages: Record<string, { readonly dev?: boolean; readonly optional?: boolean }>;
@@ -15,7 +18,7 @@ describe('npm run build', () => {
     const built = spawnSync(process.execPath, ['scripts/build.mjs'], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stdout + built.stderr);
     const image = temporaryFolder();
-    for (const name of ['dist', 'console', 'migrations', 'package.json']) {
+    for (const name of ['dist', 'bin', 'console', 'migrations', 'package.json']) {
       cpSync(name, join(image, name), { recursive: true });
     }
     const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
@@ -34,6 +37,10 @@ describe('npm run build', () => {
     assert.match(((await version.json()) as { version: string }).version, /^v\d+\.\d+\.\d+$/);
     assert.match(await (await get(`${address}/`)).text(), /<html/);
     assert.equal((await get(`${address}/api/v1/docs`)).status, 200);
+    const env = { PATH: process.env.PATH, HOME: image, ATRIUM_URL: address, ATRIUM_TOKEN: 'atr_none' };
+    const atrium = (...args: string[]) => run(process.execPath, [join(image, 'bin/atrium.mjs'), ...args], { env });
+    assert.match((await atrium('version')).stdout, /^program: +v\d.*\n.*\nserver: +v\d/);
+    await assert.rejects(atrium('whoami'), /invalid username, password or token/);
     server.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);
   });

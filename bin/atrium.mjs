@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// Runs on any Node from 20 on: an older one than 24 hands over to the one that is pinned beside it.
+import { existsSync } from 'node:fs';
+import module from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const OLDEST = 24;
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const isClone = existsSync(join(root, 'cli', 'main.ts'));
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST) await handOverToNewerNode();
+else {
+  // What was compiled once is kept, for this user alone: it makes the start three times as quick.
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  module.enableCompileCache(join(cache, 'atrium', 'compile'));
+  const { main } = await import(isClone ? '../cli/main.ts' : '../dist/cli/main.js');
+  await main(process.argv.slice(2), {
+    /** What needs the server's own machine: its settings, its database, its keys. */
+    runOnServer: () => import(isClone ? '../src/cli.ts' : '../dist/cli.js'),
+  });
+}
+
+async function handOverToNewerNode() {
+  const { spawn } = await import('node:child_process');
+  const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  if (!existsSync(node)) {
+    process.stderr.write(
+      `atrium: Node ${OLDEST} or newer is needed, this is ${process.version}: type npm ci in ${root}\n`,
+    );
+    process.exit(2);
+  }
+  const shell = process.platform === 'win32';
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit', shell });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

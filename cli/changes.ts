@@ -1,0 +1,19 @@
+import { misuse } from './failure.ts';
+
+/** Only what was given, so that everything else stays as it is; nothing at all is a mistake. */
+export function changesIn<T extends object>(changes: T, command: string): T {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  if (Object.keys(given).length === 0) throw misuse(`nothing to change: type atrium ${command} --help`);
+  return given as T;
+}
+
+export function wholeNumber(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw misuse(`${option} needs a whole number, not ${JSON.stringify(text.slice(0, 40))}`);
+  return Number(text);
+}
+
+/** A list is replaced as a whole; not given, it stays. */
+export function listGiven(values: readonly string[]): readonly string[] | undefined {
+  return values.length === 0 ? undefined : values.filter((value) => value !== '');
+}

@@ -1,0 +1,119 @@
+import type { Shown } from './output.ts';
+import type { Session } from './session.ts';
+
+/** What can complete a word: a fixed list, files, or the names of things on the server. */
+export type Kind =
+  | 'file'
+  | 'context'
+  | 'org'
+  | 'team'
+  | 'role'
+  | 'cluster'
+  | 'contract'
+  | 'robot'
+  | 'user'
+  | 'object'
+  | 'relation'
+  | 'credential'
+  | 'command';
+
+export interface Arg {
+  readonly about: string;
+  readonly optional?: boolean;
+  /** Takes all the words that are left, at least one unless optional. */
+  readonly many?: boolean;
+  readonly kind?: Kind;
+  readonly choices?: readonly string[];
+}
+
+export interface Option {
+  readonly about: string;
+  /** How the value is called in the help; without it the option is a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  /** May be given more than once. */
+  readonly many?: boolean;
+  readonly kind?: Kind;
+  readonly choices?: readonly string[];
+}
+
+export type Args = Readonly<Record<string, Arg>>;
+export type Options = Readonly<Record<string, Option>>;
+
+/** Where only certain words are taken, the type knows them. */
+type Word<T> = T extends { choices: readonly (infer Choice extends string)[] } ? Choice : string;
+type ArgValue<A extends Arg> = A extends { many: true }
+  ? readonly Word<A>[]
+  : A extends { optional: true }
+    ? Word<A> | undefined
+    : Word<A>;
+type OptionValue<O extends Option> = O extends { value: string }
+  ? O extends { many: true }
+    ? readonly Word<O>[]
+    : Word<O> | undefined
+  : boolean;
+
+export interface Values<A extends Args, O extends Options> {
+  readonly args: { readonly [K in keyof A]: ArgValue<A[K]> };
+  readonly options: { readonly [K in keyof O]: OptionValue<O[K]> };
+}
+
+/** A command as data: help, completion, usage errors and the page of documentation all come from it. */
+export interface Command<A extends Args = Args, O extends Options = Options> {
+  readonly summary: string;
+  readonly details?: string;
+  readonly args?: A;
+  readonly options?: O;
+  /** As they are typed, each with the rest of its line saying what for. */
+  readonly examples: readonly string[];
+  run(session: Session, values: Values<A, O>): Promise<Shown | undefined>;
+}
+
+/** How the server's own program tells about one of its commands. */
+export interface ServerCommandText {
+  readonly name: string;
+  readonly summary: string;
+  readonly usage: readonly string[];
+  readonly subcommands?: readonly string[];
+  readonly options?: readonly { readonly name: string; readonly value?: string; readonly help: string }[];
+  readonly examples?: readonly string[];
+}
+
+/** Needs the server's own machine, so the server's own program runs it. */
+export interface ServerCommand extends Omit<ServerCommandText, 'name'> {
+  readonly onServer: true;
+}
+
+export interface Group {
+  readonly summary: string;
+  readonly commands: Readonly<Record<string, Command | Group | ServerCommand>>;
+}
+
+export type Node = Command | Group | ServerCommand;
+
+export function command<const A extends Args = Record<never, Arg>, const O extends Options = Record<never, Option>>(
+  definition: Command<A, O>,
+): Command {
+  return definition as unknown as Command;
+}
+
+export function isGroup(node: Node): node is Group {
+  return 'commands' in node;
+}
+
+export function isOnServer(node: Node): node is ServerCommand {
+  return 'onServer' in node;
+}
+
+/** Every command takes these. */
+export const GLOBAL = {
+  org: { about: 'the organization; else ATRIUM_ORG, else that of the context', value: 'NAME', short: 'o', kind: 'org' },
+  context: { about: 'which server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
+  json: { about: 'the answer as JSON' },
+  yaml: { about: 'the answer as YAML' },
+  yes: { about: 'do not ask before something is lost', short: 'y' },
+  timeout: { about: 'how long to wait for an answer, 30 unless said', value: 'SECONDS' },
+  help: { about: 'what this command does', short: 'h' },
+} as const satisfies Options;
+
+export type GlobalValues = Values<Record<never, Arg>, typeof GLOBAL>['options'];

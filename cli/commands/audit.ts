@@ -1,0 +1,111 @@
+import type { Item } from '../../client/client.ts';
+import { wholeNumber } from '../changes.ts';
+import { command } from '../command.ts';
+import { EXIT, misuse } from '../failure.ts';
+import { momentIn } from '../moments.ts';
+import { objectByType } from '../names.ts';
+import { type Columns, list, type Shown } from '../output.ts';
+import type { Session } from '../session.ts';
+import { progress } from '../terminal.ts';
+
+type Entry = Item<'GET /orgs/{org}/audit'>;
+const USUAL = 30;
+const PAGE = 200;
+
+const columns: Columns<Entry> = {
+  time: (row) => row.at.replace('T', ' ').replace(/\.\d+Z$/, 'Z'),
+  who: (row) => row.actor.name,
+  action: (row) => row.action,
+  object: (row) => `${row.object.type}:${row.object.id}`,
+  request: (row) => row.request_id,
+};
+
+export const audit = command({
+  summary: 'who changed what',
+  details: 'Newest first. With --export everything that the filters leave, oldest first, a JSON document a line.',
+  options: {
+    actor: { about: 'only what this user did', value: 'USER', kind: 'user' },
+    action: { about: 'only this, such as role.create; role. is all about roles', value: 'ACTION' },
+    object: {
+      about: 'only what was done to this, such as cluster:prod; cluster is all clusters',
+      value: 'OBJECT',
+      kind: 'object',
+    },
+    since: { about: 'from then on, such as 7d or 2026-01-31', value: 'WHEN' },
+    until: { about: 'before then', value: 'WHEN' },
+    limit: { about: `how many; ${USUAL} unless said`, value: 'N' },
+    all: { about: 'all of them' },
+    site: { about: 'for site administrators: of the whole deployment' },
+    export: { about: 'as JSON lines, for another program' },
+    verify: { about: 'check that nothing was changed or taken out; 1 if something was' },
+  },
+  examples: [
+    'atrium audit --since 7d --actor ann',
+    'atrium audit --object cluster:prod --limit 100',
+    'atrium audit --export --since 2026-01-01 > audit.ndjson',
+    'atrium audit --verify',
+  ],
+  async run(session, { options }) {
+    if (options.verify) return await verify(session);
+    const query = {
+      actor: options.actor,
+      action: options.action,
+      object: options.object === undefined ? undefined : await objectByType(session, options.object),
+      since: options.since === undefined ? undefined : momentIn(options.since, -1),
+      until: options.until === undefined ? undefined : momentIn(options.until, -1),
+    };
+    const org = options.site ? session.orgOption : session.org();
+    const client = session.client();
+    if (options.export) {
+      if (session.format === 'yaml') throw misuse('--export writes JSON lines, not YAML');
+      const lines = options.site
+        ? client.lines('GET /admin/audit/export', { query: { ...query, org } })
+        : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query });
+      await copyLines(session, lines);
+      return undefined;
+    }
+    const most = options.all ? Number.POSITIVE_INFINITY : (wholeNumber(options.limit, '--limit') ?? USUAL);
+    const limit = Math.max(1, Math.min(most, PAGE));
+    const entries = options.site
+      ? client.each('GET /admin/audit', { query: { ...query, org, limit } })
+      : client.each('GET /orgs/{org}/audit', { path: { org: org ?? '' }, query: { ...query, limit } });
+    return list(await take(entries, most), columns, 'nothing');
+  },
+});
+
+/** Each entry carries the fingerprint of the one before it. */
+async function verify(session: Session): Promise<Shown> {
+  const path = { org: session.org() };
+  const found = await session.client().call('GET /orgs/{org}/audit/verify', { path, timeoutMs: 0 });
+  const { ok, rows, first_broken_id: broken } = found;
+  const text = ok
+    ? `whole: ${rows} entries, each follows from the one before`
+    : `broken at entry ${broken}, of ${rows}`;
+  return { data: found, lay: () => [text], exit: ok ? 0 : EXIT.refused };
+}
+
+async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {
+  const taken: Entry[] = [];
+  const bar = progress(Boolean(process.stderr.isTTY));
+  if (most === 0) return taken;
+  for await (const entry of entries) {
+    taken.push(entry);
+    bar.tell(`${taken.length} entries read…`);
+    if (taken.length >= most) break;
+  }
+  bar.done();
+  return taken;
+}
+
+/** As fast as the reader takes them, never all at once in memory. */
+async function copyLines(session: Session, lines: AsyncIterable<string>): Promise<void> {
+  const bar = progress(Boolean(process.stderr.isTTY && !process.stdout.isTTY));
+  let count = 0;
+  for await (const line of lines) {
+    count++;
+    bar.tell(`${count} entries written…`);
+    if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+  bar.done();
+  if (count === 0 && process.stdout.isTTY) session.screen.note('nothing');
+}

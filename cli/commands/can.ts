@@ -1,0 +1,55 @@
+import { command } from '../command.ts';
+import { EXIT } from '../failure.ts';
+import { findObject } from '../names.ts';
+import type { Shown, Style } from '../output.ts';
+import { orRelationHint, relationNamed } from '../relation.ts';
+import { plain } from '../text.ts';
+
+export const can = command({
+  summary: 'may somebody do something, and why',
+  details:
+    'The exit code is 0 for yes and 1 for no, so that scripts can ask. Objects are named by type and name or ID.',
+  args: {
+    who: { about: 'a user, or me', kind: 'user' },
+    relation: { about: 'what they would do, such as connect or can_connect', kind: 'relation' },
+    object: { about: 'on what, such as cluster:prod, team:7 or org:acme', kind: 'object' },
+  },
+  options: { why: { about: 'show what it follows from, or what is missing' } },
+  examples: [
+    'atrium can ann connect cluster:prod --why',
+    'atrium can me edit org:acme',
+    'atrium can dan view_orchestratorconfig cluster:prod --json',
+  ],
+  async run(session, { args, options }): Promise<Shown> {
+    const object = await findObject(session, args.object);
+    const relation = relationNamed(args.relation);
+    const user = args.who === 'me' ? undefined : args.who;
+    const asked = session.client().call('GET /authz/objects/{objectType}/{objID}/explain', {
+      path: { objectType: object.type, objID: object.id },
+      query: { org: object.org, relation, user },
+    });
+    const answer = await orRelationHint(asked, relation, object);
+    const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
+    return {
+      data: answer,
+      exit: answer.allowed ? 0 : EXIT.refused,
+      lay: (style) => [verdict(style, answer.allowed, subject), ...(options.why ? reasons(answer) : [])],
+    };
+  },
+});
+
+function verdict(style: Style, allowed: boolean, subject: string): string {
+  return `${allowed ? style.good('yes') : style.bad('no')}  ${plain(subject)}`;
+}
+
+interface Explanation {
+  readonly steps: readonly { readonly depth: number; readonly text: string }[];
+  readonly missing: readonly string[];
+}
+
+function reasons({ steps, missing }: Explanation): string[] {
+  return [
+    ...steps.map(({ depth, text }) => `  ${'  '.repeat(depth)}${plain(text)}`),
+    ...missing.map((text) => `  missing: ${plain(text)}`),
+  ];
+}

@@ -1,0 +1,165 @@
+import type { Answer } from '../../client/client.ts';
+import { changesIn, wholeNumber } from '../changes.ts';
+import { command, type Group } from '../command.ts';
+import { misuse } from '../failure.ts';
+import { shortTime } from '../moments.ts';
+import { all, findThing, idOf } from '../names.ts';
+import { type Columns, list, one, said } from '../output.ts';
+import { confirm } from '../terminal.ts';
+
+type Cluster = Answer<'GET /clusters/{id}'>;
+type ListedCluster = Pick<
+  Cluster,
+  'id' | 'name' | 'ownerName' | 'provider' | 'orchestratorVersion' | 'nodeCount' | 'age' | 'status'
+>;
+
+const cluster_ = { about: 'name or ID of the cluster', kind: 'cluster' } as const;
+const details = {
+  'display-name': { about: 'its name for people', value: 'TEXT' },
+  provider: { about: 'where it runs, such as GKE, EKS, AKS or Generic', value: 'NAME' },
+  vendor: { about: 'who makes its orchestrator', value: 'NAME' },
+  location: { about: 'region or place', value: 'TEXT' },
+  project: { about: 'project or account at the provider', value: 'TEXT' },
+  endpoint: { about: 'address of its API', value: 'URL' },
+  'orchestrator-version': { about: 'such as v1.33.4', value: 'VERSION' },
+  nodes: { about: 'how many nodes it has', value: 'N' },
+  'cluster-set': { about: 'the set that it belongs to', value: 'NAME' },
+} as const;
+const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
+type Details = Readonly<Record<keyof typeof details, string | undefined>>;
+
+function bodyOf(options: Details) {
+  const { provider, vendor, location, project, endpoint } = options;
+  return {
+    displayName: options['display-name'],
+    provider,
+    vendor,
+    location,
+    project,
+    endpoint,
+    orchestratorVersion: options['orchestrator-version'],
+    nodeCount: wholeNumber(options.nodes, '--nodes'),
+    clusterSetName: options['cluster-set'],
+  };
+}
+
+const fields: Columns<Cluster> = {
+  id: (row) => row.id,
+  name: (row) => row.name,
+  'display name': (row) => row.displayName,
+  uid: (row) => row.uid,
+  owner: (row) => row.ownerName,
+  provider: (row) => row.provider,
+  location: (row) => row.location,
+  version: (row) => row.orchestratorVersion,
+  nodes: (row) => row.nodeCount,
+  endpoint: (row) => row.endpoint,
+  phase: (row) => row.status.response.phase,
+  reason: (row) => row.status.response.reason,
+  message: (row) => row.status.response.message,
+  created: (row) => shortTime(row.createdAt),
+};
+
+export const cluster: Group = {
+  summary: 'clusters',
+  commands: {
+    list: command({
+      summary: 'the clusters of the organization; with --mine your own, with --all everything that you may see',
+      options: {
+        mine: { about: 'your own clusters' },
+        all: { about: 'all clusters that you may see, wherever they are' },
+      },
+      examples: ['atrium cluster list --org acme', 'atrium cluster list --all'],
+      async run(session, { options }) {
+        if (options.mine && options.all) throw misuse('--mine and --all exclude each other');
+        const columns: Columns<ListedCluster> = {
+          id: (row) => row.id,
+          name: (row) => row.name,
+          owner: (row) => row.ownerName,
+          provider: (row) => row.provider,
+          version: (row) => row.orchestratorVersion,
+          nodes: (row) => row.nodeCount,
+          phase: (row) => row.status.response.phase,
+          age: (row) => row.age,
+        };
+        const client = session.client();
+        const found: readonly ListedCluster[] =
+          options.mine || options.all
+            ? await client.call('GET /user/clusters', { query: { all: options.all ? 'true' : undefined } })
+            : await all(client.each('GET /orgs/{org}/clusters', { path: { org: session.org() } }));
+        return list(found, columns, 'none');
+      },
+    }),
+    show: command({
+      summary: 'one cluster',
+      args: { cluster: cluster_ },
+      examples: ['atrium cluster show prod', 'atrium cluster show prod --json'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'cluster', args.cluster) };
+        return one(await session.client().call('GET /clusters/{id}', { path }), fields);
+      },
+    }),
+    import: command({
+      summary: 'bring a cluster into the organization; with --mine, to your own',
+      args: { name: { about: 'its name' } },
+      options: {
+        uid: { about: 'UUID of its kube-system namespace', value: 'UUID' },
+        mine: { about: 'your own cluster, of no organization' },
+        ...details,
+      },
+      examples: ['atrium cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3'],
+      async run(session, { args, options }) {
+        if (options.uid === undefined)
+          throw misuse('--uid UUID is missing: it is the UID of the kube-system namespace');
+        const body = { name: args.name, uid: options.uid, ...bodyOf(options) };
+        const client = session.client();
+        const made = options.mine
+          ? await client.call('POST /user/clusters', { body })
+          : await client.call('POST /orgs/{org}/clusters', { path: { org: session.org() }, body });
+        return one(made, fields);
+      },
+    }),
+    edit: command({
+      summary: 'change a cluster; what is not named stays',
+      args: { cluster: cluster_ },
+      options: { name: { about: 'a new name', value: 'NAME' }, ...details },
+      examples: ['atrium cluster edit staging --display-name "Staging, Frankfurt" --nodes 4'],
+      async run(session, { args, options }) {
+        const body = changesIn({ name: options.name, ...bodyOf(options) }, 'cluster edit');
+        const path = { id: await idOf(session, 'cluster', args.cluster) };
+        return one(await session.client().call('PATCH /clusters/{id}', { path, body }), fields);
+      },
+    }),
+    heartbeat: command({
+      summary: 'report that a cluster lives, for its own agent or a timer',
+      args: { cluster: cluster_ },
+      options: {
+        phase: { about: 'how it is', value: 'PHASE', choices: PHASES },
+        reason: { about: 'one word why', value: 'WORD' },
+        message: { about: 'a sentence for people', value: 'TEXT' },
+        nodes: details.nodes,
+        'orchestrator-version': details['orchestrator-version'],
+      },
+      examples: ['atrium cluster heartbeat prod --phase Active --nodes 5'],
+      async run(session, { args, options }) {
+        const { phase, reason, message } = options;
+        const nodeCount = wholeNumber(options.nodes, '--nodes');
+        const body = { phase, reason, message, nodeCount, orchestratorVersion: options['orchestrator-version'] };
+        const path = { id: await idOf(session, 'cluster', args.cluster) };
+        await session.client().call('POST /clusters/{id}/heartbeat', { path, body });
+        return said(`${args.cluster} lives`);
+      },
+    }),
+    remove: command({
+      summary: 'take a cluster out',
+      args: { cluster: cluster_ },
+      examples: ['atrium cluster remove prod2 --yes'],
+      async run(session, { args }) {
+        const { id, name } = await findThing(session, 'cluster', args.cluster);
+        await confirm(session, `Remove the cluster ${name}?`);
+        await session.client().call('DELETE /clusters/{id}', { path: { id } });
+        return said(`removed the cluster ${name}`);
+      },
+    }),
+  },
+};

@@ -1,0 +1,43 @@
+import { command, type Group } from '../command.ts';
+import { type Columns, list, said } from '../output.ts';
+
+interface Email {
+  readonly email: string;
+  readonly verified: boolean;
+  readonly primary: boolean;
+}
+const columns: Columns<Email> = {
+  email: (row) => row.email,
+  primary: (row) => row.primary,
+  verified: (row) => row.verified,
+};
+const addresses = { about: 'addresses, all or none of them', many: true } as const;
+
+export const email: Group = {
+  summary: 'your addresses',
+  commands: {
+    list: command({
+      summary: 'your addresses',
+      examples: ['atrium email list'],
+      run: async (session) => list(await session.client().call('GET /user/emails'), columns, 'none'),
+    }),
+    add: command({
+      summary: 'add addresses',
+      args: { address: addresses },
+      examples: ['atrium email add ann@work.example'],
+      async run(session, { args }) {
+        const emails = args.address;
+        return list(await session.client().call('POST /user/emails', { body: { emails } }), columns, 'none');
+      },
+    }),
+    delete: command({
+      summary: 'remove addresses',
+      args: { address: addresses },
+      examples: ['atrium email delete ann@work.example'],
+      async run(session, { args }) {
+        await session.client().call('DELETE /user/emails', { body: { emails: args.address } });
+        return said(`removed ${args.address.join(', ')}`);
+      },
+    }),
+  },
+};

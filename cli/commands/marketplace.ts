@@ -1,0 +1,110 @@
+import type { Answer, Item } from '../../client/client.ts';
+import { wholeNumber } from '../changes.ts';
+import { command, type Group, type ServerCommand } from '../command.ts';
+import { forEach } from '../each.ts';
+import { misuse } from '../failure.ts';
+import { shortTime } from '../moments.ts';
+import { all, readId } from '../names.ts';
+import { type Columns, list, one, said } from '../output.ts';
+import { SERVER_COMMANDS } from '../server-commands.gen.ts';
+import { progress } from '../terminal.ts';
+import { send } from './marketplace-send.ts';
+
+type Delivery = Item<'GET /admin/marketplace/deliveries'>;
+type Detail = Answer<'GET /admin/marketplace/deliveries/{id}'>;
+const USUAL = 30;
+const PAGE = 200;
+const id = { about: 'ID of the delivery' } as const;
+
+const columns: Columns<Delivery> = {
+  id: (row) => row.id,
+  last: (row) => shortTime(row.last_at),
+  marketplace: (row) => row.marketplace,
+  event: (row) => row.event_type,
+  state: (row) => row.state,
+  reason: (row) => row.reason,
+  status: (row) => row.status,
+  times: (row) => row.times,
+  subject: (row) => row.subject,
+};
+const fields: Columns<Detail> = {
+  ...(columns as unknown as Columns<Detail>),
+  message: (row) => row.message,
+  received: (row) => shortTime(row.received_at),
+  done: (row) => shortTime(row.done_at),
+  attempts: (row) => row.attempts,
+  source: (row) => row.source,
+  request: (row) => row.request_id,
+};
+
+/** What only the server's own program can do, in its own words. */
+function onServer(name: string, summary: string, further: readonly string[]): ServerCommand {
+  const told = SERVER_COMMANDS.find((one) => one.name === 'marketplace');
+  const usage = told?.usage.filter((line) => line.startsWith(`marketplace ${name} `)) ?? [];
+  const isUsed = (option: string) => further.includes(option) || usage.some((line) => line.includes(`[${option}`));
+  return { summary, usage, options: told?.options?.filter((option) => isUsed(option.name)) ?? [], onServer: true };
+}
+
+export const marketplace: Group = {
+  summary: 'what marketplaces sent, for site administrators',
+  commands: {
+    deliveries: command({
+      summary: 'what marketplaces delivered and what became of it, newest first',
+      options: {
+        marketplace: { about: 'only of this one', value: 'NAME', choices: ['cloudA', 'cloudB', 'cloudC'] },
+        outcome: { about: 'received, done, refused, dead, or a reason such as already_bound', value: 'WORD' },
+        search: { about: 'a part of the subject', value: 'TEXT' },
+        limit: { about: `how many; ${USUAL} unless said`, value: 'N' },
+        all: { about: 'all of them' },
+      },
+      examples: ['atrium marketplace deliveries', 'atrium marketplace deliveries --outcome dead --marketplace cloudB'],
+      async run(session, { options }) {
+        const most = options.all ? Number.POSITIVE_INFINITY : (wholeNumber(options.limit, '--limit') ?? USUAL);
+        const { marketplace: name, outcome, search } = options;
+        const query = { marketplace: name, outcome, search, limit: Math.max(1, Math.min(most, PAGE)) };
+        const found: Delivery[] = [];
+        for await (const row of session.client().each('GET /admin/marketplace/deliveries', { query })) {
+          if (found.length >= most) break;
+          found.push(row);
+        }
+        return list(found, columns, 'nothing');
+      },
+    }),
+    show: command({
+      summary: 'one delivery; with --json also what it said',
+      args: { id },
+      examples: ['atrium marketplace show 17', 'atrium marketplace show 17 --json'],
+      async run(session, { args }) {
+        const path = { id: readId(args.id) };
+        return one(await session.client().call('GET /admin/marketplace/deliveries/{id}', { path }), fields);
+      },
+    }),
+    redeliver: command({
+      summary: 'act again on deliveries that are not done',
+      args: { id: { ...id, many: true, optional: true } },
+      options: { dead: { about: 'all that were given up' } },
+      examples: ['atrium marketplace redeliver 17 18', 'atrium marketplace redeliver --dead'],
+      async run(session, { args, options }) {
+        if (options.dead === args.id.length > 0) throw misuse('name deliveries by their IDs, or say --dead');
+        const client = session.client();
+        const query = { outcome: 'dead', limit: PAGE };
+        const ids = options.dead
+          ? (await all(client.each('GET /admin/marketplace/deliveries', { query }))).map((row) => row.id)
+          : args.id.map(readId);
+        const bar = progress(Boolean(process.stderr.isTTY));
+        const states: string[] = [];
+        await forEach(ids, String, async (one_) => {
+          const path = { id: one_ };
+          const { state, reason } = await client.call('POST /admin/marketplace/deliveries/{id}/redeliver', { path });
+          states.push(`${one_}: ${[state, reason].filter(Boolean).join(', ')}`);
+          bar.tell(`${states.length} of ${ids.length} acted on again…`);
+        });
+        bar.done();
+        return said(states.length === 0 ? 'nothing to act on again' : states.join('; '));
+      },
+    }),
+    send,
+    log: onServer('log', 'the same from the database itself, also callers who proved nothing', ['--strangers']),
+    secret: onServer('secret', 'add or retire a secret of a marketplace', []),
+  },
+};

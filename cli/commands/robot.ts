@@ -1,0 +1,111 @@
+import type { Answer } from '../../client/client.ts';
+import { changesIn } from '../changes.ts';
+import { command, type Group } from '../command.ts';
+import { all, findThing, idOf } from '../names.ts';
+import { type Columns, list, one, said } from '../output.ts';
+import { confirm } from '../terminal.ts';
+import { newToken, newTokenOptions, showNewToken, tokenColumns } from './token.ts';
+
+type Robot = Answer<'GET /robots/{id}'>;
+
+const robot_ = { about: 'name or ID of the robot account', kind: 'robot' } as const;
+const description = { about: 'what it does', value: 'TEXT' } as const;
+const columns: Columns<Robot> = {
+  id: (row) => row.id,
+  name: (row) => row.name,
+  description: (row) => row.description,
+};
+
+const token: Group = {
+  summary: 'tokens of a robot account',
+  commands: {
+    list: command({
+      summary: 'the tokens of a robot account',
+      args: { robot: robot_ },
+      examples: ['atrium robot token list ci'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'robot', args.robot) };
+        return list(await all(session.client().each('GET /robots/{id}/tokens', { path })), tokenColumns, 'none');
+      },
+    }),
+    create: command({
+      summary: 'make a token for a robot account and show it once',
+      args: { robot: robot_, name: { about: 'what it is for' } },
+      options: newTokenOptions,
+      examples: ['atrium robot token create ci pipeline --scope write:organization --expires 90d'],
+      async run(session, { args, options }) {
+        const path = { id: await idOf(session, 'robot', args.robot) };
+        const body = newToken(args.name, options);
+        return showNewToken(session, await session.client().call('POST /robots/{id}/tokens', { path, body }));
+      },
+    }),
+    delete: command({
+      summary: 'revoke a token of a robot account',
+      args: { robot: robot_, token: { about: 'its name or ID' } },
+      examples: ['atrium robot token delete ci pipeline --yes'],
+      async run(session, { args }) {
+        const { id, name } = await findThing(session, 'robot', args.robot);
+        await confirm(session, `Revoke the token ${args.token} of the robot account ${name}?`);
+        await session.client().call('DELETE /robots/{id}/tokens/{token}', { path: { id, token: args.token } });
+        return said(`revoked ${args.token}`);
+      },
+    }),
+  },
+};
+
+export const robot: Group = {
+  summary: 'robot accounts and their tokens',
+  commands: {
+    list: command({
+      summary: 'the robot accounts of the organization',
+      examples: ['atrium robot list --org acme'],
+      async run(session) {
+        const path = { org: session.org() };
+        return list(await all(session.client().each('GET /orgs/{org}/robots', { path })), columns, 'none');
+      },
+    }),
+    show: command({
+      summary: 'one robot account',
+      args: { robot: robot_ },
+      examples: ['atrium robot show ci'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'robot', args.robot) };
+        return one(await session.client().call('GET /robots/{id}', { path }), columns);
+      },
+    }),
+    create: command({
+      summary: 'make a robot account',
+      args: { name: { about: 'its name' } },
+      options: { description },
+      examples: ['atrium robot create deployer --description "Rolls out releases"'],
+      async run(session, { args, options }) {
+        const body = { name: args.name, description: options.description };
+        const path = { org: session.org() };
+        return one(await session.client().call('POST /orgs/{org}/robots', { path, body }), columns);
+      },
+    }),
+    edit: command({
+      summary: 'change a robot account; what is not named stays',
+      args: { robot: robot_ },
+      options: { name: { about: 'a new name', value: 'NAME' }, description },
+      examples: ['atrium robot edit deployer --description "Rolls out and back"'],
+      async run(session, { args, options }) {
+        const body = changesIn({ name: options.name, description: options.description }, 'robot edit');
+        const path = { id: await idOf(session, 'robot', args.robot) };
+        return one(await session.client().call('PATCH /robots/{id}', { path, body }), columns);
+      },
+    }),
+    delete: command({
+      summary: 'delete a robot account; its tokens end with it',
+      args: { robot: robot_ },
+      examples: ['atrium robot delete deployer --yes'],
+      async run(session, { args }) {
+        const { id, name } = await findThing(session, 'robot', args.robot);
+        await confirm(session, `Delete the robot account ${name} with its tokens?`);
+        await session.client().call('DELETE /robots/{id}', { path: { id } });
+        return said(`deleted the robot account ${name}`);
+      },
+    }),
+    token,
+  },
+};

@@ -1,0 +1,97 @@
+import { type Answer, RawBody } from '../../client/client.ts';
+import { command } from '../command.ts';
+import { readDocument } from '../documents.ts';
+import { misuse } from '../failure.ts';
+import { asJson, type Shown, type Style } from '../output.ts';
+import type { Session } from '../session.ts';
+import { confirm, readInput } from '../terminal.ts';
+import { plain } from '../text.ts';
+
+type Report = Answer<'PUT /authz/roles/import'>;
+
+export const roleExport = command({
+  summary: 'all roles of the organization as one document, for keeping in git',
+  examples: ['atrium role export --org acme > roles.yaml', 'atrium role export --json > roles.json'],
+  async run(session) {
+    const format = session.format === 'json' ? 'json' : 'yaml';
+    const query = { org: session.org(), format } as const;
+    const document: unknown = await session.client().call('GET /authz/roles/export', { query });
+    const text = typeof document === 'string' ? document.trimEnd() : asJson(document);
+    session.screen.write(text);
+    return undefined;
+  },
+});
+
+export const roleApply = command({
+  summary: 'make the roles of the organization what a document says',
+  details:
+    'All or nothing. On a terminal what would change is shown first and asked about; if somebody changes a role meanwhile, nothing happens.',
+  options: {
+    file: { about: 'the document, YAML or JSON; - for the standard input', value: 'FILE', short: 'f', kind: 'file' },
+    'dry-run': { about: 'only show what would change' },
+    prune: { about: 'delete the roles that the document does not name' },
+  },
+  examples: [
+    'atrium role apply --file roles.yaml --dry-run',
+    'atrium role apply -f roles.yaml',
+    'atrium role apply -f roles.yaml --prune --yes',
+  ],
+  async run(session, { options }): Promise<Shown> {
+    if (options.file === undefined) throw misuse('--file FILE is missing; - reads from the standard input');
+    const { text, type } = await readDocument(readInput(options.file), options.file);
+    const body = new RawBody(text, type);
+    const put = (dryRun: boolean, ifMatch?: string) =>
+      session.client().call('PUT /authz/roles/import', {
+        query: { org: session.org(), dry_run: dryRun || undefined, prune: options.prune || undefined },
+        body,
+        ifMatch,
+      });
+    if (options['dry-run']) return shown(await put(true));
+    if (session.assumeYes || (!session.screen.isInteractive && !options.prune)) return shown(await put(false));
+
+    // What is applied must be what was shown, so both are held to the same version of all roles.
+    const { etag } = await session.client().request('GET /authz/roles/export', { query: { org: session.org() } });
+    const plan = await put(true, etag);
+    if (plan.changes.length === 0) return shown(plan);
+    const gone = plan.changes.filter(({ kind }) => kind === 'delete');
+    if (session.screen.isInteractive || gone.length > 0) await confirm(session, preview(session, plan));
+    return shown(await put(false, etag));
+  },
+});
+
+/** Shows the plan on a terminal, and says in a sentence what the question is about. */
+function preview({ screen }: Session, plan: Report): string {
+  if (screen.isInteractive) for (const line of difference(plan, screen.style)) screen.note(line);
+  const gone = plan.changes.filter(({ kind }) => kind === 'delete').map(({ role }) => role);
+  const loss = gone.length > 0 ? `, of which ${gone.length} delete a role (${gone.join(', ')})` : '';
+  return `Make ${plan.changes.length === 1 ? '1 change' : `${plan.changes.length} changes`}${loss}?`;
+}
+
+function shown(report: Report): Shown {
+  return {
+    data: report,
+    lay: (style) => [...difference(report, style), summary(report), ...unmanaged(report, style)],
+  };
+}
+
+const SIGNS = { create: '+', update: '~', delete: '-' } as const;
+
+function difference({ changes }: Report, style: Style): string[] {
+  const paint = { create: style.good, update: style.bold, delete: style.bad };
+  return changes.flatMap(({ role, kind, words }) => [
+    paint[kind](`${SIGNS[kind]} ${plain(role)}`),
+    ...words.map((word) => `    ${plain(word)}`),
+  ]);
+}
+
+function summary({ changes, unchanged, dry_run }: Report): string {
+  const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
+  if (changes.length === 0) return `nothing to change: ${unchanged} roles are as the document says`;
+  const parts = [`${count('create')} to make`, `${count('update')} to change`, `${count('delete')} to delete`];
+  const done = [`${count('create')} made`, `${count('update')} changed`, `${count('delete')} deleted`];
+  return `${(dry_run ? parts : done).join(', ')}, ${unchanged} unchanged`;
+}
+
+function unmanaged({ unmanaged: names }: Report, style: Style): string[] {
+  return names.length === 0 ? [] : [style.dim(`not in the document, left alone: ${plain(names.join(', '))}`)];
+}

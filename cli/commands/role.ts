@@ -1,0 +1,167 @@
+import type { Answer } from '../../client/client.ts';
+import { command, type Group } from '../command.ts';
+import { misuse } from '../failure.ts';
+import { shortTime } from '../moments.ts';
+import { findThing, idOf } from '../names.ts';
+import { type Columns, list, one, said } from '../output.ts';
+import { permissionName, readPermissions } from '../permissions.ts';
+import type { Session } from '../session.ts';
+import { confirm } from '../terminal.ts';
+import { roleApply, roleExport } from './role-code.ts';
+
+type Role = Answer<'GET /authz/roles/{id}'>;
+
+const role_ = { about: 'name or ID of the role', kind: 'role' } as const;
+const permission = { value: 'PERMISSION', many: true } as const;
+const team = { value: 'TEAM', many: true, kind: 'team' } as const;
+
+const fields: Columns<Role> = {
+  id: (row) => row.id,
+  name: (row) => row.name,
+  description: (row) => row.description,
+  permissions: (row) => row.permissions.map(permissionName).join('\n'),
+  teams: (row) => row.team_ids.map(String),
+  created: (row) => shortTime(row.created_at),
+  updated: (row) => shortTime(row.updated_at),
+};
+
+async function teamIds(session: Session, names: readonly string[]): Promise<bigint[]> {
+  return await Promise.all(names.map((name) => idOf(session, 'team', name)));
+}
+
+export const role: Group = {
+  summary: 'custom roles, also as code',
+  commands: {
+    list: command({
+      summary: 'the custom roles of the organization',
+      examples: ['atrium role list --org acme'],
+      async run(session) {
+        const query = { org: session.org() };
+        const columns: Columns<Role> = {
+          id: (row) => row.id,
+          name: (row) => row.name,
+          permissions: (row) => row.permissions.length,
+          teams: (row) => row.team_ids.length,
+          description: (row) => row.description,
+        };
+        return list(await session.client().call('GET /authz/roles', { query }), columns, 'none');
+      },
+    }),
+    permissions: command({
+      summary: 'what a role can hold',
+      examples: ['atrium role permissions'],
+      async run(session) {
+        const query = { org: session.org() };
+        const { permissions } = await session.client().call('GET /authz/roles/available_permissions', { query });
+        return list(permissions, { permission: permissionName, meaning: (row) => row.description }, 'none');
+      },
+    }),
+    show: command({
+      summary: 'one role',
+      args: { role: role_ },
+      examples: ['atrium role show cluster-operator', 'atrium role show 7 --yaml'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'role', args.role) };
+        return one(
+          await session.client().call('GET /authz/roles/{id}', { path, query: { org: session.org() } }),
+          fields,
+        );
+      },
+    }),
+    who: command({
+      summary: 'the teams and people that have a role',
+      args: { role: role_ },
+      examples: ['atrium role who cluster-operator'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'role', args.role) };
+        const query = { org: session.org() };
+        const found = await session.client().call('GET /authz/roles/{id}/principals', { path, query });
+        return list(
+          found,
+          { type: (row) => row.type, name: (row) => row.display_name, since: (row) => shortTime(row.assigned_at) },
+          'nobody',
+        );
+      },
+    }),
+    create: command({
+      summary: 'make a role',
+      args: { name: { about: 'its name' } },
+      options: {
+        description: { about: 'what it is for', value: 'TEXT' },
+        permission: { ...permission, about: 'a permission that it holds; see atrium role permissions' },
+        team: { ...team, about: 'a team that has it' },
+      },
+      examples: [
+        'atrium role create auditor --permission "view audit log" --permission "view members" --team operators',
+      ],
+      async run(session, { args, options }) {
+        const made = await session.client().call('POST /authz/roles', {
+          query: { org: session.org() },
+          body: {
+            name: args.name,
+            description: options.description,
+            permissions: await readPermissions(session, options.permission),
+            teamIDs: await teamIds(session, options.team),
+          },
+        });
+        return one(made, fields);
+      },
+    }),
+    edit: command({
+      summary: 'change a role',
+      details: 'What is not named stays as it is; if somebody else changed the role meanwhile, nothing happens.',
+      args: { role: role_ },
+      options: {
+        name: { about: 'a new name', value: 'NAME' },
+        description: { about: 'a new description', value: 'TEXT' },
+        add: { ...permission, about: 'a permission more' },
+        remove: { ...permission, about: 'a permission less' },
+        'add-team': { ...team, about: 'a team more' },
+        'remove-team': { ...team, about: 'a team less' },
+      },
+      examples: [
+        'atrium role edit auditor --add "view teams" --remove "view members"',
+        'atrium role edit auditor --name inspector --add-team operators',
+      ],
+      async run(session, { args, options }) {
+        const given = Object.values(options).some((value) => (Array.isArray(value) ? value.length > 0 : value));
+        if (!given) throw misuse('nothing to change: type atrium role edit --help');
+        const [add, remove] = await Promise.all([
+          readPermissions(session, options.add),
+          readPermissions(session, options.remove),
+        ]);
+        const [addTeams, removeTeams] = await Promise.all([
+          teamIds(session, options['add-team']),
+          teamIds(session, options['remove-team']),
+        ]);
+        const at = { path: { id: await idOf(session, 'role', args.role) }, query: { org: session.org() } };
+        const { data: now, etag } = await session.client().request('GET /authz/roles/{id}', at);
+        const gone = new Set(remove.map(permissionName));
+        const changed = await session.client().call('PUT /authz/roles/{id}', {
+          ...at,
+          ifMatch: etag,
+          body: {
+            name: options.name,
+            description: options.description,
+            permissions: [...now.permissions, ...add].filter((one) => !gone.has(permissionName(one))),
+            teamIDs: [...now.team_ids, ...addTeams].filter((id) => !removeTeams.includes(id)),
+          },
+        });
+        return one(changed, fields);
+      },
+    }),
+    delete: command({
+      summary: 'delete a role',
+      args: { role: role_ },
+      examples: ['atrium role delete auditor --yes'],
+      async run(session, { args }) {
+        const { id, name } = await findThing(session, 'role', args.role);
+        await confirm(session, `Delete the role ${name} of ${session.org()}?`);
+        await session.client().call('DELETE /authz/roles/{id}', { path: { id }, query: { org: session.org() } });
+        return said(`deleted the role ${name}`);
+      },
+    }),
+    export: roleExport,
+    apply: roleApply,
+  },
+};

@@ -1,0 +1,175 @@
+import type { Answer } from '../../client/client.ts';
+import { changesIn, listGiven } from '../changes.ts';
+import { command, type Group } from '../command.ts';
+import { forEach, requireUsers } from '../each.ts';
+import { all, findThing, idOf } from '../names.ts';
+import { type Columns, list, one, said } from '../output.ts';
+import { confirm } from '../terminal.ts';
+
+type Team = Answer<'GET /teams/{id}'>;
+
+const team_ = { about: 'name or ID of the team', kind: 'team' } as const;
+const users = { about: 'names of users', kind: 'user', many: true } as const;
+const rolesArg = { about: 'names or IDs of roles', kind: 'role', many: true } as const;
+const details = {
+  description: { about: 'what it is for', value: 'TEXT' },
+  permission: { about: 'what its members may do', value: 'LEVEL', choices: ['none', 'read', 'write', 'admin'] },
+  unit: { about: 'a unit that it works on', value: 'UNIT', many: true },
+} as const;
+
+const fields: Columns<Team> = {
+  id: (row) => row.id,
+  name: (row) => row.name,
+  organization: (row) => row.organization.username,
+  permission: (row) => row.permission,
+  description: (row) => row.description,
+  units: (row) => row.units,
+  roles: (row) => row.role_ids.map(String),
+};
+
+export const team: Group = {
+  summary: 'teams, who is in them, their roles',
+  commands: {
+    list: command({
+      summary: 'the teams of the organization',
+      examples: ['atrium team list --org acme'],
+      async run(session) {
+        const columns: Columns<Team> = {
+          id: (row) => row.id,
+          name: (row) => row.name,
+          permission: (row) => row.permission,
+          roles: (row) => row.role_ids.length,
+          description: (row) => row.description,
+        };
+        const path = { org: session.org() };
+        return list(await all(session.client().each('GET /orgs/{org}/teams', { path })), columns, 'none');
+      },
+    }),
+    show: command({
+      summary: 'one team',
+      args: { team: team_ },
+      examples: ['atrium team show operators'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'team', args.team) };
+        return one(await session.client().call('GET /teams/{id}', { path }), fields);
+      },
+    }),
+    create: command({
+      summary: 'make a team',
+      args: { name: { about: 'its name' } },
+      options: details,
+      examples: ['atrium team create auditors --permission none --description "Looks, touches nothing"'],
+      async run(session, { args, options }) {
+        const { description, permission, unit } = options;
+        const body = { name: args.name, description, permission, units: listGiven(unit) };
+        return one(
+          await session.client().call('POST /orgs/{org}/teams', { path: { org: session.org() }, body }),
+          fields,
+        );
+      },
+    }),
+    edit: command({
+      summary: 'change a team; what is not named stays',
+      args: { team: team_ },
+      options: { name: { about: 'a new name', value: 'NAME' }, ...details },
+      examples: ['atrium team edit auditors --permission read'],
+      async run(session, { args, options }) {
+        const { name, description, permission, unit } = options;
+        const body = changesIn({ name, description, permission, units: listGiven(unit) }, 'team edit');
+        const path = { id: await idOf(session, 'team', args.team) };
+        return one(await session.client().call('PATCH /teams/{id}', { path, body }), fields);
+      },
+    }),
+    delete: command({
+      summary: 'delete a team',
+      args: { team: team_ },
+      examples: ['atrium team delete auditors --yes'],
+      async run(session, { args }) {
+        const { id, name } = await findThing(session, 'team', args.team);
+        await confirm(session, `Delete the team ${name}?`);
+        await session.client().call('DELETE /teams/{id}', { path: { id } });
+        return said(`deleted the team ${name}`);
+      },
+    }),
+    members: command({
+      summary: 'who is in a team',
+      args: { team: team_ },
+      examples: ['atrium team members operators'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'team', args.team) };
+        const found = await all(session.client().each('GET /teams/{id}/members', { path }));
+        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'nobody');
+      },
+    }),
+    add: command({
+      summary: 'put people into a team',
+      args: { team: team_, user: users },
+      examples: ['atrium team add operators dan cat'],
+      async run(session, { args }) {
+        const id = await idOf(session, 'team', args.team);
+        await requireUsers(session, args.user);
+        await forEach(args.user, String, (username) =>
+          session.client().call('PUT /teams/{id}/members/{username}', { path: { id, username } }),
+        );
+        return said(`${args.user.join(', ')} in ${args.team}`);
+      },
+    }),
+    remove: command({
+      summary: 'take people out of a team',
+      args: { team: team_, user: users },
+      examples: ['atrium team remove operators cat'],
+      async run(session, { args }) {
+        const id = await idOf(session, 'team', args.team);
+        await requireUsers(session, args.user);
+        await forEach(args.user, String, (username) =>
+          session.client().call('DELETE /teams/{id}/members/{username}', { path: { id, username } }),
+        );
+        return said(`${args.user.join(', ')} no longer in ${args.team}`);
+      },
+    }),
+    roles: command({
+      summary: 'the custom roles of a team',
+      args: { team: team_ },
+      examples: ['atrium team roles operators'],
+      async run(session, { args }) {
+        const path = { id: await idOf(session, 'team', args.team) };
+        const found = await session.client().call('GET /teams/{id}/roles', { path });
+        return list(
+          found,
+          { id: (row) => row.id, name: (row) => row.name, description: (row) => row.description },
+          'none',
+        );
+      },
+    }),
+    grant: command({
+      summary: 'give custom roles to a team',
+      args: { team: team_, role: rolesArg },
+      examples: ['atrium team grant operators cluster-operator'],
+      async run(session, { args }) {
+        const id = await idOf(session, 'team', args.team);
+        const roles = await Promise.all(args.role.map((role) => findThing(session, 'role', role)));
+        await forEach(
+          roles,
+          ({ name }) => name,
+          (role) => session.client().call('PUT /teams/{id}/roles/{role}', { path: { id, role: role.id } }),
+        );
+        return said(`${args.team} has ${args.role.join(', ')}`);
+      },
+    }),
+    revoke: command({
+      summary: 'take custom roles from a team',
+      args: { team: team_, role: rolesArg },
+      examples: ['atrium team revoke operators cluster-operator'],
+      async run(session, { args }) {
+        const id = await idOf(session, 'team', args.team);
+        const roles = await Promise.all(args.role.map((role) => findThing(session, 'role', role)));
+        await forEach(
+          roles,
+          ({ name }) => name,
+          (role) => session.client().call('DELETE /teams/{id}/roles/{role}', { path: { id, role: role.id } }),
+        );
+        return said(`${args.team} no longer has ${args.role.join(', ')}`);
+      },
+    }),
+  },
+};

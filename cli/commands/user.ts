@@ -1,0 +1,154 @@
+import type { Answer } from '../../client/client.ts';
+import { changesIn } from '../changes.ts';
+import { command, type Group } from '../command.ts';
+import { misuse } from '../failure.ts';
+import { all } from '../names.ts';
+import { type Columns, list, one, said } from '../output.ts';
+import type { Session } from '../session.ts';
+import { askSecret, confirm, readInput } from '../terminal.ts';
+
+type User = Answer<'GET /users/{username}'>;
+
+const user_ = { about: 'name of the user', kind: 'user' } as const;
+const password = {
+  'password-stdin': { about: 'read a password from the standard input' },
+  'ask-password': { about: 'ask for a password on the terminal' },
+} as const;
+const yesNo = ['yes', 'no'] as const;
+
+const fields: Columns<User> = {
+  id: (row) => row.id,
+  login: (row) => row.login,
+  name: (row) => row.full_name,
+  email: (row) => row.email,
+  'site administrator': (row) => row.is_admin,
+  active: (row) => row.active,
+  'login prohibited': (row) => row.prohibit_login,
+  location: (row) => row.location,
+  website: (row) => row.website,
+  description: (row) => row.description,
+};
+
+/** Never an argument: a shell would remember it, and others could see it. */
+async function passwordIn(session: Session, options: Readonly<Record<keyof typeof password, boolean>>) {
+  if (options['password-stdin']) return readInput('-').split(/\r?\n/, 1)[0];
+  if (!options['ask-password']) return undefined;
+  if (!session.screen.isInteractive) throw misuse('there is nobody to ask: use --password-stdin');
+  return await askSecret('Password: ');
+}
+
+const isYes = (text: string | undefined) => (text === undefined ? undefined : text === 'yes');
+
+async function setActive(session: Session, username: string, active: boolean) {
+  await session.client().call('PATCH /admin/users/{username}', { path: { username }, body: { active } });
+  return said(
+    `${username} is ${active ? 'active again' : 'deactivated: no token, password or session of theirs works'}`,
+  );
+}
+
+export const user: Group = {
+  summary: 'people',
+  commands: {
+    list: command({
+      summary: 'all users, for site administrators',
+      options: { search: { about: 'only whose name or address holds this', value: 'TEXT' } },
+      examples: ['atrium user list', 'atrium user list --search ann'],
+      async run(session, { options }) {
+        const columns: Columns<User> = {
+          id: (row) => row.id,
+          login: (row) => row.login,
+          name: (row) => row.full_name,
+          email: (row) => row.email,
+          admin: (row) => row.is_admin,
+          active: (row) => row.active,
+        };
+        const query = { q: options.search };
+        return list(await all(session.client().each('GET /admin/users', { query })), columns, 'nobody');
+      },
+    }),
+    show: command({
+      summary: 'one user',
+      args: { user: user_ },
+      examples: ['atrium user show ann'],
+      async run(session, { args }) {
+        const path = { username: args.user };
+        const { data, etag } = await session.client().request('GET /users/{username}', { path });
+        // Only who may see everything gets a version with it; for others the rest would only look like an answer.
+        const { id, login, name, location, website, description } = fields;
+        const shown = { id, login, name, location, website, description } as Columns<User>;
+        return one(data, etag === undefined ? shown : fields);
+      },
+    }),
+    create: command({
+      summary: 'make a user',
+      args: { name: { about: 'their login name' }, email: { about: 'their address' } },
+      options: {
+        'full-name': { about: 'their name', value: 'TEXT' },
+        admin: { about: 'as a site administrator' },
+        ...password,
+      },
+      examples: [
+        'atrium user create fay fay@example.com --full-name "Fay Fisher"',
+        'atrium user create fay fay@example.com --password-stdin < password.txt',
+      ],
+      async run(session, { args, options }) {
+        const body = {
+          username: args.name,
+          email: args.email,
+          full_name: options['full-name'],
+          password: await passwordIn(session, options),
+          admin: options.admin || undefined,
+        };
+        return one(await session.client().call('POST /admin/users', { body }), fields);
+      },
+    }),
+    edit: command({
+      summary: 'change a user; what is not named stays',
+      args: { user: user_ },
+      options: {
+        'full-name': { about: 'a new name', value: 'TEXT' },
+        email: { about: 'a new primary address', value: 'ADDRESS' },
+        admin: { about: 'site administrator or not', value: 'YES-NO', choices: yesNo },
+        'prohibit-login': { about: 'whether signing in is prohibited', value: 'YES-NO', choices: yesNo },
+        ...password,
+      },
+      examples: ['atrium user edit fay --full-name "Fay Miller"', 'atrium user edit fay --admin yes'],
+      async run(session, { args, options }) {
+        const body = changesIn(
+          {
+            full_name: options['full-name'],
+            email: options.email,
+            admin: isYes(options.admin),
+            prohibit_login: isYes(options['prohibit-login']),
+            password: await passwordIn(session, options),
+          },
+          'user edit',
+        );
+        const path = { username: args.user };
+        return one(await session.client().call('PATCH /admin/users/{username}', { path, body }), fields);
+      },
+    }),
+    deactivate: command({
+      summary: 'let nobody do anything as this user, until activated again',
+      args: { user: user_ },
+      examples: ['atrium user deactivate fay'],
+      run: async (session, { args }) => await setActive(session, args.user, false),
+    }),
+    activate: command({
+      summary: 'undo a deactivation',
+      args: { user: user_ },
+      examples: ['atrium user activate fay'],
+      run: async (session, { args }) => await setActive(session, args.user, true),
+    }),
+    delete: command({
+      summary: 'delete a user for good',
+      args: { user: user_ },
+      examples: ['atrium user delete fay --yes'],
+      async run(session, { args }) {
+        await confirm(session, `Delete the user ${args.user} for good?`);
+        await session.client().call('DELETE /admin/users/{username}', { path: { username: args.user } });
+        return said(`deleted ${args.user}`);
+      },
+    }),
+  },
+};

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { command } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { one } from '../output.ts';
+
+const UNKNOWN = 'not asked: no server is known';
+
+export const version = command({
+  summary: 'versions of this program and of the server',
+  examples: ['atrium version'],
+  async run(session) {
+    const row = { program: `v${ownVersion()}`, node: process.version, server: await serverVersion() };
+    return one(row, { program: (it) => it.program, node: (it) => it.node, server: (it) => it.server });
+
+    /** Whoever is not signed in still learns the version of the program. */
+    async function serverVersion(): Promise<string> {
+      const url = session.env.ATRIUM_URL || session.context()?.context.url;
+      if (!url) return UNKNOWN;
+      try {
+        return (await session.connect({ url }).call('GET /version')).version;
+      } catch (error) {
+        if (error instanceof Failure) throw error;
+        return `unknown: ${(error as Error).message}`;
+      }
+    }
+  },
+});
+
+/** package.json stands one folder above cli/, in dist/ two. */
+export function ownVersion(): string {
+  for (const place of ['../../package.json', '../../../package.json']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version: string }).version;
+    } catch {}
+  }
+  return '0.0.0';
+}

@@ -1,0 +1,23 @@
+import { command } from '../command.ts';
+import { all, findObject } from '../names.ts';
+import { list } from '../output.ts';
+import { orRelationHint, relationNamed } from '../relation.ts';
+
+export const whoCan = command({
+  summary: 'everybody who may do something',
+  args: {
+    relation: { about: 'what they would do, such as connect or can_connect', kind: 'relation' },
+    object: { about: 'on what, such as cluster:prod, team:7 or org:acme', kind: 'object' },
+  },
+  examples: ['atrium who-can connect cluster:prod', 'atrium who-can delete org:acme --json'],
+  async run(session, { args }) {
+    const object = await findObject(session, args.object);
+    const relation = relationNamed(args.relation);
+    const people = session.client().each('GET /authz/objects/{objectType}/{objID}/principals', {
+      path: { objectType: object.type, objID: object.id },
+      query: { org: object.org, relation },
+    });
+    const found = await orRelationHint(all(people), relation, object);
+    return list(found, { name: (row) => row.name, id: (row) => row.id }, 'nobody');
+  },
+});

@@ -1,0 +1,30 @@
+import type { Kind } from './command.ts';
+import { all, listThings, OBJECT_TYPES, type ThingKind } from './names.ts';
+import { RELATIONS } from './relations.gen.ts';
+import type { Session } from './session.ts';
+
+const THINGS: readonly string[] = ['team', 'role', 'cluster', 'contract', 'robot'] satisfies ThingKind[];
+
+/** Names of a kind that could stand here. */
+export async function namesOf(session: Session, kind: Kind, typed: string): Promise<string[]> {
+  if (kind === 'context') return Object.keys(session.config().contexts);
+  if (kind === 'relation')
+    return [...new Set(Object.values(RELATIONS).flat())].map((one) => one.replace(/^can_/, '')).sort();
+  if (kind === 'object') return await objects(session, typed);
+  const client = session.client();
+  if (kind === 'org') return (await client.call('GET /user/settings/organizations')).map(({ username }) => username);
+  if (kind === 'credential') return (await client.call('GET /user/credentials')).map(({ name }) => name);
+  if (kind === 'user') {
+    const path = { org: session.org() };
+    return (await all(client.each('GET /orgs/{org}/members', { path }))).map(({ login }) => login);
+  }
+  return THINGS.includes(kind) ? (await listThings(session, kind as ThingKind)).map(({ name }) => name) : [];
+}
+
+async function objects(session: Session, typed: string): Promise<string[]> {
+  const [type = '', rest] = typed.split(':');
+  if (rest === undefined) return OBJECT_TYPES.map((one) => `${one}:`);
+  const kind = type === 'organization' ? 'org' : (type as Kind);
+  const names = await namesOf(session, kind, rest);
+  return names.map((name) => `${type}:${name}`);
+}

@@ -1,0 +1,95 @@
+import { CATALOGUE } from './catalogue.ts';
+import {
+  type Arg,
+  type Command,
+  GLOBAL,
+  isGroup,
+  isOnServer,
+  type Node,
+  type Option,
+  type ServerCommand,
+} from './command.ts';
+import { readValues } from './parse.ts';
+import type { Screen } from './screen.ts';
+import { createSession, type Session } from './session.ts';
+import { plain } from './text.ts';
+
+const PATIENCE = '1';
+/** Told to the shell, which completes files by itself. */
+export const FILES = ':files';
+
+/**
+ * What the last of these words could become, one a line, its meaning after a tab. Never fails: who is not signed in, or
+ * whose server does not answer in a second, just gets no names.
+ */
+export async function complete(words: readonly string[], env: NodeJS.ProcessEnv, screen: Screen): Promise<string[]> {
+  const before = words.slice(0, -1);
+  const last = words.at(-1) ?? '';
+  const found = await candidates(before, last, env, screen).catch(() => []);
+  return found.filter(([word]) => word === FILES || word.startsWith(last)).map((pair) => pair.map(plain).join('\t'));
+}
+
+type Candidate = readonly [word: string, about: string];
+
+async function candidates(
+  before: readonly string[],
+  last: string,
+  env: NodeJS.ProcessEnv,
+  screen: Screen,
+): Promise<Candidate[]> {
+  const [first, ...rest] = before;
+  if (first === undefined) return Object.entries(CATALOGUE).map(([name, { about }]) => [name, about]);
+  let node: Node | undefined = await CATALOGUE[first]?.load();
+  while (node && isGroup(node) && rest.length > 0) node = node.commands[rest.shift() ?? ''];
+  if (!node) return [];
+  if (isOnServer(node)) return onServer(node, rest.length === 0, last);
+  if (isGroup(node)) return Object.entries(node.commands).map(([name, { summary }]) => [name, summary]);
+  const options: Readonly<Record<string, Option>> = { ...node.options, ...GLOBAL };
+  const open = openOption(options, rest.at(-1) ?? '');
+  if (open) return await values(open, rest.slice(0, -1), node);
+  if (last.startsWith('-')) return Object.entries(options).map(([name, { about }]) => [`--${name}`, about]);
+  const arg = argumentAt(node, placeOf(rest, options));
+  return arg ? await values(arg, rest, node) : [];
+
+  async function values(of: Option | Arg, typed: readonly string[], command: Command): Promise<Candidate[]> {
+    if (of.choices) return of.choices.map((choice) => [choice, '']);
+    if (of.kind === 'file') return [[FILES, '']];
+    if (of.kind === undefined) return [];
+    const session = sessionFor(command, typed);
+    const { namesOf } = await import('./complete-names.ts');
+    return (await namesOf(session, of.kind, last)).map((name) => [name, '']);
+  }
+
+  /** With what was typed so far, so that --context and --org count; an unfinished line is no fault here. */
+  function sessionFor(command: Command, typed: readonly string[]): Session {
+    const lenient = { ...command, args: { words: { about: '', many: true, optional: true } } } as Command;
+    const { global } = readValues(lenient, typed, []);
+    return createSession({ ...global, timeout: PATIENCE }, env, screen);
+  }
+}
+
+function onServer({ subcommands = [], options = [] }: ServerCommand, isFirst: boolean, last: string): Candidate[] {
+  if (last.startsWith('-')) return options.map(({ name, help }) => [name, help]);
+  return isFirst && subcommands.length > 0 ? subcommands.map((word) => [word, '']) : [[FILES, '']];
+}
+
+/** The option whose value is being typed. */
+function openOption(options: Readonly<Record<string, Option>>, word: string): Option | undefined {
+  const found = Object.entries(options).find(([name, { short }]) => word === `--${name}` || word === `-${short}`);
+  return found?.[1].value === undefined ? undefined : found[1];
+}
+
+/** How many arguments were typed before. */
+function placeOf(words: readonly string[], options: Readonly<Record<string, Option>>): number {
+  let count = 0;
+  for (let at = 0; at < words.length; at++) {
+    if (!words[at]?.startsWith('-')) count++;
+    else if (openOption(options, words[at] ?? '')) at++;
+  }
+  return count;
+}
+
+function argumentAt({ args = {} }: Command, place: number): Arg | undefined {
+  const all = Object.values(args);
+  return all[place] ?? (all.at(-1)?.many ? all.at(-1) : undefined);
+}

@@ -1,0 +1,81 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { misuse, refused } from './failure.ts';
+
+/** A server and an account on it. */
+export interface Context {
+  readonly url: string;
+  readonly token?: string;
+  /** Set when signing in made the token, so that signing out can revoke it. */
+  readonly tokenId?: string;
+  readonly user?: string;
+  readonly org?: string;
+}
+
+export interface Config {
+  readonly current?: string;
+  readonly contexts: Readonly<Record<string, Context>>;
+}
+
+const OTHERS = 0o077;
+
+export function configPath(env: NodeJS.ProcessEnv = process.env): string {
+  if (process.platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'atrium', 'config.json');
+  // The standard says that a relative path counts as none.
+  const base = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME || homedir(), '.config');
+  return join(base, 'atrium', 'config.json');
+}
+
+/** Refuses a file that others can read: its tokens must be taken for known. */
+export function readConfig(path: string): Config {
+  const text = readPrivate(path);
+  if (text === undefined) return { contexts: {} };
+  try {
+    const { current, contexts } = JSON.parse(text) as Partial<Config>;
+    if (typeof contexts !== 'object' || contexts === null) throw new TypeError('no contexts');
+    for (const one of Object.values(contexts)) if (typeof one?.url !== 'string') throw new TypeError('no url');
+    return { contexts, ...(typeof current === 'string' && { current }) };
+  } catch {
+    throw misuse(`${path} is not a config file of this program: mend it, or delete it and type atrium login`);
+  }
+}
+
+function readPrivate(path: string): string | undefined {
+  try {
+    if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
+      throw misuse(`others can read ${path}, which holds tokens: type chmod 600 ${path}`);
+    }
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw misuse(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/** Whole or not at all, and for this user alone. */
+export function writeConfig(named: string, config: Config): void {
+  // Who keeps the file elsewhere and links to it here keeps the link.
+  const path = existsSync(named) ? realpathSync(named) : named;
+  const draft = `${path}.${process.pid}.${Date.now()}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    chmodSync(draft, 0o600);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw refused(`cannot write ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+  }
+}

@@ -1,0 +1,33 @@
+import { ApiError } from '../client/errors.ts';
+import { refused } from './failure.ts';
+import type { Session } from './session.ts';
+
+/** One call for each name. If one is refused, what was done before it is said, so that nobody has to guess. */
+export async function forEach<T>(items: readonly T[], nameOf: (item: T) => string, act: (item: T) => Promise<unknown>) {
+  const done: string[] = [];
+  for (const item of items) {
+    try {
+      await act(item);
+    } catch (error) {
+      if (done.length === 0 || !(error instanceof ApiError)) throw error;
+      throw refused(`${nameOf(item)}: ${error.message} (${done.join(', ')} went through before)`);
+    }
+    done.push(nameOf(item));
+  }
+}
+
+/** Before several are changed, all of them must exist. */
+export async function requireUsers(session: Session, names: readonly string[]): Promise<void> {
+  if (names.length < 2) return;
+  await Promise.all(
+    names.map(async (username) => {
+      try {
+        await session.client().call('GET /users/{username}', { path: { username } });
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404)
+          throw refused(`no user is called ${JSON.stringify(username)}; nothing was changed`);
+        throw error;
+      }
+    }),
+  );
+}

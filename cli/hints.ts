@@ -1,0 +1,35 @@
+import type { ApiError } from '../client/errors.ts';
+import { Failure, refused } from './failure.ts';
+import type { Session } from './session.ts';
+import { didYouMean } from './suggest.ts';
+
+type Typed = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** A 404 that is about a name which was typed: says which one, and what may have been meant. */
+export async function withHint(error: ApiError, session: Session, args: Typed): Promise<Error> {
+  const about = /^(organization|user) does not exist/.exec(error.message)?.[1];
+  const typed = about === 'organization' ? (word(args.org) ?? session.orgIfAny()) : word(args.user ?? args.who);
+  if (about === undefined || typed === undefined || error.status !== 404) return error;
+  try {
+    const known = about === 'organization' ? await organizations(session) : await users(session, typed);
+    const who = about === 'organization' ? 'organization that you can see' : about;
+    return refused(`no ${who} is called ${JSON.stringify(typed)}${didYouMean(typed, known)}`);
+  } catch (failure) {
+    return failure instanceof Failure ? failure : error;
+  }
+}
+
+/** Of several names it is not known which one was refused, unless there is only one. */
+function word(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.length === 1 ? value[0] : undefined;
+}
+
+async function organizations(session: Session): Promise<string[]> {
+  return (await session.client().call('GET /user/settings/organizations')).map(({ username }) => username);
+}
+
+/** Whose name begins alike: a slip is rarely in the first two letters. */
+async function users(session: Session, typed: string): Promise<string[]> {
+  const { data } = await session.client().call('GET /users/search', { query: { q: typed.slice(0, 2), limit: 50 } });
+  return data.map(({ login }) => login);
+}

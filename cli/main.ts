@@ -1,0 +1,72 @@
+import type { ApiError } from '../client/errors.ts';
+import { CATALOGUE } from './catalogue.ts';
+import { EXIT, Failure } from './failure.ts';
+import { read } from './parse.ts';
+import { createScreen, type Screen } from './screen.ts';
+import { plain } from './text.ts';
+
+interface Surroundings {
+  /** The program of the server, which runs what needs the server's own machine. */
+  runOnServer(): Promise<unknown>;
+}
+
+export async function main(argv: readonly string[], { runOnServer }: Surroundings): Promise<void> {
+  const screen = createScreen(process.env);
+  try {
+    process.exitCode = await run(argv, screen, runOnServer);
+  } catch (error) {
+    process.exitCode = await explain(error, screen);
+  }
+}
+
+async function run(argv: readonly string[], screen: Screen, runOnServer: () => Promise<unknown>): Promise<number> {
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./complete.ts');
+    for (const line of await complete(argv.slice(1), process.env, screen)) screen.write(line);
+    return 0;
+  }
+  const found = await read(argv, Object.keys(CATALOGUE), async (name) =>
+    Object.hasOwn(CATALOGUE, name) ? await CATALOGUE[name]?.load() : undefined,
+  );
+  if (found.what === 'server') {
+    await runOnServer();
+    return Number(process.exitCode ?? 0);
+  }
+  if (found.what === 'help') {
+    const { help } = await import('./help.ts');
+    for (const line of help(found.path, found.node, screen.style)) screen.write(line);
+    return 0;
+  }
+  const { command, values } = found;
+  const { createSession } = await import('./session.ts');
+  const session = createSession(values.global, process.env, screen);
+  const shown = await command.run(session, values as never).catch(async (error: unknown) => {
+    if ((error as { status?: unknown }).status !== 404) throw error;
+    const { withHint } = await import('./hints.ts');
+    throw await withHint(error as ApiError, session, values.args);
+  });
+  if (!shown) return 0;
+  await screen.show(shown, session.format);
+  return shown.exit ?? 0;
+}
+
+/** One line that says what was wrong, and the code that scripts look at. */
+async function explain(error: unknown, screen: Screen): Promise<number> {
+  if (error instanceof Failure) {
+    screen.complain(plain(error.message));
+    return error.exit;
+  }
+  const { ApiError, UnreachableError } = await import('../client/errors.ts');
+  if (error instanceof UnreachableError) {
+    screen.complain(plain(`${error.message}; is the server running, and is the address right?`));
+    return EXIT.unreachable;
+  }
+  if (error instanceof ApiError) {
+    const { wordsFor } = await import('./refusal.ts');
+    const { line, exit } = wordsFor(error);
+    screen.complain(plain(line));
+    return exit;
+  }
+  screen.complain(`this is a fault of the program, please report it: ${(error as Error)?.stack ?? String(error)}`);
+  return EXIT.refused;
+}

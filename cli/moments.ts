@@ -1,0 +1,26 @@
+import { misuse } from './failure.ts';
+
+const UNITS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400, w: 604_800 };
+const SPAN = /^(\d{1,6})(m|h|d|w)$/;
+
+/** `90d` is so long from now, or before it; a date or a moment is what it is. */
+export function momentIn(text: string, direction: 1 | -1, now = Date.now()): string {
+  const [, count, unit = ''] = SPAN.exec(text) ?? [];
+  const span = count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0) * 1000;
+  const moment = span === undefined ? readDate(text) : now + direction * span;
+  if (!(Math.abs(moment) < 8.64e15))
+    throw misuse(`${JSON.stringify(text)} is no time: write 90d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z`);
+  return new Date(moment).toISOString().replace('.000Z', 'Z');
+}
+
+function readDate(text: string): number {
+  return /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}
+
+/** A time for people: without the seconds of a day nobody asks about. `never` is the beginning of Unix time. */
+export function shortTime(text: string | null | undefined): string {
+  if (!text) return 'never';
+  return text.startsWith('1970-01-01T00:00:00') ? 'never' : text.replace('T', ' ').replace(/(:\d\d)(\.\d+)?Z$/, '$1Z');
+}

@@ -1,0 +1,122 @@
+import { misuse, refused } from './failure.ts';
+import type { Session } from './session.ts';
+import { didYouMean } from './suggest.ts';
+
+export interface Named {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+export type ThingKind = 'team' | 'role' | 'cluster' | 'contract' | 'robot';
+
+const MOST_ID = 2n ** 63n - 1n;
+const WORD: Readonly<Record<ThingKind, string>> = {
+  team: 'team',
+  role: 'role',
+  cluster: 'cluster',
+  contract: 'contract',
+  robot: 'robot account',
+};
+
+/** All things of a kind in the organization. */
+export async function listThings(session: Session, kind: ThingKind): Promise<Named[]> {
+  const client = session.client();
+  if (kind === 'cluster' && session.orgIfAny() === undefined) {
+    return [...(await client.call('GET /user/clusters', { query: { all: 'true' } }))];
+  }
+  const org = session.org();
+  if (kind === 'role') return [...(await client.call('GET /authz/roles', { query: { org } }))];
+  const path = { org };
+  if (kind === 'team') return await all(client.each('GET /orgs/{org}/teams', { path }));
+  if (kind === 'cluster') return await all(client.each('GET /orgs/{org}/clusters', { path }));
+  if (kind === 'contract') return await all(client.each('GET /orgs/{org}/contracts', { path }));
+  return await all(client.each('GET /orgs/{org}/robots', { path }));
+}
+
+/** The thing of that name; digits alone are an ID, which needs no looking up. */
+export async function idOf(session: Session, kind: ThingKind, text: string): Promise<bigint> {
+  return (await findThing(session, kind, text)).id;
+}
+
+export async function findThing(session: Session, kind: ThingKind, text: string): Promise<Named> {
+  if (/^\d+$/.test(text)) return { id: readId(text), name: text };
+  const found = await narrowed(session, kind, text);
+  const exact = found.filter(({ name }) => name === text);
+  const [one, another] =
+    exact.length > 0 ? exact : found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  if (one && !another) return one;
+  if (one && another) {
+    throw refused(`more than one ${WORD[kind]} is called ${text}: use an ID (${exact.map(({ id }) => id).join(', ')})`);
+  }
+  const names = (await listThings(session, kind)).map(({ name }) => name);
+  const where = session.orgIfAny() === undefined ? 'here' : `in ${session.org()}`;
+  throw refused(`no ${WORD[kind]} ${where} is called ${JSON.stringify(text)}${didYouMean(text, names)}`);
+}
+
+/** The server looks clusters up by name, because there may be thousands. */
+async function narrowed(session: Session, kind: ThingKind, name: string): Promise<Named[]> {
+  if (kind !== 'cluster' || session.orgIfAny() === undefined) return await listThings(session, kind);
+  const client = session.client();
+  return await all(client.each('GET /orgs/{org}/clusters', { path: { org: session.org() }, query: { name } }));
+}
+
+export function readId(text: string): bigint {
+  const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+  if (id < 1n || id > MOST_ID) throw misuse(`${JSON.stringify(text.slice(0, 40))} is no ID: a number from 1 on`);
+  return id;
+}
+
+export interface ObjectRef {
+  readonly type: string;
+  readonly id: bigint;
+  /** As it is called in answers to people. */
+  readonly name: string;
+  readonly org: string;
+}
+
+const ALIASES: Readonly<Record<string, string>> = { org: 'organization', robot: 'robot_ac' };
+/** What the authorization model answers questions about; other things have names too, but nobody holds relations on them. */
+export const OBJECT_TYPES = ['organization', 'team', 'cluster', 'contract', 'robot'] as const;
+const NAMED_TYPES: readonly string[] = [...OBJECT_TYPES, 'role'];
+
+/** `cluster:prod`, `team:7`, `org:acme`: an object of the authorization model, by name or ID. */
+export async function findObject(
+  session: Session,
+  text: string,
+  types: readonly string[] = OBJECT_TYPES,
+): Promise<ObjectRef> {
+  const colon = text.indexOf(':');
+  if (colon < 1 || colon === text.length - 1) {
+    throw misuse(`${JSON.stringify(text)} is no object: write its type and its name, such as cluster:prod`);
+  }
+  const typed = text.slice(0, colon).toLowerCase();
+  const name = text.slice(colon + 1);
+  const type = ALIASES[typed] ?? typed;
+  const thing = type === 'robot_ac' ? 'robot' : type;
+  if (!types.includes(thing)) {
+    const hint = didYouMean(typed, types);
+    throw misuse(`nothing can be asked about ${JSON.stringify(typed)}${hint}: one of ${types.join(', ')}`);
+  }
+  if (type === 'organization') return await findOrganization(session, name);
+  const found = await findThing(session, thing as ThingKind, name);
+  return { type, id: found.id, name: found.name, org: session.org() };
+}
+
+/** As the audit log names it: by type and ID. A type alone, an ID, and what has no names stay as they are. */
+export async function objectByType(session: Session, text: string): Promise<string> {
+  const [typed = '', name] = text.split(/:(.*)/s);
+  const type = ALIASES[typed] ?? typed;
+  if (name === undefined || name === '' || /^\d+$/.test(name)) return text.replace(typed, type);
+  const found = await findObject(session, text, NAMED_TYPES);
+  return `${found.type}:${found.id}`;
+}
+
+async function findOrganization(session: Session, name: string): Promise<ObjectRef> {
+  if (/^\d+$/.test(name)) return { type: 'organization', id: readId(name), name, org: session.org() };
+  const { id, username } = await session.client().call('GET /orgs/{org}', { path: { org: name } });
+  return { type: 'organization', id, name: username, org: username };
+}
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  return await Array.fromAsync(items);
+}

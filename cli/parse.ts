@@ -1,0 +1,160 @@
+import {
+  type Args,
+  type Command,
+  GLOBAL,
+  type GlobalValues,
+  isGroup,
+  isOnServer,
+  type Node,
+  type Option,
+} from './command.ts';
+import { misuse } from './failure.ts';
+import { didYouMean } from './suggest.ts';
+
+export type Read =
+  /** What was asked for is help, of the program, of a group or of a command. */
+  | { readonly what: 'help'; readonly path: readonly string[]; readonly node?: Node }
+  | { readonly what: 'server' }
+  | { readonly what: 'run'; readonly path: readonly string[]; readonly command: Command; readonly values: Read.Values };
+
+export declare namespace Read {
+  interface Values {
+    readonly args: Readonly<Record<string, string | readonly string[] | undefined>>;
+    readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+    readonly global: GlobalValues;
+  }
+}
+
+type Load = (name: string) => Promise<Node | undefined>;
+
+/** Finds the command that the words name, and reads the rest by what it declares. */
+export async function read(argv: readonly string[], names: readonly string[], load: Load): Promise<Read> {
+  const { path, node, rest } = await findNode(argv, names, load);
+  // Its own program tells more about it, but only when it is asked in its own words.
+  if (node && isOnServer(node)) return argv[0] === 'help' ? { what: 'help', path, node } : { what: 'server' };
+  const wantsHelp = rest.slice(0, endOfOptions(rest)).some((word) => word === '--help' || word === '-h');
+  if (!node || wantsHelp || isGroup(node)) {
+    const [word] = rest.filter((one) => one !== '--help' && one !== '-h');
+    if (!wantsHelp && node && isGroup(node)) throw missingVerb(path, Object.keys(node.commands), word);
+    return node ? { what: 'help', path, node } : { what: 'help', path };
+  }
+  return { what: 'run', path, command: node, values: readValues(node, rest, path) };
+}
+
+async function findNode(argv: readonly string[], names: readonly string[], load: Load) {
+  const [first, ...rest] = argv;
+  if (first === undefined || first === '--help' || first === '-h') return { path: [], node: undefined, rest: [] };
+  if (first === 'help') return await findNode([...rest.filter((word) => word !== '--help'), '--help'], names, load);
+  if (first === '--version') return await findNode(['version', ...rest], names, load);
+  if (first.startsWith('-')) throw misuse(`${first} comes after the command; type atrium --help`);
+  let node = await load(first);
+  if (!node) throw misuse(`there is no command ${shown(first)}${didYouMean(first, names)}; type atrium --help`);
+  const path = [first];
+  while (isGroup(node)) {
+    const [word] = rest;
+    if (word === undefined || !Object.hasOwn(node.commands, word)) break;
+    node = node.commands[word] as Node;
+    path.push(word);
+    rest.shift();
+  }
+  return { path, node, rest };
+}
+
+function missingVerb(path: readonly string[], verbs: readonly string[], word: string | undefined): Error {
+  const here = ['atrium', ...path].join(' ');
+  if (word === undefined) return misuse(`${here} needs one of ${verbs.join(', ')}; type ${here} --help`);
+  const what = word.startsWith('-') ? `${word} comes after the command` : `there is no ${here} ${shown(word)}`;
+  return misuse(`${what}${didYouMean(word, verbs)}; type ${here} --help`);
+}
+
+export function readValues(node: Command, words: readonly string[], path: readonly string[]): Read.Values {
+  const here = ['atrium', ...path].join(' ');
+  const known: Readonly<Record<string, Option>> = { ...GLOBAL, ...node.options };
+  const given = new Map<string, (string | true)[]>();
+  const free: string[] = [];
+  const end = endOfOptions(words);
+  for (let place = 0; place < words.length; place++) {
+    const word = words[place] ?? '';
+    if (place >= end || !word.startsWith('-') || word === '-') {
+      if (place !== end) free.push(word);
+      continue;
+    }
+    const [name, attached] = nameAndValue(word, known, here);
+    const option = known[name] as Option;
+    if (option.value === undefined) {
+      if (attached !== undefined) throw misuse(`--${name} takes no value; type ${here} --help`);
+      note(given, name, true);
+      continue;
+    }
+    const value = attached ?? words[++place];
+    if (value === undefined || place === end) throw misuse(`--${name} needs ${option.value}; type ${here} --help`);
+    note(given, name, checked(value, option.choices, `--${name}`));
+  }
+  for (const [name, values] of given) {
+    if (values.length > 1 && !known[name]?.many && known[name]?.value) throw misuse(`--${name} is given twice`);
+  }
+  const pickValue = (name: string, option: Option) => {
+    const values = given.get(name) ?? [];
+    return option.value === undefined ? values.length > 0 : option.many ? values : values[0];
+  };
+  const pick = (options: Readonly<Record<string, Option>>) =>
+    Object.fromEntries(Object.entries(options).map(([name, option]) => [name, pickValue(name, option)]));
+  return {
+    args: readArgs(node.args ?? {}, free, here),
+    options: pick(node.options ?? {}) as Read.Values['options'],
+    global: pick(GLOBAL) as unknown as GlobalValues,
+  };
+}
+
+function endOfOptions(words: readonly string[]): number {
+  const end = words.indexOf('--');
+  return end < 0 ? words.length : end;
+}
+
+function nameAndValue(
+  word: string,
+  known: Readonly<Record<string, Option>>,
+  here: string,
+): readonly [name: string, value: string | undefined] {
+  if (word.startsWith('--')) {
+    const equals = word.indexOf('=');
+    const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
+    if (Object.hasOwn(known, name)) return [name, equals < 0 ? undefined : word.slice(equals + 1)];
+    const names = Object.keys(known).map((one) => `--${one}`);
+    throw misuse(`there is no option --${shown(name)}${didYouMean(`--${name}`, names)}; type ${here} --help`);
+  }
+  const found = Object.entries(known).find(([, option]) => option.short === word[1]);
+  if (!found || (found[1].value === undefined && word.length > 2)) {
+    throw misuse(`there is no option ${shown(word)}; type ${here} --help`);
+  }
+  return [found[0], word.length > 2 ? word.slice(2) : undefined];
+}
+
+function readArgs(args: Args, free: readonly string[], here: string) {
+  const left = [...free];
+  const values = Object.entries(args).map(([name, { optional, many, choices }]) => {
+    if (left.length === 0 && !optional) throw misuse(`${name.toUpperCase()} is missing; type ${here} --help`);
+    const taken = many ? left.splice(0) : left.splice(0, 1);
+    for (const value of taken) {
+      if (value === '') throw misuse(`${name.toUpperCase()} is empty; type ${here} --help`);
+      checked(value, choices, name.toUpperCase());
+    }
+    return [name, many ? taken : taken[0]] as const;
+  });
+  if (left.length > 0) throw misuse(`${shown(left[0] ?? '')} is one word too many; type ${here} --help`);
+  return Object.fromEntries(values);
+}
+
+function checked(value: string, choices: readonly string[] | undefined, what: string): string {
+  if (choices === undefined || choices.includes(value)) return value;
+  throw misuse(`${what} cannot be ${shown(value)}${didYouMean(value, choices)}: one of ${choices.join(', ')}`);
+}
+
+function note(given: Map<string, (string | true)[]>, name: string, value: string | true): void {
+  given.set(name, [...(given.get(name) ?? []), value]);
+}
+
+/** A word of the user's in a message: short, and nothing in it can steer the terminal. */
+function shown(word: string): string {
+  return JSON.stringify(word.length > 60 ? `${word.slice(0, 57)}…` : word);
+}

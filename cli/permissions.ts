@@ -1,0 +1,30 @@
+import { misuse } from './failure.ts';
+import type { Session } from './session.ts';
+import { didYouMean } from './suggest.ts';
+
+export interface Permission {
+  readonly namespace: string;
+  readonly action: string;
+}
+
+export function permissionName({ namespace, action }: Permission): string {
+  return `${namespace}:${action}`;
+}
+
+/** `cluster_mgmt:view clusters`, or the action alone where only one namespace has it. */
+export async function readPermissions(session: Session, texts: readonly string[]): Promise<Permission[]> {
+  if (texts.length === 0) return [];
+  const query = { org: session.org() };
+  const { permissions } = await session.client().call('GET /authz/roles/available_permissions', { query });
+  return texts.map((text) => {
+    const word = text.trim().toLowerCase();
+    const found = permissions.filter((one) => permissionName(one) === word || one.action === word);
+    const [first, second] = found;
+    if (first && !second) return { namespace: first.namespace, action: first.action };
+    if (second) throw misuse(`${JSON.stringify(text)} is more than one: ${found.map(permissionName).join(', ')}`);
+    const names = permissions.flatMap((one) => [permissionName(one), one.action]);
+    throw misuse(
+      `there is no permission ${JSON.stringify(text)}${didYouMean(text, names)}; type atrium role permissions`,
+    );
+  });
+}

@@ -1,0 +1,27 @@
+import { ApiError } from '../client/errors.ts';
+import { refused } from './failure.ts';
+import type { ObjectRef } from './names.ts';
+import { didYouMean } from './suggest.ts';
+
+/** `connect` means `can_connect`; a relation that is none of these, such as `member`, is written after a colon. */
+export function relationNamed(text: string): string {
+  if (text.startsWith(':')) return text.slice(1);
+  const word = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  return word.startsWith('can_') ? word : `can_${word}`;
+}
+
+/** The server knows the model; the list that came with this program only helps to find the right word. */
+export async function orRelationHint<T>(asked: Promise<T>, relation: string, object: ObjectRef): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400 || !error.message.includes('has no relation')) throw error;
+    const { RELATIONS } = await import('./relations.gen.ts');
+    const known = RELATIONS[object.type] ?? [];
+    const hint = didYouMean(relation, known);
+    throw refused(`${error.message}${hint || (known.length > 0 ? `: one of ${known.join(', ')}` : '')}`);
+  }
+}

@@ -1,0 +1,40 @@
+import { asJson, asYaml, type Shown, type Style } from './output.ts';
+
+const ESCAPE = '\u001b[';
+
+/** What a person or a script sees: answers on the standard output, everything else on the standard error. */
+export function createScreen(env: NodeJS.ProcessEnv) {
+  const { stdout, stderr } = process;
+  // Who reads only the beginning, as head does, has not found a fault.
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  }
+  const hasColours = (stream: { isTTY?: boolean }) => Boolean(stream.isTTY) && !env.NO_COLOR && env.TERM !== 'dumb';
+  const style = styleFor(hasColours(stdout), stdout.isTTY ? stdout.columns || undefined : undefined);
+  return { show, write, note, complain, style, isInteractive: Boolean(process.stdin.isTTY && stderr.isTTY) };
+
+  async function show(shown: Shown, format: 'text' | 'json' | 'yaml'): Promise<void> {
+    if (format === 'text') for (const line of shown.lay(style)) write(line);
+    else if (shown.data !== undefined) write(format === 'json' ? asJson(shown.data) : await asYaml(shown.data));
+  }
+
+  function write(line: string): void {
+    stdout.write(`${line}\n`);
+  }
+
+  function note(line: string): void {
+    stderr.write(`${line}\n`);
+  }
+
+  function complain(line: string): void {
+    stderr.write(`${styleFor(hasColours(stderr), undefined).bad('atrium:')} ${line}\n`);
+  }
+}
+
+export type Screen = ReturnType<typeof createScreen>;
+
+function styleFor(colours: boolean, width: number | undefined): Style {
+  const paint = (code: number, end: number) => (text: string) =>
+    colours ? `${ESCAPE}${code}m${text}${ESCAPE}${end}m` : text;
+  return { width, bold: paint(1, 22), dim: paint(2, 22), good: paint(32, 39), bad: paint(31, 39) };
+}

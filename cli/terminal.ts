@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { misuse, refused } from './failure.ts';
+import type { Session } from './session.ts';
+
+const INTERRUPT = '\u0003';
+const END = '\u0004';
+const MOST_INPUT = 4 * 1024 * 1024;
+
+/** Asks before something is lost; where nobody can be asked, the command line must say yes. */
+export async function confirm(session: Session, question: string): Promise<void> {
+  if (session.assumeYes) return;
+  if (!session.screen.isInteractive) throw misuse(`${question} There is nobody to ask: add --yes`);
+  const answer = await ask(`${question} Type yes: `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw refused('nothing was changed');
+}
+
+export async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const dialogue = createInterface({ input: process.stdin, output: process.stderr });
+  return await new Promise((resolve, reject) => {
+    dialogue.once('close', () => reject(refused('nothing was typed')));
+    dialogue.once('SIGINT', () => process.exit(130));
+    void dialogue.question(question).then((answer) => {
+      resolve(answer);
+      dialogue.close();
+    });
+  });
+}
+
+/** What is typed is not shown, and goes into no history. */
+export async function askSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  stdin.setRawMode(true);
+  try {
+    return await new Promise((resolve, reject) => {
+      let typed = '';
+      stdin.setEncoding('utf8').on('data', function hear(chunk: string) {
+        for (const letter of chunk) {
+          if (letter === INTERRUPT) process.exit(130);
+          if (letter === '\r' || letter === '\n' || letter === END) {
+            stdin.off('data', hear).pause();
+            return letter === END && typed === '' ? reject(refused('nothing was typed')) : resolve(typed);
+          }
+          typed = letter === '\u007f' || letter === '\b' ? typed.slice(0, -1) : typed + letter;
+        }
+      });
+      stdin.resume();
+    });
+  } finally {
+    stdin.setRawMode(false);
+    stderr.write('\n');
+  }
+}
+
+/** A file, or with `-` what is piped in. */
+export function readInput(file: string): string {
+  if (file === '-' && process.stdin.isTTY) throw misuse('- means that something is piped in, but nothing is');
+  try {
+    const text = readFileSync(file === '-' ? 0 : file, 'utf8');
+    if (text.length > MOST_INPUT) throw misuse(`${file} is too large`);
+    return text;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw misuse(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : code}`);
+  }
+}
+
+/** Says on a terminal that long work goes on; elsewhere it is silent. */
+export function progress(isShown: boolean) {
+  const from = performance.now();
+  let last = 0;
+  return { tell, done };
+
+  function tell(text: string): void {
+    const now = performance.now();
+    if (!isShown || now - from < 400 || now - last < 100) return;
+    last = now;
+    process.stderr.write(`\r\u001b[K${text}`);
+  }
+
+  function done(): void {
+    if (last > 0) process.stderr.write('\r\u001b[K');
+  }
+}

@@ -1,0 +1,176 @@
+import type { Operations } from './api.gen.ts';
+import { UnreachableError } from './errors.ts';
+import { writeJson } from './json.ts';
+import { addressOf, dataOf, nextPage, reasonOf, refusal } from './wire.ts';
+
+export type OperationName = keyof Operations;
+export type Answer<Name extends OperationName> = Operations[Name]['answer'];
+export type Input<Name extends OperationName> = Operations[Name]['input'] & CallOptions;
+/** One entry of a list, whether it comes in pages or with a cursor. */
+export type Item<Name extends OperationName> =
+  Answer<Name> extends readonly (infer One)[]
+    ? One
+    : Answer<Name> extends { readonly items: readonly (infer One)[] }
+      ? One
+      : never;
+/** May be left out where nothing in it is required. */
+type Inputs<Name extends OperationName> =
+  Partial<Input<Name>> extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>];
+
+export interface CallOptions {
+  /** Only when the thing still has this ETag, else the server refuses with 412. */
+  readonly ifMatch?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** Every operation of the OpenAPI document is a name here: `call('GET /user/teams')`. */
+export interface Client {
+  readonly baseUrl: string;
+  /** The answer itself. */
+  call<Name extends OperationName>(name: Name, ...input: Inputs<Name>): Promise<Answer<Name>>;
+  /** The answer with its ETag and what else its headers say. */
+  request<Name extends OperationName>(name: Name, ...input: Inputs<Name>): Promise<Reply<Answer<Name>>>;
+  /** Every entry of a list, page after page. */
+  each<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<Item<Name>>;
+  /** An answer that is a stream of lines, one by one, however long it is. */
+  lines<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<string>;
+}
+
+/** A body that is sent as it is: JSON whose numbers nobody may touch, or another type. */
+export class RawBody {
+  readonly text: string;
+  readonly type: string;
+  constructor(text: string, type = 'application/json') {
+    this.text = text;
+    this.type = type;
+  }
+}
+
+/** As much of `fetch` as is used here, so that another one can stand in for it. */
+export type Fetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string; redirect: 'error'; signal: AbortSignal },
+) => Promise<{
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: unknown;
+  text(): Promise<string>;
+}>;
+
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly token?: string | undefined;
+  readonly fetch?: Fetch;
+  readonly timeoutMs?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Reply<Data> {
+  readonly data: Data;
+  readonly status: number;
+  readonly etag: string | undefined;
+  /** How many entries a paged list has in all. */
+  readonly total: number | undefined;
+  readonly nextPage: number | undefined;
+  readonly requestId: string;
+}
+
+interface AnyInput extends CallOptions {
+  readonly path?: Readonly<Record<string, unknown>> | undefined;
+  readonly query?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: unknown;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_LIMIT = 50;
+
+export function createClient(options: ClientOptions): Client {
+  const base = options.baseUrl.replace(/\/+$/, '');
+  const send = (options.fetch ?? fetch) as Fetch;
+  const call = async (name: string, input?: AnyInput) => (await ask(name, input ?? {})).data;
+  const request = (name: string, input?: AnyInput) => ask(name, input ?? {});
+  return { baseUrl: base, call, request, each, lines } as Client;
+
+  async function* each(name: string, input: AnyInput = {}): AsyncGenerator<unknown> {
+    let query: Readonly<Record<string, unknown>> = { limit: MOST_LIMIT, ...input.query };
+    for (;;) {
+      const { data, nextPage } = await ask(name, { ...input, query });
+      const { items, next_cursor: cursor } = Array.isArray(data)
+        ? { items: data, next_cursor: null }
+        : (data as { items: readonly unknown[]; next_cursor: string | null });
+      yield* items;
+      if (cursor) query = { ...query, cursor };
+      else if (nextPage !== undefined && items.length > 0) query = { ...query, page: nextPage };
+      else return;
+    }
+  }
+
+  async function* lines(name: string, input: AnyInput = {}): AsyncGenerator<string> {
+    const { answer, failed } = await fetchOnce(name, { timeoutMs: 0, ...input });
+    if (answer.status >= 400) throw refusal(answer, await answer.text());
+    const decoder = new TextDecoder();
+    let rest = '';
+    try {
+      for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+        const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+        rest = parts.pop() ?? '';
+        yield* parts;
+      }
+    } catch (error) {
+      throw failed(error);
+    }
+    if (rest !== '') yield rest;
+  }
+
+  async function ask(name: string, input: AnyInput): Promise<Reply<unknown>> {
+    const { answer, failed } = await fetchOnce(name, input);
+    const text = await answer.text().catch((error: unknown) => {
+      throw failed(error);
+    });
+    if (answer.status >= 400) throw refusal(answer, text);
+    const header = (key: string) => answer.headers.get(key) ?? undefined;
+    const total = header('x-total-count');
+    return {
+      data: dataOf(name, text, header('content-type') ?? '', base),
+      status: answer.status,
+      etag: header('etag'),
+      total: total === undefined ? undefined : Number(total),
+      nextPage: nextPage(header('link')),
+      requestId: header('x-request-id') ?? '',
+    };
+  }
+
+  async function fetchOnce(name: string, input: AnyInput) {
+    const timeoutMs = input.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const clock = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : new AbortController().signal;
+    const signal = input.signal ? AbortSignal.any([clock, input.signal]) : clock;
+    const body = input.body instanceof RawBody ? input.body : input.body === undefined ? undefined : json(input.body);
+    const failed = (error: unknown): Error => {
+      if (input.signal?.aborted) return error as Error;
+      if (clock.aborted) return new UnreachableError(`${base} did not answer within ${timeoutMs / 1000} s`);
+      return new UnreachableError(`cannot reach ${base}: ${reasonOf(error)}`, { cause: error });
+    };
+    const headers = {
+      Accept: 'application/json',
+      ...(options.token && { Authorization: `token ${options.token}` }),
+      ...(body && { 'Content-Type': body.type }),
+      ...(input.ifMatch && { 'If-Match': input.ifMatch }),
+      ...options.headers,
+      ...input.headers,
+    };
+    const init = { method: name.slice(0, name.indexOf(' ')), headers, redirect: 'error', signal } as const;
+    const url = base + addressOf(name, input.path, input.query);
+    try {
+      const answer = await send(url, body ? { ...init, body: body.text } : init);
+      return { answer, failed };
+    } catch (error) {
+      throw failed(error);
+    }
+  }
+}
+
+function json(body: unknown): RawBody {
+  return new RawBody(writeJson(body));
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { CATALOGUE } from '../../cli/catalogue.ts';
+import { type Cli, cliAs, openCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/db.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+const execute = promisify(execFile);
+const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+for (const shell of ['zsh', 'fish']) {
+  if (!has(shell))
+    process.stderr.write(`\n!!! NOT TRIED: ${shell} is not installed, so its completion was not evaluated\n`);
+}
+
+describe('completion', () => {
+  let house: TestHouse;
+  let ann: Cli;
+  const folder = temporaryFolder();
+  before(async () => {
+    house = await openTestHouse();
+    ann = cliAs(house, 'ann');
+    const program = join(folder, 'atrium');
+    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${resolve('bin/atrium.mjs')}" "$@"\n`);
+    chmodSync(program, 0o755);
+    writeFileSync(join(folder, 'roles.yaml'), '');
+  });
+  after(() => house.close());
+
+  const words = async (...typed: string[]) =>
+    (await ann(['__complete', ...typed])).stdout
+      .split('\n')
+      .map((line) => line.split('\t')[0])
+      .slice(0, -1);
+
+  it('knows commands, options, choices and names', async () => {
+    assert.deepEqual(await words(''), Object.keys(CATALOGUE));
+    assert.deepEqual(await words('wh'), ['whoami', 'who-can']);
+    assert.deepEqual(await words('email', ''), ['list', 'add', 'delete']);
+    assert.deepEqual(await words('robot', 'token', 'c'), ['create']);
+    assert.deepEqual(await words('can', '--w'), ['--why']);
+    assert.deepEqual(await words('team', 'create', 'x', '--permission', 'r'), ['read']);
+    assert.deepEqual(await words('completion', ''), ['bash', 'zsh', 'fish']);
+    assert.deepEqual(await words('role', 'show', ''), ['cluster-operator']);
+    assert.deepEqual(await words('credential', 'show', 'ann-g'), ['ann-gcp']);
+    assert.deepEqual(await words('team', 'list', '--org', ''), ['acme']);
+    assert.deepEqual(await words('can', 'ann', 'conn'), ['connect', 'connect_clusters']);
+    assert.deepEqual(await words('can', 'ann', 'connect', 'cl'), ['cluster:']);
+    assert.deepEqual(await words('can', 'ann', 'connect', 'cluster:'), ['cluster:prod', 'cluster:staging']);
+    assert.deepEqual(await words('role', 'apply', '--file', ''), [':files']);
+  });
+
+  it('is silent when it knows nothing, or nobody is signed in', async () => {
+    assert.deepEqual(await words('nonsense', ''), []);
+    const stranger = openCli();
+    assert.deepEqual(await stranger(['__complete', 'role', 'show', '']), {
+      code: 0,
+      signal: null,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  const inShell = (shell: string, args: string[]) => {
+    const token = house.world.users.ann?.token ?? '';
+    const env = {
+      PATH: `${folder}:${process.env.PATH}`,
+      HOME: folder,
+      ATRIUM_URL: house.url,
+      ATRIUM_TOKEN: token,
+      ATRIUM_ORG: 'acme',
+    };
+    return execute(shell, args, { env, cwd: folder });
+  };
+  const inBash = async (...typed: string[]) => {
+    const list = typed.map((word) => `'${word}'`).join(' ');
+    const script = `set -e; source <(atrium completion bash); COMP_WORDS=(${list}); COMP_CWORD=${typed.length - 1}; _atrium; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout, stderr } = await inShell('bash', ['--norc', '-c', script]);
+    assert.equal(stderr, '');
+    return stdout.trimEnd().split('\n');
+  };
+
+  it('works in bash', { skip: has('bash') ? false : 'bash is not installed' }, async () => {
+    assert.deepEqual(await inBash('atrium', 'wh'), ['whoami', 'who-can']);
+    assert.deepEqual(await inBash('atrium', 'role', 'show', 'clu'), ['cluster-operator']);
+    assert.deepEqual(await inBash('atrium', 'role', 'apply', '-f', 'ro'), ['roles.yaml']);
+    assert.deepEqual(await inBash('atrium', 'nonsense', ''), ['']);
+  });
+
+  it('works in zsh', { skip: has('zsh') ? false : 'zsh is not installed' }, async () => {
+    const script = 'autoload -Uz compinit && compinit -u -D; source <(atrium completion zsh); whence -w _atrium';
+    assert.match((await inShell('zsh', ['-f', '-c', script])).stdout, /_atrium: function/);
+  });
+
+  it('works in fish', { skip: has('fish') ? false : 'fish is not installed' }, async () => {
+    const script = 'atrium completion fish | source; complete --do-complete "atrium wh"';
+    assert.match((await inShell('fish', ['--no-config', '-c', script])).stdout, /^whoami\t/m);
+  });
+});

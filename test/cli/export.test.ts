@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { it } from 'node:test';
+import { cliAs, openCli } from '../support/cli.ts';
+import { openTestHouse } from '../support/house.ts';
+
+it('atrium audit --export writes every entry as a line, oldest first', async () => {
+  const house = await openTestHouse();
+  for (let count = 0; count < 60; count++) {
+    await house.as('ann')('POST', '/authz/roles?org=acme', { name: `role ${count}`, permissions: [] });
+  }
+  const { code, stdout } = await cliAs(house, 'ann')('audit --export');
+  const entries = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const listed = JSON.parse((await cliAs(house, 'ann')('audit --all --json')).stdout);
+  const few = JSON.parse((await cliAs(house, 'ann')('audit --limit 3 --json')).stdout);
+  await house.close();
+  assert.equal(code, 0);
+  assert.ok(entries.length > 60);
+  assert.deepEqual(listed.toReversed(), entries);
+  assert.deepEqual(few, listed.slice(0, 3));
+});
+
+it('an export that breaks off is 3, after what came', async () => {
+  const server = createServer((_request, reply) => {
+    reply.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+    reply.write('{"id":1}\n{"id":', () => reply.destroy());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const cli = openCli({ ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'secret-token', ATRIUM_ORG: 'acme' });
+  const { code, stdout, stderr } = await cli('audit --export');
+  server.close();
+  assert.equal(stdout, '{"id":1}\n');
+  assert.match(stderr, /^atrium: cannot reach http:\/\/127.0.0.1:\d+: ECONNRESET/);
+  assert.doesNotMatch(stderr, /secret-token/);
+  assert.equal(code, 3);
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { openCli } from '../support/cli.ts';
+import { newPlace } from '../support/db.ts';
+
+const run = promisify(execFile);
+const program = resolve('bin/atrium.mjs');
+
+/** A Node of the system that is older than the pinned one, if there is one. */
+const older = ['/usr/local/bin/node', '/usr/bin/node', 'node'].find((node) => {
+  const { stdout, status } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  return status === 0 && Number(stdout.slice(1).split('.')[0]) < 24;
+});
+if (older === undefined)
+  process.stderr.write('\n!!! NOT TRIED: no Node older than 24 is installed to hand over from\n');
+
+describe('bin/atrium.mjs', () => {
+  it('hands over to the pinned Node from an older one', { skip: older === undefined }, async () => {
+    const { stdout } = await run(older ?? '', [program, 'version']);
+    assert.match(stdout, /^node: +v24\./m);
+    await assert.rejects(run(older ?? '', [program, 'nonsense']), (error: { code?: number }) => error.code === 2);
+  });
+
+  it("runs what needs the server's own machine with the server's own settings", async () => {
+    const { dataDir, databaseUrl = '' } = await newPlace('postgres');
+    const cli = openCli({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
+    const rotated = await cli('rotate-keys');
+    assert.match(rotated.stdout, /^\d+ new data keys, \d+ secrets sealed anew/);
+    assert.equal(rotated.code, 0, rotated.stderr);
+    const secret = await cli('marketplace secret add cloudB');
+    assert.equal(secret.code, 0, secret.stderr);
+    const wrong = await cli('marketplace secret add cloudA');
+    assert.match(wrong.stderr, /marketplace A has no secret/);
+    assert.notEqual(wrong.code, 0);
+  });
+
+  it('goes by its name through a link', async () => {
+    const cli = openCli();
+    const { symlinkSync } = await import('node:fs');
+    symlinkSync(program, `${cli.home}/atrium`);
+    const { stdout } = await run(process.execPath, [`${cli.home}/atrium`, 'version'], { env: { HOME: cli.home } });
+    assert.match(stdout, /^program: +v\d/);
+  });
+});

@@ -1,0 +1,230 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { type Cli, cliAs } from '../support/cli.ts';
+import { matchGolden } from '../support/golden.ts';
+import { openTestHouse } from '../support/house.ts';
+
+type Line = readonly [who: string, line: string, input?: string];
+
+const ROLES = `apiVersion: atrium/v1
+kind: Roles
+organization: acme
+roles:
+  - name: cluster-operator
+    description: Sees clusters and connects to them.
+    permissions:
+      cluster_mgmt: [view clusters, connect to clusters, reconfigure clusters]
+    teams: [operators]
+  - name: auditor
+    permissions:
+      org_mgmt: [view audit log]
+`;
+
+/** What is typed, and what is seen: each story on a world of its own, in a file that reads like a session. */
+const STORIES: Readonly<Record<string, readonly Line[]>> = {
+  'who may do what': [
+    ['ann', 'can ann connect cluster:prod'],
+    ['ann', 'can ann connect cluster:prod --why'],
+    ['ann', 'can dan can_connect cluster:prod --why'],
+    ['ann', 'can cat edit cluster:prod --why'],
+    ['ann', 'can me delete org:acme'],
+    ['ann', 'can bob view role:cluster-operator'],
+    ['ann', 'can bob view team:operators'],
+    ['ann', 'can bob add_member team:operators'],
+    ['ann', 'can ann view robot:ci'],
+    ['ann', 'can ann view contract:acme'],
+    ['dan', 'can me connect cluster:prod --json'],
+    ['ann', 'who-can connect cluster:prod'],
+    ['ann', 'who-can delete org:acme --yaml'],
+    ['ann', 'can ann conect cluster:prod'],
+    ['ann', 'can ann connect cluster:prd'],
+    ['ann', 'can nobody connect cluster:prod'],
+    ['ann', 'can anna connect cluster:prod'],
+    ['ann', 'can ann connect cluster:prod --org acne'],
+    ['dan', 'can ann connect cluster:prod'],
+    ['eve', 'who-can connect cluster:prod'],
+  ],
+  'organizations and members': [
+    ['ann', 'org list'],
+    ['ann', 'org show'],
+    ['ann', 'org create initech --full-name "Initech GmbH" --visibility private'],
+    ['ann', 'org edit initech --description "Makes printers"'],
+    ['ann', 'org edit initech'],
+    ['ann', 'org members acme'],
+    ['ann', 'org add-member eve --team Editors'],
+    ['ann', 'can eve edit cluster:prod'],
+    ['ann', 'org remove-member eve --yes'],
+    ['ann', 'org remove-member ann --yes'],
+    ['ann', 'org delete initech'],
+    ['ann', 'org delete initech --yes'],
+    ['ann', 'org show initech'],
+    ['ann', 'org create acme'],
+    ['bob', 'org delete acme --yes'],
+    ['eve', 'org show acme'],
+    ['root', 'org create hooli --owner bob'],
+    ['root', 'org list'],
+  ],
+  teams: [
+    ['ann', 'team list'],
+    ['ann', 'team create auditors --permission none --description "Looks, touches nothing"'],
+    ['ann', 'team show auditors --json'],
+    ['ann', 'team edit auditors --name inspectors --permission read'],
+    ['ann', 'team add inspectors dan cat'],
+    ['ann', 'team add inspectors bob nobody'],
+    ['ann', 'team members inspectors'],
+    ['ann', 'team grant inspectors cluster-operator'],
+    ['ann', 'team roles inspectors'],
+    ['ann', 'team revoke inspectors cluster-operator'],
+    ['ann', 'team remove inspectors cat'],
+    ['ann', 'team delete inspectors --yes'],
+    ['ann', 'team delete Owners --yes'],
+    ['ann', 'team remove Owners ann'],
+    ['ann', 'team show inspector'],
+    ['ann', 'team show operatrs'],
+    ['cat', 'team create mine'],
+  ],
+  roles: [
+    ['ann', 'role list'],
+    ['ann', 'role show cluster-operator'],
+    ['ann', 'role who cluster-operator'],
+    ['ann', 'role create auditor --permission "view audit log" --permission "org_mgmt:view members" --team operators'],
+    ['ann', 'role edit auditor --add "view teams" --remove "view members" --remove-team operators --name inspector'],
+    ['ann', 'role create x --permission "veiw clusters"'],
+    ['ann', 'role create auditor2 --team nobodies'],
+    ['ann', 'role delete inspector --yes'],
+    ['cat', 'role delete cluster-operator --yes'],
+  ],
+  'roles as code': [
+    ['ann', 'role export'],
+    ['ann', 'role apply -f roles.yaml --dry-run'],
+    ['ann', 'role apply -f roles.yaml'],
+    ['ann', 'role apply -f roles.yaml'],
+    ['ann', 'role create extra'],
+    ['ann', 'role apply -f - --dry-run', ROLES],
+    ['ann', 'role apply -f roles.yaml --prune'],
+    ['ann', 'role apply -f roles.yaml --prune --yes --json'],
+    ['ann', 'role apply -f broken.yaml'],
+    ['ann', 'role apply -f broken.json'],
+    ['ann', 'role apply -f wrong.yaml'],
+    ['ann', 'role apply -f nowhere.yaml'],
+    ['ann', 'role apply'],
+    ['cat', 'role apply -f roles.yaml --prune --yes'],
+    ['ann', 'role list'],
+  ],
+  things: [
+    ['ann', 'cluster list'],
+    ['ann', 'cluster list --all'],
+    ['ann', 'cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3'],
+    ['ann', 'cluster import prod3'],
+    ['ann', 'cluster edit prod2 --display-name "Second" --nodes 4'],
+    ['ann', 'cluster edit prod2 --nodes many'],
+    ['ann', 'cluster heartbeat prod2 --phase Active --nodes 4'],
+    ['ann', 'cluster remove prod2'],
+    ['ann', 'cluster remove prod2 --yes'],
+    ['cat', 'cluster remove prod --yes'],
+    ['ann', 'contract list'],
+    ['ann', 'contract create enterprise --product platform --start 2026-01-01 --end 2036-01-01 --quota nodes=100'],
+    ['ann', 'contract edit enterprise --quota nodes=200 --end never'],
+    ['ann', 'contract revoke enterprise --yes'],
+    ['ann', 'contract delete enterprise --yes'],
+    ['ann', 'robot list'],
+    ['ann', 'robot create deployer --description "Rolls out releases"'],
+    ['ann', 'robot token create deployer pipeline --scope read:organization --expires 2036-01-01'],
+    ['ann', 'robot token list deployer'],
+    ['ann', 'robot token delete deployer pipeline --yes'],
+    ['ann', 'robot edit deployer --name roller'],
+    ['ann', 'robot delete roller --yes'],
+  ],
+  'your own account': [
+    ['ann', 'whoami'],
+    ['ann', 'credential list'],
+    ['ann', 'credential show ann-aws'],
+    ['ann', 'credential add --file -', 'name: exact\ntype: X\nbig: 9007199254740993\nrate: 1.50\n'],
+    ['ann', 'credential show exact --json'],
+    ['ann', 'credential show exact --yaml'],
+    ['ann', 'credential add --file -', '{"name": "exact"}'],
+    ['ann', 'credential add --file - --replace', '{"name": "exact", "type": "Y"}'],
+    ['ann', 'credential delete exact --yes'],
+    ['ann', 'credential add --file -', '[1]'],
+    ['ann', 'token create laptop --scope read:user --expires 2036-01-01'],
+    ['ann', 'token list'],
+    ['ann', 'token delete laptop --yes'],
+    ['ann', 'token delete laptop --yes'],
+    ['ann', 'email list'],
+    ['ann', 'email add ann@work.example'],
+    ['ann', 'email add nonsense'],
+    ['ann', 'email delete ann@work.example'],
+    ['ann', 'email delete ann@example.com'],
+    ['ann', 'follow list'],
+    ['ann', 'follow add cat'],
+    ['ann', 'follow list --followers'],
+    ['ann', 'follow remove cat'],
+    ['ann', 'follow add nobody'],
+  ],
+  people: [
+    ['root', 'user list --search ann'],
+    ['root', 'user create fay fay@example.com --full-name "Fay Fisher" --password-stdin', 'correct horse battery\n'],
+    ['root', 'user create fay fay2@example.com'],
+    ['root', 'user edit fay --full-name "Fay Miller" --admin yes'],
+    ['root', 'user edit fay --admin maybe'],
+    ['root', 'user deactivate fay'],
+    ['root', 'user activate fay'],
+    ['root', 'user delete fay --yes'],
+    ['root', 'user show fay'],
+    ['ann', 'user show bob'],
+    ['ann', 'user list'],
+  ],
+  audit: [
+    ['ann', 'team create auditors'],
+    ['ann', 'team delete auditors --yes'],
+    ['ann', 'audit --actor ann --limit 2'],
+    ['ann', 'audit --action team. --limit 5'],
+    ['ann', 'audit --object role:cluster-operator'],
+    ['ann', 'audit --since yesterday'],
+    ['ann', 'audit --verify'],
+    ['cat', 'audit'],
+    ['ann', 'audit --site'],
+    ['root', 'audit --site --org acme --action team.delete'],
+  ],
+};
+
+describe('the command line', () => {
+  for (const [title, lines] of Object.entries(STORIES)) {
+    it(title, async () => {
+      const house = await openTestHouse();
+      const folder = house.dataDir;
+      writeFileSync(join(folder, 'roles.yaml'), ROLES);
+      writeFileSync(join(folder, 'broken.yaml'), 'roles:\n  - name: [x\n');
+      writeFileSync(join(folder, 'broken.json'), '{"roles": [}');
+      writeFileSync(join(folder, 'wrong.yaml'), ROLES.replace('view audit log', 'view everything'));
+      const people = new Map<string, Cli>();
+      let transcript = '';
+      try {
+        for (const [who, line, input] of lines) {
+          const cli = people.get(who) ?? cliAs(house, who);
+          people.set(who, cli);
+          const { code, stdout, stderr } = await cli(line, { cwd: folder, ...(input !== undefined && { input }) });
+          const piped = input === undefined ? '' : ` <<< ${JSON.stringify(input)}`;
+          transcript += `${who} $ atrium ${line}${piped}\n${neutral(stdout + stderr, house.url)}${code === 0 ? '' : `[exit ${code}]\n`}\n`;
+        }
+      } finally {
+        await house.close();
+      }
+      matchGolden(`test/cli/stories/${title.replaceAll(' ', '-')}.txt`, transcript);
+    });
+  }
+});
+
+/** What differs from run to run, in a form that does not, and as wide as before. */
+function neutral(text: string, url: string): string {
+  return text
+    .replaceAll(url, 'http://127.0.0.1:3000')
+    .replace(/atr_\w+/g, 'atr_TOKEN')
+    .replace(/…\w{8}\b/g, '…LASTEIGH')
+    .replace(/\b[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, (uid) =>
+      uid.startsWith('0b1c7c0e') ? uid : uid.replace(/\w/g, 'x'),
+    )
+    .replace(/\b20(2\d|3[0-5])-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d{3})?Z/g, '20YY-MM-DD$2hh:mm:ssZ')
+    .replace(/ \d+s$/gm, ' 1s');
+}

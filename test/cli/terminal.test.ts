@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { temporaryFolder } from '../support/db.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+const ESCAPE = '\u001b[';
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+if (!hasScript)
+  process.stderr.write('\n!!! NOT TRIED: script (util-linux) is not installed, so nothing was tried on a terminal\n');
+const skip = hasScript ? false : 'script (util-linux) is not installed';
+const PROGRAM = `${process.execPath} ${resolve('bin/atrium.mjs')}`;
+
+describe('on a terminal', { skip }, () => {
+  let house: TestHouse;
+  const home = temporaryFolder();
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  const token = (name: string) => house.world.users[name]?.token ?? '';
+  const signedIn = () => ({ ATRIUM_URL: house.url, ATRIUM_TOKEN: token('ann'), ATRIUM_ORG: 'acme' });
+
+  /** Types each answer when its question is seen. */
+  function onTerminal(
+    line: string,
+    dialogue: readonly (readonly [RegExp, string])[] = [],
+    env: Record<string, string> = signedIn(),
+  ) {
+    const child = spawn('script', ['-qec', line.replaceAll('atrium ', `${PROGRAM} `), '/dev/null'], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: home,
+        TERM: 'xterm',
+        XDG_CACHE_HOME: resolve('node_modules/.cache'),
+        ...env,
+      },
+      cwd: home,
+    });
+    const open = [...dialogue];
+    let seen = '';
+    let from = 0;
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      seen += chunk;
+      const [question, answer] = open[0] ?? [];
+      if (!question || answer === undefined || !question.test(seen.slice(from))) return;
+      from = seen.length;
+      open.shift();
+      child.stdin.write(answer);
+    });
+    return new Promise<{ code: number | null; seen: string }>((done) => {
+      child.once('close', (code) => done({ code, seen }));
+    });
+  }
+
+  it('there are colours, which NO_COLOR and a dumb terminal turn off', async () => {
+    assert.ok((await onTerminal('atrium role list')).seen.includes(`${ESCAPE}1m`));
+    for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
+      assert.ok(!(await onTerminal('atrium role list', [], { ...signedIn(), ...env })).seen.includes(ESCAPE));
+    }
+    assert.ok(!(await onTerminal('atrium role list | cat')).seen.includes(ESCAPE));
+  });
+
+  it('tables fit into it, and are whole elsewhere', async () => {
+    const narrow = await onTerminal('stty cols 50; atrium team list', [], { ...signedIn(), NO_COLOR: '1' });
+    for (const line of narrow.seen.split('\r\n')) assert.ok([...line].length <= 50, line);
+    assert.match(narrow.seen, /Owners +owner +0 +May do .*…/);
+    assert.match(
+      (await onTerminal('stty cols 50; atrium team list | cat')).seen,
+      /May do everything in the organization\./,
+    );
+  });
+
+  it('what is lost is asked about', async () => {
+    await onTerminal('atrium team create shortlived');
+    const no = await onTerminal('atrium team delete shortlived', [[/Delete the team shortlived\? Type yes: /, 'no\n']]);
+    assert.match(no.seen, /nothing was changed/);
+    assert.equal(no.code, 1);
+    const yes = await onTerminal('atrium team delete shortlived', [[/Type yes: /, 'yes\n']]);
+    assert.match(yes.seen, /deleted the team shortlived/);
+    assert.equal(yes.code, 0);
+  });
+
+  it('roles are applied after what changes was shown', async () => {
+    const text = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\nroles:\n  - name: fresh\n';
+    writeFileSync(join(home, 'roles.yaml'), text);
+    const { seen, code } = await onTerminal('atrium role apply -f roles.yaml', [
+      [/\+ fresh[\s\S]*Make 1 change\? Type yes: /, 'y\n'],
+    ]);
+    assert.match(seen, /1 made, 0 changed, 0 deleted/);
+    assert.equal(code, 0);
+  });
+
+  it('signing in asks, shows neither token nor password, and remembers', async () => {
+    const asked = await onTerminal(
+      'atrium login --name here',
+      [
+        [/Server \[.*\]: /, `${house.url}\n`],
+        [/Access token .*: /, `${token('ann')}\r`],
+      ],
+      {},
+    );
+    assert.equal(asked.code, 0, asked.seen);
+    assert.ok(!asked.seen.includes(token('ann')));
+    const password = house.world.users.cat?.password ?? '';
+    const dialogue = [
+      [/Access token .*: /, '\r'],
+      [/User: /, 'cat\n'],
+      [/Password: /, `${password}\r`],
+    ] as const;
+    const withPassword = await onTerminal(`atrium login ${house.url} --name cats`, dialogue, {});
+    assert.equal(withPassword.code, 0, withPassword.seen);
+    assert.ok(!withPassword.seen.includes(password));
+    assert.match((await onTerminal('atrium whoami', [], { NO_COLOR: '1' })).seen, /login: +cat/);
+    assert.doesNotMatch(readFileSync(join(home, '.config/atrium/config.json'), 'utf8'), new RegExp(password));
+  });
+
+  it('Ctrl-C ends it without a word', async () => {
+    for (const question of [
+      ['atrium login', /Server/],
+      [`atrium login ${'http://127.0.0.1:3000'}`, /Access token/],
+    ] as const) {
+      const { seen, code } = await onTerminal(question[0], [[question[1], '\u0003']], {});
+      assert.doesNotMatch(seen, /Error|at .*\.ts|fault/);
+      assert.equal(code, 130);
+    }
+  });
+});
+
+describe('in a pipe', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  it('a reader who has seen enough is no fault', async () => {
+    const env = {
+      PATH: process.env.PATH ?? '',
+      ATRIUM_URL: house.url,
+      ATRIUM_TOKEN: house.world.users.root?.token ?? '',
+      HOME: temporaryFolder(),
+    };
+    const line = `${PROGRAM} follow list --followers --json | head -n 1; echo "\${PIPESTATUS[0]}"`;
+    const child = spawn('bash', ['-c', line], { env });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    await new Promise((done) => child.once('close', done));
+    assert.equal(stdout, '[\n0\n');
+    assert.equal(stderr, '');
+  });
+});

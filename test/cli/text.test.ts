@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { momentIn, shortTime } from '../../cli/moments.ts';
+import { asJson, asYaml } from '../../cli/output.ts';
+import { nearest } from '../../cli/suggest.ts';
+import { layTable } from '../../cli/table.ts';
+import { cut, plain, widthOf } from '../../cli/text.ts';
+
+describe('text on a terminal', () => {
+  it('knows how wide letters are', () => {
+    const WIDTHS: readonly (readonly [text: string, width: number])[] = [
+      ['plain', 5],
+      ['Zoë', 3],
+      ['Zoe\u0308', 3],
+      ['東京', 4],
+      ['한글', 4],
+      ['👩‍🚀', 2],
+      ['🇩🇪', 2],
+      ['❤️', 2],
+      ['→…', 2],
+      ['', 0],
+    ];
+    for (const [text, width] of WIDTHS) assert.equal(widthOf(text), width, text);
+  });
+
+  it('cuts between letters, never inside one', () => {
+    assert.equal(cut('Frankfurt', 6), 'Frank…');
+    assert.equal(cut('東京都', 4), '東…');
+    assert.equal(cut('short', 5), 'short');
+  });
+
+  it('shows what would steer the terminal instead of obeying it', () => {
+    assert.equal(plain('a\u001b[2Jb\u009bc\u202ed\ne'), 'a\\u001b[2Jb\\u009bc\\u202ed e');
+    assert.equal(asJson('\u001b\u009b\u202e'), '"\\u001b\\u009b\\u202e"');
+  });
+
+  it('lays tables one column below the other', () => {
+    const row = (name: string, count: string) => [
+      { title: 'NAME', text: name, right: false },
+      { title: 'N', text: count, right: true },
+    ];
+    const rows = [row('東京', '7'), row('a\u001b', '10')];
+    assert.deepEqual(layTable(rows, undefined, String), ['NAME      N', '東京      7', 'a\\u001b  10']);
+    const long = [row('x'.repeat(50), '1')];
+    assert.deepEqual(layTable(long, 20, String).map(widthOf), [20, 20]);
+  });
+});
+
+describe('what scripts get', () => {
+  it('is exact', async () => {
+    const value = { id: 9007199254740993n, rate: JSON.rawJSON('1.50'), text: 'yes', none: null };
+    assert.equal(asJson(value), '{\n  "id": 9007199254740993,\n  "rate": 1.50,\n  "text": "yes",\n  "none": null\n}');
+    assert.equal(await asYaml(value), 'id: 9007199254740993\nrate: 1.50\ntext: yes\nnone: null');
+  });
+});
+
+describe('times', () => {
+  it('are so long from now, or a date', () => {
+    const now = Date.parse('2026-01-31T12:00:00Z');
+    assert.equal(momentIn('90m', 1, now), '2026-01-31T13:30:00Z');
+    assert.equal(momentIn('7d', -1, now), '2026-01-24T12:00:00Z');
+    assert.equal(momentIn('2026-01-31', 1, now), '2026-01-31T00:00:00Z');
+    for (const wrong of ['soon', '7', '2026-13-01', '7y', ''])
+      assert.throws(() => momentIn(wrong, 1, now), /is no time/);
+    assert.equal(shortTime('1970-01-01T00:00:00Z'), 'never');
+    assert.equal(shortTime(null), 'never');
+  });
+});
+
+it('guesses only what is close', () => {
+  assert.equal(nearest('tem', ['team', 'role']), 'team');
+  assert.equal(nearest('raem', ['team', 'role']), undefined);
+  assert.equal(nearest('clsuter', ['cluster', 'contract']), 'cluster');
+  assert.equal(nearest('xyz', ['team']), undefined);
+});

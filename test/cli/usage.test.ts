@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Cli, cliAs, configFile, openCli } from '../support/cli.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { freePort } from '../support/process.ts';
+
+describe('what is typed wrongly', () => {
+  const cli = openCli();
+  const WRONG: readonly (readonly [line: string, says: RegExp])[] = [
+    ['tem list', /there is no command "tem" \(did you mean team\?\); type atrium --help/],
+    ['team', /atrium team needs one of list, show, .*; type atrium team --help/],
+    ['team lst', /there is no atrium team "lst" \(did you mean list\?\)/],
+    ['team show', /TEAM is missing; type atrium team show --help/],
+    ['team list operators', /"operators" is one word too many/],
+    ['team list --ogr acme', /there is no option --"ogr" \(did you mean --org\?\)/],
+    ['team list -q', /there is no option "-q"/],
+    ['team list --org', /--org needs NAME/],
+    ['team list --json=yes', /--json takes no value/],
+    ['team list --org a --org b', /--org is given twice/],
+    ['team create x --permission wrte', /--permission cannot be "wrte" \(did you mean write\?\): one of none, read/],
+    ['--json team list', /--json comes after the command/],
+    ['can ann connect prod', /"prod" is no object: write its type and its name, such as cluster:prod/],
+    ['can ann connect thing:prod', /nothing can be asked about "thing": one of organization, team/],
+    ['can ann connect cluster:prod', /no server is known yet/],
+    ['whoami --timeout soon', /no server is known yet/],
+    ['whoami --context nowhere', /there is no context "nowhere"/],
+    ['completion tcsh', /SHELL cannot be "tcsh": one of bash, zsh, fish/],
+    ['login ftp://x --token-stdin', /is no address of a server/],
+    ['login http://127.0.0.1:3000', /nobody to ask: add --token-stdin/],
+  ];
+  for (const [line, says] of WRONG) {
+    it(`atrium ${line}: one line, and 2`, async () => {
+      const { code, stdout, stderr } = await cli(line);
+      assert.match(stderr, says);
+      assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
+      assert.equal(stdout, '');
+      assert.equal(code, 2);
+    });
+  }
+
+  it('shows no letter of a word that could steer the terminal', async () => {
+    const { stderr } = await cli(['\u001b[2Jtem']);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there.
+    assert.doesNotMatch(stderr, /\u001b/);
+  });
+});
+
+describe('who cannot be reached', () => {
+  it('is 3, with the address', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, stderr } = await openCli({ ATRIUM_URL: url, ATRIUM_TOKEN: 'x' })('whoami');
+    assert.equal(code, 3);
+    assert.match(stderr, new RegExp(`^atrium: cannot reach ${url}: ECONNREFUSED; is the server running`));
+    assert.equal(stderr.trimEnd().split('\n').length, 1);
+  });
+
+  it('is 3 when it does not answer in time, or is no Atrium', async () => {
+    const silent = createServer(() => undefined);
+    const garbage = createServer((socket) => socket.end('HELLO\r\n'));
+    try {
+      for (const [server, says] of [
+        [silent, /did not answer within 0.2 s/],
+        [garbage, /cannot reach/],
+      ] as const) {
+        await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+        const { port } = server.address() as { port: number };
+        const cli = openCli({ ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'x' });
+        const { code, stderr } = await cli('whoami --timeout 0.2');
+        assert.match(stderr, says);
+        assert.equal(code, 3);
+      }
+    } finally {
+      silent.close();
+      garbage.close();
+    }
+  });
+});
+
+describe('signing in', () => {
+  let house: TestHouse;
+  let cli: Cli;
+  const token = () => house.world.users.ann?.token ?? '';
+  before(async () => {
+    house = await openTestHouse();
+    cli = openCli();
+  });
+  after(() => house.close());
+
+  it('with a token from the standard input, kept for this user alone', async () => {
+    const { code, stdout, stderr } = await cli(`login ${house.url} --name demo --token-stdin`, {
+      input: `${token()}\n`,
+    });
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, `signed in to ${house.url} as ann; the context is called demo, in acme\n`);
+    assert.equal(statSync(configFile(cli)).mode & 0o777, 0o600);
+    assert.equal(statSync(dirname(configFile(cli))).mode & 0o777, 0o700);
+    assert.match((await cli('whoami')).stdout, /^login: +ann\n(.*\n)*context: +demo\norganization: +acme\n$/);
+  });
+
+  it('shows the token in no answer of any command', async () => {
+    for (const line of ['context list', 'context show', 'context list --json', 'whoami --json', 'token list --json']) {
+      const { stdout, stderr } = await cli(line);
+      assert.ok(!(stdout + stderr).includes(token()), line);
+    }
+  });
+
+  it('with a password, which makes a token that signing out revokes', async () => {
+    const input = `${house.world.users.bob?.password}\n`;
+    const signedIn = await cli(`login ${house.url} --name bobs --user bob --password-stdin`, { input });
+    assert.equal(signedIn.code, 0, signedIn.stderr);
+    assert.match((await cli('whoami')).stdout, /^login: +bob$/m);
+    const { contexts } = JSON.parse(readFileSync(configFile(cli), 'utf8'));
+    const made = contexts.bobs.token;
+    assert.match((await cli('token list')).stdout, /atrium on /);
+    assert.equal((await cli('logout')).stdout, 'signed out of bobs, its token is revoked\n');
+    assert.equal((await house.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
+  });
+
+  it('remembers several, and uses the one that is named', async () => {
+    assert.equal((await cli('whoami')).code, 2);
+    assert.match((await cli('context use demo')).stdout, /demo is the current context, in acme/);
+    await cli(`login ${house.url} --name eves --token-stdin`, { input: house.world.users.eve?.token ?? '' });
+    assert.match(
+      (await cli('context list')).stdout,
+      /^CURRENT +NAME +URL +USER +ORG\n +demo .*\n\* +eves .* eve +globex\n$/,
+    );
+    assert.match((await cli('whoami --context demo')).stdout, /^login: +ann$/m);
+    assert.match((await cli('whoami', { env: { ATRIUM_CONTEXT: 'demo' } })).stdout, /^login: +ann$/m);
+    assert.match((await cli('context use demo --org globex')).stdout, /in globex/);
+    assert.match((await cli('context delete eves')).stdout, /forgotten/);
+    assert.match((await cli('context use eevs')).stderr, /there is no context "eevs"/);
+  });
+
+  it('does not keep what the server does not know', async () => {
+    const before = readFileSync(configFile(cli), 'utf8');
+    const wrong = await cli(`login ${house.url} --name x --token-stdin`, { input: 'atr_nonsense\n' });
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /does not know this token/);
+    const mistyped = await cli(`login ${house.url} --user ann --password-stdin`, { input: 'wrong\n' });
+    assert.equal(mistyped.code, 1);
+    assert.match(mistyped.stderr, /invalid username, password or token/);
+    assert.equal(readFileSync(configFile(cli), 'utf8'), before);
+  });
+
+  it('sends no token of a context to another server', async () => {
+    const { code, stderr } = await cli('whoami', { env: { ATRIUM_URL: 'http://127.0.0.1:9' } });
+    assert.equal(code, 2);
+    assert.match(stderr, /not signed in to http:\/\/127.0.0.1:9/);
+  });
+
+  it('refuses a config file that others can read, or that is broken', async () => {
+    const other = openCli();
+    mkdirSync(dirname(configFile(other)), { recursive: true });
+    writeFileSync(configFile(other), '{"contexts": {}}');
+    chmodSync(configFile(other), 0o644);
+    const open = await other('whoami');
+    assert.equal(open.code, 2);
+    assert.match(open.stderr, /others can read .*: type chmod 600 /);
+    chmodSync(configFile(other), 0o600);
+    writeFileSync(configFile(other), '{"contexts": ');
+    const broken = await other('whoami');
+    assert.equal(broken.code, 2);
+    assert.match(broken.stderr, /is not a config file of this program/);
+  });
+
+  it('honours XDG_CONFIG_HOME', async () => {
+    const place = join(cli.home, 'elsewhere');
+    const env = { XDG_CONFIG_HOME: place };
+    await cli(`login ${house.url} --token-stdin`, { input: token(), env });
+    assert.equal(statSync(join(place, 'atrium', 'config.json')).mode & 0o777, 0o600);
+  });
+
+  it('says what to do when a token is no longer good', async () => {
+    const { code, stderr } = await cliAs(house, 'ann', { ATRIUM_TOKEN: 'atr_gone' })('whoami');
+    assert.equal(code, 1);
+    assert.equal(stderr, 'atrium: invalid username, password or token: sign in again with atrium login\n');
+  });
+});

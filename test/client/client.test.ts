@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { createClient, RawBody } from '../../client/client.ts';
+import { ApiError, UnreachableError } from '../../client/errors.ts';
+import { readJson, writeJson } from '../../client/json.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { freePort } from '../support/process.ts';
+
+const BIG = 9007199254740993n;
+
+describe('the client against a house', () => {
+  let house: TestHouse;
+  const as = (name: string) => createClient({ baseUrl: house.url, token: house.world.users[name]?.token });
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  it('gives typed answers, IDs as bigint', async () => {
+    const user = await as('ann').call('GET /user');
+    assert.equal(user.login, 'ann');
+    assert.equal(user.id, house.world.users.ann?.id);
+    const [role] = await as('ann').call('GET /authz/roles', { query: { org: 'acme' } });
+    assert.equal(typeof role?.id, 'bigint');
+    assert.equal(typeof role?.team_ids[0], 'bigint');
+  });
+
+  it('sends and reads int64 exactly', async () => {
+    const query = { org: 'acme' };
+    const [answer] = await as('ann').call('POST /authz/objects/allowed-permissions', {
+      query,
+      body: [{ objectType: 'cluster', objectID: BIG }],
+    });
+    assert.equal(answer?.objectID, BIG);
+    const path = { objectType: 'cluster', objID: BIG };
+    const one = await as('ann').call('GET /authz/objects/{objectType}/{objID}/allowed-permissions', { path, query });
+    assert.equal(one.objectID, BIG);
+  });
+
+  it('passes a credential through with every number as it was written', async () => {
+    const text =
+      '{"name":"exact","type":"X","n":[1.0,1e3,9007199254740993,0.1000000000000000055,-0,123456789012345678901234567890]}';
+    await as('ann').call('POST /user/credentials', { body: new RawBody(text) });
+    const { creationTimestamp, ...back } = await as('ann').call('GET /user/credentials/{credName}', {
+      path: { credName: 'exact' },
+    });
+    assert.match(creationTimestamp, /^\d{4}-/);
+    assert.equal(writeJson(back), text);
+  });
+
+  it('goes through every page', async () => {
+    const names: string[] = [];
+    for await (const one of as('root').each('GET /user/followers', { query: { limit: 20 } })) names.push(one.login);
+    assert.equal(names.length, 45);
+    assert.equal(new Set(names).size, 45);
+    const { total, nextPage } = await as('root').request('GET /user/followers', { query: { page: 2, limit: 20 } });
+    assert.deepEqual([total, nextPage], [45, 3]);
+  });
+
+  it('knows the ETag, and refuses to overwrite what somebody else changed', async () => {
+    const at = { path: { id: house.world.orgs.acme?.roles['cluster-operator'] ?? 0n }, query: { org: 'acme' } };
+    const { etag } = await as('ann').request('GET /authz/roles/{id}', at);
+    await as('ann').call('PUT /authz/roles/{id}', { ...at, body: { description: 'new' }, ifMatch: etag });
+    const late = as('ann').call('PUT /authz/roles/{id}', { ...at, body: { description: 'late' }, ifMatch: etag });
+    await assert.rejects(late, (error) => error instanceof ApiError && error.status === 412);
+  });
+
+  it('makes a refusal an error with all that the server said', async () => {
+    const wrong = as('ann').call('POST /user/emails', { body: { emails: ['nonsense'] } });
+    await assert.rejects(wrong, (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.status, 422);
+      assert.ok(error.errors.length > 0);
+      assert.match(error.requestId, /\S/);
+      return true;
+    });
+    const nobody = createClient({ baseUrl: house.url }).call('GET /user');
+    await assert.rejects(nobody, (error) => error instanceof ApiError && error.message === 'token is required');
+  });
+
+  it('keeps a name in its place of the path', async () => {
+    for (const credName of ['../emails', '..', '.', 'a/b', 'ü?x=1#y']) {
+      const asked = as('ann').call('GET /user/credentials/{credName}', { path: { credName } });
+      const status = /^\.+$/.test(credName) ? 400 : 404;
+      await assert.rejects(asked, (error) => error instanceof ApiError && error.status === status, credName);
+    }
+  });
+});
+
+describe('the client against something else', () => {
+  it('says that nothing is there, or that it is too slow, or no API', async () => {
+    const gone = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}` }).call('GET /version');
+    await assert.rejects(gone, (error) => error instanceof UnreachableError && /ECONNREFUSED/.test(error.message));
+    await answering(
+      () => undefined,
+      async (baseUrl) => {
+        const slow = createClient({ baseUrl, timeoutMs: 50 }).call('GET /version');
+        await assert.rejects(slow, (error) => error instanceof UnreachableError && /within 0.05 s/.test(error.message));
+      },
+    );
+    await answering(
+      (_request, reply) => void reply.setHeader('Content-Type', 'text/html').end('<html>'),
+      async (baseUrl) => {
+        const page = createClient({ baseUrl }).call('GET /version');
+        await assert.rejects(page, (error) => error instanceof UnreachableError && /web page/.test(error.message));
+      },
+    );
+  });
+
+  it('sends its token nowhere else: no redirect, and no link of a page to another host', async () => {
+    const seen: (string | undefined)[] = [];
+    await answering(
+      (request, reply) => {
+        seen.push(`${request.url} ${request.headers.authorization}`);
+        if (request.url?.includes('page=2')) return void json(reply, '[]');
+        reply.setHeader('Link', '<http://elsewhere.example/api/v1/user/followers?page=2>; rel="next"');
+        json(reply, '[{"id":1}]');
+      },
+      async (baseUrl) => {
+        const client = createClient({ baseUrl, token: 'x' });
+        assert.equal((await Array.fromAsync(client.each('GET /user/followers'))).length, 1);
+      },
+    );
+    assert.deepEqual(seen, [
+      '/api/v1/user/followers?limit=50 token x',
+      '/api/v1/user/followers?limit=50&page=2 token x',
+    ]);
+    await answering(
+      (_request, reply) => void reply.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end(),
+      async (baseUrl) => {
+        const client = createClient({ baseUrl, token: 'x' });
+        await assert.rejects(client.call('GET /user'), (error) => error instanceof UnreachableError);
+      },
+    );
+  });
+});
+
+describe('exact JSON', () => {
+  it('turns what is typed as int64 into bigint, and nothing else', () => {
+    const value = readJson('{"id":1,"n":2,"list":[{"id":3}],"big":9007199254740993}', { int64: ['id', 'list.*.id'] });
+    assert.deepEqual(value, { id: 1n, n: 2, list: [{ id: 3n }], big: BIG });
+  });
+
+  it('writes what it read', () => {
+    for (const text of ['1.0', '1e3', '9007199254740993', '0.10', '[1,2.50]', '1E400', '-0']) {
+      assert.equal(writeJson(readJson(text)), text);
+    }
+  });
+});
+
+async function answering(listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+function json(reply: Parameters<RequestListener>[1], text: string): void {
+  reply.setHeader('Content-Type', 'application/json').end(text);
+}
