@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { newPlace, temporaryFolder } from '../support/db.ts';
+import { startServer } from '../support/process.ts';
+
+const run = promisify(execFile);
+const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';
+const ROOT = resolve('.');
+
+interface Guide {
+  readonly file: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What the examples must have said, so that a guide that says nothing is noticed. */
+  readonly said: readonly RegExp[];
+}
+
+const GUIDES: readonly Guide[] = [
+  { file: 'README.md', said: [/"version":"v\d/, /"login":"ann"/, /invalid username, password or token/] },
+  {
+    file: 'docs/quick-start.md',
+    said: [
+      /signed in to .* as ann/,
+      /yes +ann can_connect cluster:prod/,
+      /not yet/,
+      /1 to make, 0 to change/,
+      /yes +bob can_view cluster:lab/,
+      /nothing to change/,
+      /lab .*Active/,
+      /robot_ac?\.create|robot\.create/,
+      /deleted initech/,
+    ],
+  },
+  { file: 'docs/clients.md', said: [/"login":"ann"/, /"sha1":"atr_/, /link: .*rel="next"/i] },
+  { file: 'docs/authorization.md', said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/] },
+  { file: 'docs/operating.md', said: [] },
+  {
+    file: 'docs/marketplaces.md',
+    env: { DEPLOYMENT: 'marketplace' },
+    said: [/BIND +done +bound +200 +2/, /"notification"/],
+  },
+];
+
+/** A block that should end in a refusal says so in a comment above it; one in another language is not run. */
+const BLOCK = /(<!-- refused -->\n)?```sh\n([\s\S]*?)```/g;
+
+/** What stands for the tools of a clone in a folder that is none: the same programs, with the settings of the server. */
+const PRELUDE = `set -eu
+node() { "${process.execPath}" "$@"; }
+npm() {
+  case "$*" in "run -s atrium -- "*) ;; *) echo "not run here: npm $*" >&2; return 1 ;; esac
+  shift 4
+  node "${ROOT}/bin/atrium.mjs" "$@"
+}
+curl() {
+  local status=0
+  command curl -sS --fail-with-body "$@" || status=$?
+  echo
+  return $status
+}
+`;
+
+describe('the guides', { skip }, () => {
+  for (const { file, env = {}, said } of GUIDES) {
+    it(`every example of ${file} works as pasted, against a demo server`, async (t) => {
+      const folder = temporaryFolder();
+      const { databaseUrl = '' } = await newPlace('postgres');
+      const settings = { DATA_DIR: join(folder, 'data'), DATABASE_URL: databaseUrl, ...env };
+      const server = startServer({ args: ['demo'], env: settings });
+      t.after(async () => {
+        server.kill('SIGTERM');
+        await server.ended;
+      });
+      const address = await server.listening();
+      const blocks = [...readFileSync(file, 'utf8').matchAll(BLOCK)].map(([, refused, lines = '']) =>
+        refused ? `! (${lines})` : lines,
+      );
+      assert.ok(blocks.length > 0, `${file} has no example`);
+      const script = PRELUDE + blocks.join('\n').replaceAll('http://127.0.0.1:3000', address);
+      const { PATH } = process.env;
+      const surroundings = {
+        ...settings,
+        BASE_URL: address,
+        PATH,
+        HOME: folder,
+        XDG_CONFIG_HOME: join(folder, 'config'),
+        NO_COLOR: '1',
+      };
+      const done = await run('bash', ['-c', script], { cwd: folder, env: surroundings, timeout: 90_000 }).catch(
+        (error: { stdout: string; stderr: string; message: string }) =>
+          assert.fail(`${file}: ${error.stdout.slice(-2000)}\n${error.stderr.slice(-2000)}`),
+      );
+      for (const expected of said) assert.match(done.stdout, expected);
+    });
+  }
+});
