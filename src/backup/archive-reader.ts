@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { AppError } from '../errors.ts';
@@ -21,8 +21,9 @@ export async function* readArchive(path: string): AsyncGenerator<Entry> {
   file.once('data', (chunk) => {
     if (!BEGINNING.equals(Buffer.from(chunk).subarray(0, BEGINNING.length))) file.destroy(new Error('not a gzip file'));
   });
-  // The error of any part ends the iteration below.
-  pipeline(file, createGunzip(), tar, () => undefined);
+  // Waited for at the end: the checksum of the whole comes after the last entry.
+  const unpacked = pipeline(file, createGunzip(), tar);
+  unpacked.catch(() => undefined);
   try {
     for await (const entry of tar) {
       if ((entry.header.size ?? 0) > MOST_BYTES) throw new Error('an entry is too large');
@@ -30,6 +31,7 @@ export async function* readArchive(path: string): AsyncGenerator<Entry> {
       for await (const chunk of entry) chunks.push(chunk as Buffer);
       yield { name: entry.header.name, content: Buffer.concat(chunks) };
     }
+    await unpacked;
   } catch (error) {
     throw asRefusal(error, path);
   } finally {

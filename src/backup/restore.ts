@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Db, Query, Script } from '../db/db.ts';
 import { applyRest, createSchema } from '../db/migrate.ts';
 import { type MigrationFile, readMigrations } from '../db/migration-files.ts';
+import { appendAudit } from '../directory/audit.store.ts';
+import type { AuditEntry } from '../directory/audit.ts';
 import { AppError } from '../errors.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
@@ -78,8 +80,21 @@ export async function restore(options: RestoreOptions): Promise<void> {
     target.refuseForeign(before, await readTables(query));
     await target.setSequences(query, sequences, await readSequences(query));
     await target.leapAhead(query, former.revision);
+    await appendAudit(query, [entryOf(manifest)]);
     beforeCommit?.();
   }, LOCK_TIMEOUT_MS);
+}
+
+/** Who has the server's own machine did it, as with its other commands. */
+function entryOf({ createdAt, version, migrations }: Manifest): AuditEntry {
+  return {
+    actor: { id: 0n, name: 'operator', requestId: 'command' },
+    organizationId: 0n,
+    action: 'deployment.restore',
+    objectType: 'deployment',
+    objectId: 0n,
+    after: { madeAt: createdAt, by: version, schema: schemaOf({ migrations }) },
+  };
 }
 
 /** A server remembers keys by their number and would go on sealing with those of another world. */

@@ -27,14 +27,13 @@ const NOT_OF_AN_EXTENSION = `not exists (
 const TABLES = sql(
   'backup.tables',
   `select c.relname as name,
-          (select array_agg(a.attname::text order by a.attnum) from pg_attribute a where a.attrelid = c.oid
-              and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
-          (select array_agg(format_type(a.atttypid, a.atttypmod) order by a.attnum) from pg_attribute a
-            where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as types,
-          coalesce((select array_agg(quote_ident(a.attname) || case when a.attcollation <> 0 then ' collate "C"' else '' end
-                                     order by k.place)
+          array(select a.attname::text from pg_attribute a where a.attrelid = c.oid
+              and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns,
+          array(select format_type(a.atttypid, a.atttypmod) from pg_attribute a where a.attrelid = c.oid
+              and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as types,
+          array(select quote_ident(a.attname) || case when a.attcollation <> 0 then ' collate "C"' else '' end
              from pg_constraint p, unnest(p.conkey) with ordinality as k (attnum, place), pg_attribute a
-            where p.conrelid = c.oid and p.contype = 'p' and a.attrelid = c.oid and a.attnum = k.attnum), '{}') as key
+            where p.conrelid = c.oid and p.contype = 'p' and a.attrelid = c.oid and a.attnum = k.attnum order by k.place) as key
      from pg_class c
     where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind in ('r', 'p') and not c.relispartition
       and ${NOT_OF_AN_EXTENSION}

@@ -12,16 +12,18 @@ const HAS_CONTENT = sql(
   'restore.hasContent',
   'select exists (select 1 from account) or exists (select 1 from ring_key) as any',
 );
-// A view goes with its tables. What an extension brought is not ours.
+// Tables take their own sequences and the views on them along. What an extension brought is not ours.
 const OBJECTS = sql(
   'restore.objects',
-  `select format('drop table if exists %I cascade', c.relname) as text from pg_class c
-    where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind in ('r', 'p') and not c.relispartition
+  `select format('drop %s if exists %I cascade', case c.relkind when 'S' then 'sequence' when 'v' then 'view' else 'table' end,
+                 c.relname) as text, case when c.relkind in ('r', 'p') then 1 else 2 end as turn from pg_class c
+    where c.relnamespace = to_regnamespace(quote_ident(current_schema())) and c.relkind in ('r', 'p', 'v', 'S') and not c.relispartition
       and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
    union all
-   select format('drop function if exists %s cascade', p.oid::regprocedure) from pg_proc p
+   select format('drop function if exists %s cascade', p.oid::regprocedure), 3 from pg_proc p
     where p.pronamespace = to_regnamespace(quote_ident(current_schema())) and p.prokind = 'f'
-      and not exists (select 1 from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`,
+      and not exists (select 1 from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
+    order by turn`,
 );
 const SERVERS = sql(
   'restore.servers',
