@@ -79,7 +79,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
     await applyRest(files, query, script, options.say);
     target.refuseForeign(before, await readTables(query));
     await target.setSequences(query, sequences, await readSequences(query));
-    await target.leapAhead(query, former.revision);
+    await target.leapAhead(query, former.revision, new Date());
     await appendAudit(query, [entryOf(manifest)]);
     beforeCommit?.();
   }, LOCK_TIMEOUT_MS);

@@ -3,9 +3,6 @@ import { AppError } from '../errors.ts';
 import type { Row } from './format.ts';
 import { named, quote, type Sequence, type Table } from './tables.store.ts';
 
-/** Replicas may remember any revision of this deployment. At a thousand changes a second, this is more than thirty years ahead. */
-const LEAP = 2n ** 40n;
-
 const HAS_TABLE = sql('restore.hasTable', 'select to_regclass($1) is not null as there');
 const REVISION = sql('restore.revision', 'select value from revision where id = 1');
 const HAS_CONTENT = sql(
@@ -45,9 +42,12 @@ const SHELVED = sql(
       and not exists (select 1 from pg_constraint p where p.conindid = i.indexrelid)`,
 );
 const SET_SEQUENCE = sql('restore.setSequence', 'select setval(to_regclass($1), $2::bigint)');
+// Ahead of what this database has had; and, because a server may remember one that we know nothing of, ahead of any number that
+// counting can have reached: in microseconds since 1970, which no writer keeps up with, a later restore is always higher.
 const LEAP_AHEAD = sql(
   'restore.leapAhead',
-  'update revision set value = greatest(value, $1::bigint) + $2::bigint, pruned = greatest(value, $1::bigint) + $2::bigint',
+  `update revision set value = ahead, pruned = ahead
+     from (select greatest(value + 1, $1::bigint + 1, $2::bigint) as ahead from revision where id = 1) as one`,
 );
 // What the bus is told from now on is newer than all that it was told before.
 const TELL_BUS = sql(
@@ -129,8 +129,8 @@ export async function setSequences(query: Query, ...lists: readonly (readonly Se
 }
 
 /** From now on nothing that any server remembers is exact: everything has changed, and all changes are forgotten. */
-export async function leapAhead(query: Query, former: bigint): Promise<void> {
-  await query(LEAP_AHEAD, [former, LEAP]);
+export async function leapAhead(query: Query, former: bigint, now: Date): Promise<void> {
+  await query(LEAP_AHEAD, [former, BigInt(now.getTime()) * 1000n]);
   await query(TELL_BUS);
 }
 

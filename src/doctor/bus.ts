@@ -14,7 +14,7 @@ export async function examineBus(db: Db, safe: Safe, { BUS_URL: url }: Config): 
   const host = new URL(url).host;
   const keys = await createKeyrings(createKeyringStore(db), safe).find();
   if (!keys) return [ok(CHECK, 'nobody has needed the message bus yet')];
-  const link = createLink({ url, name: 'atrium doctor', account: async () => keys.application });
+  const link = createLink({ url, name: 'atrium doctor', account: async () => keys.application, once: true });
   try {
     return [await examineLink(link, host, url === SETTINGS.BUS_URL.fallback)];
   } finally {

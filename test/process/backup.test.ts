@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inspect } from '../../src/backup/inspection.ts';
@@ -94,22 +94,14 @@ for (const driver of DRIVERS) {
         assert.deepEqual(brokenLinks(entries), []);
         // One moment: the record and the roles agree, and each role has its permission.
         const [count] = await db.query<{ roles: bigint; alone: bigint }>(
-          statement(`select count(*) as roles, count(*) filter (where p.role_id is null) as alone
-                       from role r left join role_permission p on p.role_id = r.id where r.name like 'role %'`),
+          statement(`select count(distinct r.id) as roles, count(*) filter (where p.role_id is null and r.name like 'role %') as alone
+                       from role r left join role_permission p on p.role_id = r.id where r.organization_id = $1`),
+          [acme],
         );
-        const balance = entries.reduce(
-          (sum, { action }) => sum + Number(action === 'role.create') - Number(action === 'role.delete'),
-          0,
-        );
+        const of = (verb: string) => entries.filter(({ action }) => action === verb).length;
+        assert.equal(Number(count?.roles), of('role.create') - of('role.delete'));
         assert.equal(count?.alone, 0n);
-        assert.ok(Number(count?.roles) > 0);
-        const [before] = await db.query<{ roles: bigint }>(
-          statement(`select count(*) as roles from role where name not like 'role %'`),
-        );
-        assert.ok(
-          Math.abs(balance - Number(count?.roles)) <= Number(before?.roles),
-          `${balance} by the record, ${count?.roles} there`,
-        );
+        assert.ok(of('role.create') > 1);
         await db.close();
         const second = startServer({ env: target });
         const there = caller(await second.listening(), users.ann?.token ?? '');
@@ -181,61 +173,67 @@ describe('the root key and a backup', () => {
 });
 
 describe('a server that was away during a restore', () => {
-  it('trusts nothing that it remembers', async (test) => {
-    const { dataDir, databaseUrl = '' } = await newPlace('postgres');
-    const wire = await openWire(new URL(databaseUrl));
-    test.after(() => wire.cut());
-    const env = { DATA_DIR: dataDir, DATABASE_URL: wire.url, ATRIUM_KEY: randomBytes(32).toString('base64') };
-    const server = startServer({ args: ['demo'], env });
-    const url = await server.listening();
-    const { users, orgs } = demoOf(dataDir);
-    const eve = caller(url, users.eve?.token ?? '');
-    const file = newFile();
-    assert.equal((await atrium(env, 'backup', file)).code, 0);
+  for (const place of ['the same database', 'another database under the same name']) {
+    it(`trusts nothing that it remembers: ${place}`, async (test) => {
+      const { dataDir, databaseUrl = '' } = await newPlace('postgres');
+      const wire = await openWire(new URL(databaseUrl));
+      test.after(() => wire.cut());
+      const env = { DATA_DIR: dataDir, DATABASE_URL: wire.url, ATRIUM_KEY: randomBytes(32).toString('base64') };
+      const server = startServer({ args: ['demo'], env });
+      const eve = caller(await server.listening(), demoOf(dataDir).users.eve?.token ?? '');
+      const path = '/authz/roles?org=acme';
+      assert.equal((await eve('GET', path)).status, 403);
+      const file = newFile();
+      assert.equal((await atrium(env, 'backup', file)).code, 0);
+      // What the server remembers from now on has a revision that the backup knows nothing of.
+      await letEveIn(databaseUrl);
+      assert.equal((await eve('GET', path)).status, 200);
 
-    // After the backup eve is let into acme, and everything is remembered, up to a revision that the backup knows nothing of.
-    const direct = await openPlace({ dataDir, databaseUrl });
-    const touch = `insert into team_member (team_id, account_id) select t.id, a.id from team t, account a
-      where t.organization_id = ${orgs.acme?.id} and t.name = 'Owners' and a.name = 'eve';
-      update revision set value = value + 1000;
-      insert into change (revision, kind, id, organization_id) select r.value, 'account', a.id, null from revision r, account a where a.name = 'eve';
-      insert into change (revision, kind, id, organization_id) select r.value, 'team', t.id, t.organization_id from revision r, team t where t.organization_id = ${orgs.acme?.id}`;
-    await onServer(databaseUrl, touch);
-    const path = '/authz/roles?org=acme';
-    assert.equal((await eve('GET', path)).status, 200);
-
-    for (const place of ['the same database', 'another database under the same name']) {
       await wire.cut();
-      const others = statement(
-        `select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
-      );
-      while ((await direct.query(others)).length > 0);
-      if (place === 'the same database') {
-        await restoreFrom(file, direct, true);
-        await direct.close();
-      } else {
-        const fresh = await newPlace('postgres');
-        const db = await openPlace(fresh);
-        await restoreFrom(file, db);
-        await db.close();
-        const name = (one: string) => new URL(one).pathname.slice(1);
-        const admin = new URL(databaseUrl);
-        admin.pathname = '/postgres';
-        await onServer(admin.href, `alter database ${name(databaseUrl)} rename to ${name(databaseUrl)}_old`);
-        await onServer(admin.href, `alter database ${name(fresh.databaseUrl ?? '')} rename to ${name(databaseUrl)}`);
-      }
+      await untilAlone(databaseUrl);
+      const target = place === 'the same database' ? { dataDir, databaseUrl } : await newPlace('postgres');
+      const db = await openPlace(target);
+      await restoreFrom(file, db, true);
+      await db.close();
+      if (target.databaseUrl !== databaseUrl) await takeName(databaseUrl, target.databaseUrl ?? '');
       await wire.mend();
       assert.equal((await eve('GET', '/user')).status, 200, 'the server is connected again');
-      assert.equal((await eve('GET', path)).status, 403, place);
-      if (place !== 'the same database') break;
-      await onServer(databaseUrl, touch);
-      assert.equal((await eve('GET', path)).status, 200, 'and remembers anew');
-      break;
-    }
-    server.kill('SIGTERM');
-    assert.equal((await server.ended).code, 0);
-  });
+      assert.equal((await eve('GET', path)).status, 403);
+      await letEveIn(databaseUrl);
+      assert.equal((await eve('GET', path)).status, 200, 'and hears of changes as before');
+      server.kill('SIGTERM');
+      assert.equal((await server.ended).code, 0);
+    });
+  }
 });
+
+async function letEveIn(databaseUrl: string): Promise<void> {
+  const ofAcme = `t.organization_id = (select id from account where name = 'acme')`;
+  await onServer(
+    databaseUrl,
+    `insert into team_member (team_id, account_id) select t.id, a.id from team t, account a
+      where ${ofAcme} and t.name = 'Owners' and a.name = 'eve';
+     update revision set value = value + 1000;
+     insert into change (revision, kind, id) select r.value, 'account', a.id from revision r, account a where a.name = 'eve';
+     insert into change (revision, kind, id, organization_id) select r.value, 'team', t.id, t.organization_id
+       from revision r, team t where ${ofAcme}`,
+  );
+}
+
+async function untilAlone(databaseUrl: string): Promise<void> {
+  const others = 'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+  while ((await onServer(databaseUrl, others)).length > 0);
+}
+
+async function takeName(databaseUrl: string, other: string): Promise<void> {
+  const name = (url: string) => new URL(url).pathname.slice(1);
+  const admin = new URL(databaseUrl);
+  admin.pathname = '/postgres';
+  await untilAlone(databaseUrl);
+  await untilAlone(other);
+  await onServer(admin.href, `alter database ${name(databaseUrl)} rename to ${name(databaseUrl)}_old`);
+  await onServer(admin.href, `alter database ${name(other)} rename to ${name(databaseUrl)}`);
+}
 
 describe('atrium on the server’s own machine', () => {
   it('tells wrong usage (2) from a refusal (1) and a database that is away (3)', async () => {
@@ -276,8 +274,6 @@ describe('atrium on the server’s own machine', () => {
         );
     }
     assert.ok(!existsSync(join(folder, 'x')));
-    rmSync(folder, { recursive: true });
-    mkdirSync(folder);
   });
 
   it('lists its commands once for help, completion and itself', async () => {
