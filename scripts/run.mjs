@@ -22,6 +22,7 @@ const JOBS = {
   format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'],
   bench: ['bench/house.ts'],
   'bench:authz': ['bench/authz.ts'],
+  'bench:backup': ['bench/backup.ts'],
   'bench:bus': ['bench/bus.ts'],
   'bench:engine': ['--expose-gc', 'bench/engine.ts'],
   'bench:user': ['bench/user.ts'],
