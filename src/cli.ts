@@ -1,8 +1,4 @@
 import { parseArgs } from 'node:util';
-import { runBackup } from './commands/backup.ts';
-import { runDoctor } from './commands/doctor.ts';
-import { runMigrate } from './commands/migrate.ts';
-import { runRestore } from './commands/restore.ts';
 import { terminal } from './commands/terminal.ts';
 import { type Config, ConfigError, dotEnv, readConfig } from './config.ts';
 import { AppError } from './errors.ts';
@@ -21,15 +17,24 @@ async function main(argv: readonly string[]): Promise<void> {
   switch (name) {
     case 'serve':
       return await serve(args);
-    case 'doctor':
+    // Loaded when used: help and completion must not wait for a database driver.
+    case 'doctor': {
+      const { runDoctor } = await import('./commands/doctor.ts');
       process.exitCode = await runDoctor(args, environment(), terminal);
       return;
-    case 'migrate':
+    }
+    case 'migrate': {
+      const { runMigrate } = await import('./commands/migrate.ts');
       return await runMigrate(args, readConfig(environment()), terminal);
-    case 'backup':
+    }
+    case 'backup': {
+      const { runBackup } = await import('./commands/backup.ts');
       return await runBackup(args, readConfig(environment()), terminal);
-    case 'restore':
+    }
+    case 'restore': {
+      const { runRestore } = await import('./commands/restore.ts');
       return await runRestore(args, readConfig(environment()), terminal);
+    }
     default:
       return await order(argv);
   }

@@ -115,6 +115,28 @@ describe('restoring', () => {
       await db.close();
     });
 
+    it(`moves the revision ahead with every restore, and the sequences never back, on ${driver}`, async () => {
+      const db = await openPlace(await newPlace(driver));
+      const state = async () => {
+        const [row] = await db.query<{ value: bigint; pruned: bigint; changes: bigint; next: bigint }>(
+          statement(
+            `select value, pruned, (select count(*) from change) as changes, nextval('data_key_id_seq') as next from revision`,
+          ),
+        );
+        return row ?? assert.fail();
+      };
+      let before = { value: BigInt(Date.now()) * 1000n - 1n, next: 0n };
+      for (let time = 1; time <= 3; time++) {
+        await restoreFrom(whole, db, true);
+        const after = await state();
+        assert.ok(after.value > before.value);
+        assert.deepEqual([after.pruned, after.changes], [after.value, 0n]);
+        assert.ok(after.next > before.next);
+        before = after;
+      }
+      await db.close();
+    });
+
     it(`refuses tables of somebody else on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
       await db.query(statement('create table invoices (id int)'));
