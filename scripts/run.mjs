@@ -23,6 +23,7 @@ const JOBS = {
   bench: ['bench/house.ts'],
   'bench:audit': ['bench/audit.ts'],
   'bench:authz': ['bench/authz.ts'],
+  'bench:backup': ['bench/backup.ts'],
   'bench:bus': ['bench/bus.ts'],
   'bench:engine': ['--expose-gc', 'bench/engine.ts'],
   'bench:roles': ['bench/roles-file.ts'],

@@ -1,41 +1,88 @@
-import { runCommand, usage } from './commands.ts';
+import { parseArgs } from 'node:util';
+import { terminal } from './commands/terminal.ts';
 import { type Config, ConfigError, dotEnv, readConfig } from './config.ts';
 import { AppError } from './errors.ts';
-import { openHouse } from './house.ts';
-import { createLog } from './log.ts';
-import { runSend } from './marketplace/commands/send.ts';
-import { askServer, type Order } from './operator.ts';
+import { askServer, kindOf, type Order } from './operator.ts';
+import { helpOf, SERVER_COMMANDS, unknownCommand, usage } from './server-commands.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const complain = (line: string) => process.stderr.write(`${line}\n`);
+const { say, complain } = terminal;
+const environment = () => ({ ...dotEnv(), ...process.env });
 
-/** `npm run atrium -- COMMAND`: what an operator does on the server's own machine, with the server's own settings. */
+/** `atrium COMMAND` for what an operator does on the server's own machine, with the server's own settings. */
 async function main(argv: readonly string[]): Promise<void> {
-  if (argv.length === 0 || argv[0] === '--help') return void say(usage());
+  const [name = '--help', ...args] = argv;
+  if (['--help', '-h', 'help'].includes(name)) return say(helpOf(args[0] ?? '') ?? usage());
+  if (!SERVER_COMMANDS.some((command) => command.name === name)) throw new AppError('invalid', unknownCommand(name));
+  if (args.includes('--help') || args.includes('-h')) return say(helpOf(name) ?? usage());
+  switch (name) {
+    case 'serve':
+      return await serve(args);
+    // Loaded when used: help and completion must not wait for a database driver.
+    case 'doctor': {
+      const { runDoctor } = await import('./commands/doctor.ts');
+      process.exitCode = await runDoctor(args, environment(), terminal);
+      return;
+    }
+    case 'migrate': {
+      const { runMigrate } = await import('./commands/migrate.ts');
+      return await runMigrate(args, readConfig(environment()), terminal);
+    }
+    case 'backup': {
+      const { runBackup } = await import('./commands/backup.ts');
+      return await runBackup(args, readConfig(environment()), terminal);
+    }
+    case 'restore': {
+      const { runRestore } = await import('./commands/restore.ts');
+      return await runRestore(args, readConfig(environment()), terminal);
+    }
+    default:
+      return await order(argv);
+  }
+}
+
+async function serve(args: string[]): Promise<void> {
+  parseArgs({ args, options: { demo: { type: 'boolean' } } });
+  await import('./main.ts');
+}
+
+/** Of the running server where one has the built-in database, else of a house that is opened for it. */
+async function order(argv: readonly string[]): Promise<void> {
   if (argv[0] === 'marketplace' && argv[1] === 'send') {
+    const { runSend } = await import('./marketplace/commands/send.ts');
     if (!(await runSend(argv.slice(2), say))) process.exitCode = 1;
     return;
   }
-  const config = readConfig({ ...dotEnv(), ...process.env });
-  const order = { argv, nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
-  if (config.DATABASE_URL === undefined && (await askServer(config.DATA_DIR, order, say))) return;
-  await withoutServer(config, order);
+  const config = readConfig(environment());
+  const wish = { argv, nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
+  if (config.DATABASE_URL === undefined && (await askServer(config.DATA_DIR, wish, say))) return;
+  await withoutServer(config, wish);
 }
 
 /** On the database itself; with PostgreSQL servers may run beside. */
-async function withoutServer(config: Config, order: Order): Promise<void> {
+async function withoutServer(config: Config, wish: Order): Promise<void> {
+  const [{ openHouse }, { createLog }, { runCommand }] = await Promise.all([
+    import('./house.ts'),
+    import('./log.ts'),
+    import('./commands.ts'),
+  ]);
   const BASE_URL = config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`;
   const house = await openHouse({ ...config, BASE_URL }, { log: createLog('warn'), say: complain });
   try {
-    await runCommand(house, order, say);
+    await runCommand(house, wish, say);
   } finally {
     await house.close(0);
   }
 }
 
+/** 2: what was typed cannot be meant; 3: the database is away, and later may help; 1: everything else. */
+function exitCodeOf(error: unknown): number {
+  if (kindOf(error) === 'invalid') return 2;
+  return error instanceof AppError && error.kind === 'unavailable' && error.detail.retryAfter !== undefined ? 3 : 1;
+}
+
 await main(process.argv.slice(2)).catch((error: unknown) => {
-  const isOurs = error instanceof ConfigError || error instanceof AppError;
+  const isOurs = error instanceof ConfigError || error instanceof AppError || kindOf(error) === 'invalid';
   const text = isOurs || !(error instanceof Error) ? String((error as Error).message ?? error) : error.stack;
   complain(`atrium: ${text}`);
-  process.exitCode = 1;
+  process.exitCode = exitCodeOf(error);
 });

@@ -1,49 +1,40 @@
 import { parseArgs } from 'node:util';
+import { copyForBackup } from './backup/source.ts';
+import { migrateOn } from './commands/migrate.ts';
+import { examineInside } from './doctor/inside.ts';
 import { AppError } from './errors.ts';
 import type { House } from './house.ts';
 import { createKeys } from './keys.ts';
-import { INSTALLER_HELP, runInstaller } from './marketplace/commands/installer.ts';
-import { MARKETPLACE_HELP, runMarketplace } from './marketplace/commands/marketplace.ts';
+import { runInstaller } from './marketplace/commands/installer.ts';
+import { runMarketplace } from './marketplace/commands/marketplace.ts';
 import type { Order, Tell } from './operator.ts';
+import { unknownCommand } from './server-commands.ts';
 
-interface Command {
-  readonly help: string;
-  run(house: House, order: Order, tell: Tell): Promise<void>;
-}
+type Run = (house: House, order: Order, tell: Tell) => Promise<void>;
 
-/** What an operator can ask for on the server's own machine: of the server, or of the database when none runs. */
-export const COMMANDS: Readonly<Record<string, Command>> = {
-  'rotate-keys': {
-    help: 'new keys for every secret, while servers run; --retire-old-root ends a change of the root key',
-    run: rotateKeys,
+/** What an operator can ask of a house that is open: of the server, or of one that is opened for the command alone. */
+const COMMANDS: Readonly<Record<string, Run>> = {
+  'rotate-keys': rotateKeys,
+  bus: tellAboutBus,
+  installer: async ({ marketplace }, { argv }, tell) => {
+    for (const line of await runInstaller(marketplace.installers, argv.slice(1), new Date())) tell(line);
   },
-  bus: {
-    help: 'bus config [--dir FOLDER] prints what a NATS server needs; FOLDER is where it keeps its files (./atrium-bus)',
-    run: tellAboutBus,
+  marketplace: async ({ marketplace }, { argv }, tell) => {
+    for (const line of await runMarketplace(marketplace, argv.slice(1), new Date())) tell(line);
   },
-  installer: {
-    help: `\n${INSTALLER_HELP}`,
-    run: async ({ marketplace }, { argv }, tell) => {
-      for (const line of await runInstaller(marketplace.installers, argv.slice(1), new Date())) tell(line);
-    },
-  },
-  marketplace: {
-    help: `\n${MARKETPLACE_HELP}`,
-    run: async ({ marketplace }, { argv }, tell) => {
-      for (const line of await runMarketplace(marketplace, argv.slice(1), new Date())) tell(line);
-    },
+  // The halves that only the process with the built-in database can do; the other halves are in commands/.
+  migrate: ({ db }, { argv }, tell) => migrateOn(db, argv.slice(1), tell),
+  backup: ({ db, config }, _order, tell) => copyForBackup(db, config.DATA_DIR, tell),
+  doctor: async ({ db, config }, _order, tell) => {
+    for (const finding of await examineInside(db, config)) tell(JSON.stringify(finding));
   },
 };
 
 export async function runCommand(house: House, order: Order, tell: Tell): Promise<void> {
   const name = order.argv[0] ?? '';
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new AppError('invalid', `unknown command "${name}"\n${usage()}`);
-  await command.run(house, order, tell);
-}
-
-export function usage(): string {
-  return ['commands:', ...Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(14)}${help}`)].join('\n');
+  if (!command) throw new AppError('invalid', unknownCommand(name));
+  await command(house, order, tell);
 }
 
 async function rotateKeys(house: House, { argv, nextKey }: Order, tell: Tell): Promise<void> {
@@ -68,16 +59,7 @@ async function rotateKeys(house: House, { argv, nextKey }: Order, tell: Tell): P
 }
 
 async function tellAboutBus(house: House, { argv }: Order, tell: Tell): Promise<void> {
-  if (argv[1] !== 'config') throw new AppError('invalid', `unknown command "${argv.join(' ')}"\n${usage()}`);
-  const { values } = readOptions(() => parseArgs({ args: argv.slice(2), options: { dir: { type: 'string' } } }));
+  if (argv[1] !== 'config') throw new AppError('invalid', 'bus needs a word more: atrium bus config [--dir FOLDER]');
+  const { values } = parseArgs({ args: argv.slice(2), options: { dir: { type: 'string' } } });
   tell((await house.bus.serverConfig(values.dir)).trimEnd());
-}
-
-/** A mistyped option is no fault of the program. */
-function readOptions<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new AppError('invalid', (error as Error).message);
-  }
 }

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { type AdminServer, openAdmin } from './admin.ts';
 import { createApp, createListenerApp } from './app.ts';
@@ -16,6 +14,7 @@ import { createBrake } from './http/brake.ts';
 import { createDrain } from './http/drain.ts';
 import { loadKeys } from './keys.ts';
 import { createMetrics } from './metrics.ts';
+import { MIGRATIONS, VERSION } from './release.ts';
 import { createRingStore } from './vault/ring.store.ts';
 import { openRing, type Ring } from './vault/ring.ts';
 import { createRotationStore } from './vault/rotation.store.ts';
@@ -23,9 +22,6 @@ import { createRotation } from './vault/rotation.ts';
 import { createVaultStore } from './vault/vault.store.ts';
 import { createVault } from './vault/vault.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
-const PACKAGE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
-const VERSION = `v${PACKAGE.version}`;
 /** A replica that is further behind than this forgets everything and starts afresh. */
 const CHANGES_KEPT = 100_000n;
 const UPKEEP_EVERY_MS = 60_000;
@@ -88,6 +84,7 @@ export async function openHouse(config: Config, { log, say }: Surroundings) {
 
   return {
     version: VERSION,
+    config,
     db,
     clock,
     ...directory,

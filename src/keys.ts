@@ -22,8 +22,23 @@ export function loadKeys(configured: Buffer | undefined, dataDir: string): Keys 
   return createKeys(configured ?? keyFile(dataDir));
 }
 
+/** The root key as it is, without making one. */
+export function findRoot(configured: Buffer | undefined, dataDir: string): Buffer | undefined {
+  return configured ?? readKey(keyPath(dataDir));
+}
+
+export function keyPath(dataDir: string): string {
+  return join(dataDir, 'atrium.key');
+}
+
+/** Puts a root key into a data folder that has none. */
+export function placeRoot(root: Buffer, dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(keyPath(dataDir), `${root.toString('base64')}\n`, { mode: 0o600, flush: true, flag: 'wx' });
+}
+
 function keyFile(dataDir: string): Buffer {
-  const path = join(dataDir, 'atrium.key');
+  const path = keyPath(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const existing = readKey(path);
   if (existing) return existing;

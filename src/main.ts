@@ -19,7 +19,7 @@ let closeOperator = () => {};
 async function main(): Promise<void> {
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
   process.on('SIGTERM', end).on('SIGINT', end);
-  const isDemo = process.argv[2] === 'demo';
+  const isDemo = process.argv.slice(2).some((argument) => argument === 'demo' || argument === '--demo');
   config = readConfig({ ...(isDemo && DEMO_SETTINGS), ...dotEnv(), ...process.env });
   const log = createLog(config.LOG_LEVEL);
   process.on('uncaughtException', (error) => {
@@ -62,14 +62,19 @@ function end(signal: NodeJS.Signals): void {
 async function fail(error: unknown): Promise<void> {
   if (ending) return;
   ending = true;
-  setTimeout(() => leave(`cannot start: ${explain(error)}`), END_WITHIN_MS).unref();
+  setTimeout(() => leave(`cannot start: ${explain(error)}`, codeOf(error)), END_WITHIN_MS).unref();
   await house?.close(0).catch(() => undefined);
-  leave(`cannot start: ${explain(error)}`);
+  leave(`cannot start: ${explain(error)}`, codeOf(error));
 }
 
-function leave(line: string): never {
+function leave(line: string, code = 1): never {
   process.stderr.write(`atrium ${line}\n`);
-  process.exit(1);
+  process.exit(code);
+}
+
+/** 3: the database cannot be reached, and trying again later may help. */
+function codeOf(error: unknown): number {
+  return error instanceof AppError && error.kind === 'unavailable' && error.detail.retryAfter !== undefined ? 3 : 1;
 }
 
 type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string };

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { AppError } from './errors.ts';
+import { AppError, ERROR_KINDS, type ErrorKind } from './errors.ts';
 
 /** A command as it was typed, and the one secret that goes with it. */
 export interface Order {
@@ -15,6 +15,7 @@ export type Tell = (line: string) => void;
 interface Reply {
   readonly line?: string;
   readonly failed?: string;
+  readonly kind?: ErrorKind;
 }
 
 /** A door for the operator of this machine: a socket in the data folder that only the server's own user can open. */
@@ -45,7 +46,7 @@ async function answer(socket: Socket, run: (order: Order, tell: Tell) => Promise
     await run(JSON.parse(value) as Order, (line) => send({ line }));
     send({});
   } catch (error) {
-    send({ failed: (error as Error).message });
+    send({ failed: (error as Error).message, kind: kindOf(error) });
   } finally {
     socket.end();
   }
@@ -61,12 +62,19 @@ export async function askServer(dataDir: string, order: Order, tell: Tell): Prom
   }
   socket.write(`${JSON.stringify(order)}\n`);
   for await (const text of createInterface({ input: socket })) {
-    const { line, failed } = JSON.parse(text) as Reply;
-    if (failed !== undefined) throw new AppError('invalid', failed);
+    const { line, failed, kind } = JSON.parse(text) as Reply;
+    if (failed !== undefined) throw new AppError(kind && ERROR_KINDS.includes(kind) ? kind : 'internal', failed);
     if (line === undefined) return true;
     tell(line);
   }
   throw new AppError('unavailable', 'the server ended before the command did');
+}
+
+/** A mistyped option is no fault of the program, whoever read it. */
+export function kindOf(error: unknown): ErrorKind {
+  if (error instanceof AppError) return error.kind;
+  const code = String((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+  return code.startsWith('ERR_PARSE_ARGS') ? 'invalid' : 'internal';
 }
 
 function socketIn(dataDir: string): string {

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { HistoryStream, Report } from './history.ts';
 import { away, type Link } from './link.ts';
 
-const STREAM = 'HISTORY';
+export const STREAM = 'HISTORY';
 const SUBJECTS = 'history.>';
 const ANSWER_WITHIN_MS = 1500;
 const YEAR_NS = 365 * 86_400 * 1_000_000_000;

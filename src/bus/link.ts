@@ -17,9 +17,13 @@ interface Options {
   readonly name: string;
   /** The account that we are in. */
   readonly account: () => Promise<KeyPair>;
+  /** One attempt, whose error says what was wrong: for who only wants to know. */
+  readonly once?: boolean;
 }
 
 const CONNECT_WITHIN_MS = 1500;
+/** A server that does not know an account asks around for two seconds before it refuses. */
+const ANSWER_WITHIN_MS = 5000;
 const TRY_AGAIN_MS = 250;
 const EVERYTHING = ['>'];
 
@@ -27,7 +31,7 @@ const EVERYTHING = ['>'];
  * Connected when first needed and reconnecting by itself from then on. We are a user of our own making: its key is in memory
  * only and dies with the process.
  */
-export function createLink({ url, name, account }: Options): Link {
+export function createLink({ url, name, account, once = false }: Options): Link {
   const self = createKeyPair('user');
   let connecting: Promise<NatsConnection> | undefined;
   let connection: NatsConnection | undefined;
@@ -64,10 +68,10 @@ export function createLink({ url, name, account }: Options): Link {
       name,
       ...(url.startsWith('tls:') && { tls: {} }),
       authenticator: (nonce) => prove(issuer, nonce ?? ''),
-      timeout: CONNECT_WITHIN_MS,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: TRY_AGAIN_MS,
-      ignoreAuthErrorAbort: true,
+      timeout: once ? ANSWER_WITHIN_MS : CONNECT_WITHIN_MS,
+      ...(once
+        ? { reconnect: false }
+        : { maxReconnectAttempts: -1, reconnectTimeWait: TRY_AGAIN_MS, ignoreAuthErrorAbort: true }),
     }).catch((cause: unknown) => {
       throw away('the message bus cannot be reached', cause);
     });

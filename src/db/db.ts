@@ -24,6 +24,13 @@ export interface Db {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /** For migrate.ts alone: a transaction that holds the migration lock, knows no query timeout and may run a whole file. */
   migration<T>(work: (query: Query, script: Script) => Promise<T>, lockTimeoutMs: number): Promise<T>;
+  /** For backups: reads one moment, however long it takes and whatever others write meanwhile. Nothing can be written in it. */
+  snapshot<T>(work: (query: Query, script: Script) => Promise<T>): Promise<T>;
+  /**
+   * The built-in database alone: its files as they are between two transactions, copied into a folder that must not exist. Who
+   * opens the copy finds what a crash at that moment would have left. Statements wait meanwhile; answers how many milliseconds.
+   */
+  readonly copyTo?: (folder: string) => Promise<number>;
   close(): Promise<void>;
 }
 

@@ -13,10 +13,12 @@ const CREATE = `create table if not exists migration (
   applied_at timestamptz not null default now()
 )`;
 const APPLIED = sql('migration.list', 'select number, name, checksum from migration order by number');
+const IS_THERE = sql('migration.isThere', `select to_regclass('migration') is not null as there`);
+const APPLIED_AT = sql('migration.status', 'select number, name, checksum, applied_at from migration order by number');
 const RECORD = sql('migration.add', 'insert into migration (number, name, checksum) values ($1, $2, $3)');
 const TRANSACTION_ID = sql('migration.transaction', 'select pg_current_xact_id()::text as id');
 
-type Applied = Pick<MigrationFile, 'number' | 'name' | 'checksum'>;
+export type Applied = Pick<MigrationFile, 'number' | 'name' | 'checksum'>;
 
 export interface MigrateOptions {
   readonly lockTimeoutMs?: number;
@@ -43,6 +45,43 @@ export async function migrate(
   }
 }
 
+/** What a database has had and what it still lacks. Reads alone; refuses what `migrate` would refuse. */
+export async function migrationStatus(query: Query, folder: string) {
+  const files = readMigrations(folder);
+  const [there] = await query<{ there: boolean }>(IS_THERE);
+  const applied = there?.there ? await query<Applied & { applied_at: Date }>(APPLIED_AT) : [];
+  refuseStrangers(applied, files);
+  return {
+    applied: applied.map(({ name, applied_at: appliedAt }) => ({ name, appliedAt })),
+    pending: files.slice(applied.length).map(({ name }) => name),
+  };
+}
+
+/** For a restore, inside its one transaction: the schema as it was after that many migrations, without their rows. */
+export async function createSchema(files: readonly MigrationFile[], script: Script): Promise<void> {
+  await script(CREATE);
+  for (const file of files) await runScript(file, script);
+}
+
+/** For a restore: whatever has come since, in the transaction that is open. */
+export async function applyRest(
+  files: readonly MigrationFile[],
+  query: Query,
+  script: Script,
+  say: (line: string) => void,
+): Promise<void> {
+  while ((await applyNext(files, query, script, say)) !== undefined);
+}
+
+async function runScript(file: MigrationFile, script: Script): Promise<void> {
+  try {
+    await script(file.text);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError('internal', `the migration ${file.name} failed${place(error, file.text)}`, { cause: error });
+  }
+}
+
 async function applyNext(
   files: readonly MigrationFile[],
   query: Query,
@@ -57,12 +96,7 @@ async function applyNext(
 
   say(`migrating the database: ${next.name}`);
   const [before] = await query<{ id: string }>(TRANSACTION_ID);
-  try {
-    await script(next.text);
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw new AppError('internal', `the migration ${next.name} failed${place(error, next.text)}`, { cause: error });
-  }
+  await runScript(next, script);
   const [after] = await query<{ id: string }>(TRANSACTION_ID);
   if (before?.id !== after?.id) {
     throw new AppError(
@@ -75,7 +109,7 @@ async function applyNext(
 }
 
 /** Forward only: what was applied must be exactly the first of the files. */
-function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
+export function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
   const newest = done.at(-1);
   if (newest !== undefined && newest.number > files.length) {
     throw new AppError(

@@ -3,11 +3,12 @@ import { dirname, join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { AppError } from '../errors.ts';
 import type { Db } from './db.ts';
+import { copyFolder } from './folder-copy.ts';
 import { type Lock, lockFolder } from './lock.ts';
 import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from './options.ts';
 import { createFolder, type Disk, realDisk, SyncedFiles } from './pglite-files.ts';
 import { createSession, type Health } from './pglite-session.ts';
-import { inTransaction } from './transaction.ts';
+import { inSnapshot, inTransaction } from './transaction.ts';
 import { takeTurns } from './turns.ts';
 import { createUpkeep, type Upkeep } from './upkeep.ts';
 
@@ -91,6 +92,17 @@ async function openLocked(options: DbOptions, folder: string, disk: Disk, releas
     // There is one connection and one process, so its turn is the migration lock.
     migration: (work) =>
       turn(() => inTransaction(session, (query) => work(query, async (text) => void (await session.command(text))))),
+    snapshot: (work) => turn(() => inSnapshot(session, work)),
+    async copyTo(target) {
+      // Little is left to recover from then, and little log to copy.
+      await turn(() => session.command('CHECKPOINT'));
+      return await turn(async () => {
+        if (health.stopped !== undefined) throw health.stopped;
+        const began = performance.now();
+        await copyFolder(folder, target);
+        return performance.now() - began;
+      });
+    },
     close() {
       closing ??= close();
       return closing;

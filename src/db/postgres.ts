@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { Db, Query } from './db.ts';
 import { type DbOptions, DEFAULT_POOL_SIZE, DEFAULT_QUERY_TIMEOUT_MS } from './options.ts';
 import { isLost, translate } from './postgres-errors.ts';
-import { inTransaction, type Session } from './transaction.ts';
+import { inSnapshot, inTransaction, type Session } from './transaction.ts';
 import { readerOf, writeValues } from './values.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -63,6 +63,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
           return work(query, async (text) => void (await session.command(text)));
         });
       }),
+    snapshot: (work) => onClient((send) => inSnapshot(sessionOn(send, HOUR_MS), work)),
     close() {
       closing ??= pool.end();
       return closing;

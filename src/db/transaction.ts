@@ -10,8 +10,12 @@ export interface Session {
 }
 
 /** BEGIN … COMMIT around work, or ROLLBACK when it throws. */
-export async function inTransaction<T>(session: Session, work: (query: Query) => Promise<T>): Promise<T> {
-  await session.command('BEGIN');
+export async function inTransaction<T>(
+  session: Session,
+  work: (query: Query) => Promise<T>,
+  begin = 'BEGIN',
+): Promise<T> {
+  await session.command(begin);
   const turn = oneAtATime();
   let open = true;
   const query: Query = (statement, values) =>
@@ -37,4 +41,21 @@ export async function inTransaction<T>(session: Session, work: (query: Query) =>
     throw new AppError('internal', 'the transaction was rolled back: one of its statements had failed before');
   }
   return result;
+}
+
+/** One moment for every statement, and no limit of time: a backup may have to wait for a slow disk. */
+export async function inSnapshot<T>(
+  session: Session,
+  work: (query: Query, script: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const script = async (text: string) => void (await session.command(text));
+  const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+  return await inTransaction(
+    session,
+    async (query) => {
+      await script('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+      return await work(query, script);
+    },
+    begin,
+  );
 }

@@ -90,6 +90,20 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
   }
 }
 
+/** Whether a root key opens these slots; of those that are not for it, it says nothing. */
+export function opensSlots(
+  root: Keys,
+  slots: readonly (Pick<Slot, 'ringKeyId' | 'wrapped'> & { root: string })[],
+): boolean {
+  const own = slots.filter((slot) => slot.root === root.fingerprint);
+  try {
+    for (const { ringKeyId, wrapped } of own) unwrap(root, ringKeyId, wrapped);
+  } catch {
+    return false;
+  }
+  return own.length > 0;
+}
+
 /** Puts a new vault key on the ring. With a further root key, every key gets a slot that it can open. */
 export async function renewRing(store: RingStore, root: Keys, next?: Keys): Promise<void> {
   const accepted = next ? [root, next] : [root];

@@ -65,7 +65,7 @@ describe('atrium', () => {
     const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
     for (const args of [['nonsense'], ['rotate-keys', '--nonsense']]) {
       const wrong = startServer({ main: 'src/cli.ts', args, env });
-      assert.equal((await wrong.ended).code, 1);
+      assert.equal((await wrong.ended).code, 2);
       assert.match(wrong.stderr(), /nonsense/);
     }
   });

@@ -4,7 +4,7 @@ import type { Import, SourceFile } from './imports.ts';
 /** `main → house → app, groups → authz | user | marketplace | administration → http → bus → rebac | directory → vault → errors, db`: left may import right. */
 const FLOORS: readonly (readonly string[])[] = [
   ['errors'],
-  ['json', 'db', 'config', 'log', 'keys', 'metrics', 'mail', 'signed-text', 'operator', 'outbound'],
+  ['release', 'json', 'db', 'config', 'log', 'keys', 'metrics', 'mail', 'signed-text', 'operator', 'outbound'],
   ['vault'],
   ['rebac', 'directory'],
   ['bus'],
@@ -12,8 +12,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ['authz', 'user', 'marketplace', 'administration', 'admin'],
   ['app', 'groups'],
   ['house'],
-  ['demo', 'first-start', 'commands'],
-  ['main', 'cli'],
+  ['demo', 'first-start', 'backup', 'doctor', 'server-commands'],
+  ['commands'],
+  ['main'],
+  ['cli'],
 ];
 const WITH_RULES = new Set(['authz', 'user', 'marketplace', 'administration', 'rebac', 'directory', 'vault', 'bus']);
 const OUTSIDE = new Set(['cli', 'console', 'client']);

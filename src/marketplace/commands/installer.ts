@@ -3,11 +3,6 @@ import { AppError } from '../../errors.ts';
 import type { Installers } from '../installers.ts';
 import { MARKETPLACES, type MarketplaceName } from '../notification.ts';
 
-export const INSTALLER_HELP = `installer create cloudA|cloudB|cloudC [--days N] [--test]   a new installer; prints its ID
-installer show ID                                           what is bound to it
-installer link ID                                           a new link to its archive, good for a day
-installer revoke ID                                         all links given so far are worthless from now on`;
-
 /** What an operator does with installers; answers the lines to print. */
 export async function runInstaller(installers: Installers, args: string[], now: Date): Promise<string[]> {
   const { values, positionals } = parseArgs({
@@ -36,7 +31,7 @@ export async function runInstaller(installers: Installers, args: string[], now: 
       await installers.revokeLinks(what);
       return ['all links to its archive are revoked'];
     default:
-      throw new AppError('invalid', `what to do? One of:\n${INSTALLER_HELP}`);
+      throw new AppError('invalid', 'say what to do: atrium installer create|show|link|revoke …, or --help');
   }
 }
 

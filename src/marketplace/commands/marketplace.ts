@@ -6,14 +6,6 @@ import type { Secrets } from '../secrets.ts';
 import type { Sweep } from '../sweep.ts';
 import { marketplaceNamed, plainBigInt, wholeNumber } from './installer.ts';
 
-export const MARKETPLACE_HELP = `marketplace log [--marketplace cloudB] [--state received|done|refused|dead] [--reason WORD] [--search TEXT]
-                [--limit N] [--json]            deliveries, the newest first
-marketplace log --strangers                     callers who proved nothing, counted by day
-marketplace redeliver ID… | --dead              act again on deliveries that are not done
-marketplace secret add|retire cloudB|cloudC [SECRET]
-marketplace send cloudA|cloudB|cloudC FILE… [--url URL] [--secret S] [--installer ID] [--times N] [--together]
-                                                play payload files against a listener`;
-
 interface Parts {
   readonly journal: Pick<Journal, 'list' | 'refusals' | 'redeliver'>;
   readonly secrets: Pick<Secrets, 'add' | 'retire'>;
@@ -58,7 +50,7 @@ export async function runMarketplace(parts: Parts, args: string[], now: Date): P
     return [`${count} acted on again; see "marketplace log" for what became of them`];
   }
   if (verb === 'secret') return await runSecret(parts.secrets, rest);
-  throw new AppError('invalid', `what to do? One of:\n${MARKETPLACE_HELP}`);
+  throw new AppError('invalid', 'say what to do: atrium marketplace log|redeliver|secret|send …, or --help');
 }
 
 async function runSecret(secrets: Parts['secrets'], [verb, name = '', given]: readonly string[]): Promise<string[]> {

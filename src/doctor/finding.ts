@@ -1,0 +1,38 @@
+export type Level = 'ok' | 'warning' | 'fault';
+
+/** What one look at the deployment found, and for anything but ok, what to do about it. */
+export interface Finding {
+  readonly check: string;
+  readonly level: Level;
+  readonly message: string;
+  readonly advice?: string;
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, level: 'ok', message });
+export const warning = (check: string, message: string, advice: string): Finding => ({
+  check,
+  level: 'warning',
+  message,
+  advice,
+});
+export const fault = (check: string, message: string, advice: string): Finding => ({
+  check,
+  level: 'fault',
+  message,
+  advice,
+});
+
+/** A check that fails on its own account is a finding too; the others go on. */
+export async function look(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    return await work();
+  } catch (error) {
+    return [
+      fault(
+        check,
+        `could not be looked at: ${(error as Error).message}`,
+        'Mend what the message names, then ask the doctor again.',
+      ),
+    ];
+  }
+}

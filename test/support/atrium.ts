@@ -1,0 +1,14 @@
+import { startServer } from './process.ts';
+
+export interface Said {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command of the server's own machine, in a process of its own. */
+export async function atrium(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Said> {
+  const command = startServer({ main: 'src/cli.ts', args, env });
+  const { code } = await command.ended;
+  return { code, out: command.stdout(), err: command.stderr() };
+}

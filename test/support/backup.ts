@@ -1,0 +1,46 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { backUp } from '../../src/backup/backup.ts';
+import { inspect } from '../../src/backup/inspection.ts';
+import { restore } from '../../src/backup/restore.ts';
+import { readLines, readTables, writeExactly } from '../../src/backup/tables.store.ts';
+import { type Db, openDb } from '../../src/db/db.ts';
+import { type Place, temporaryFolder } from './db.ts';
+
+export const newFile = () => join(temporaryFolder(), 'backup.tar.gz');
+export const filesBeside = (file: string) => readdirSync(join(file, '..'));
+
+export async function openPlace(place: Place): Promise<Db> {
+  return await openDb({ ...place, say: () => undefined });
+}
+
+export async function backUpTo(db: Db, file = newFile()): Promise<string> {
+  await backUp({ db, file, version: 'v0.0.0', now: new Date() });
+  return file;
+}
+
+/** Looked through first, as the command does. */
+export async function restoreFrom(
+  file: string,
+  db: Db,
+  replace = false,
+  migrationsFolder = 'migrations',
+): Promise<void> {
+  const { manifest } = await inspect(file);
+  await restore({ db, file, manifest, replace, migrationsFolder, say: () => undefined });
+}
+
+/** Every row of every table, as text. Leaves out what a restore moves on purpose: the clocks, and its own entry in the record. */
+export async function contentOf(db: Db): Promise<Record<string, string[]>> {
+  return await db.snapshot(async (query, script) => {
+    await writeExactly(script);
+    const content: Record<string, string[]> = {};
+    for (const table of await readTables(query)) {
+      if (['revision', 'change', 'bus_state'].includes(table.name)) continue;
+      const lines: string[] = [];
+      for await (const batch of readLines(query, script, table)) lines.push(...batch);
+      content[table.name] = lines.filter((line) => !line.includes('"deployment.restore"'));
+    }
+    return content;
+  });
+}
