@@ -1,4 +1,3 @@
-import { runCommand } from './commands.ts';
 import { type Config, ConfigError, dotEnv, readConfig } from './config.ts';
 import { DEMO_SETTINGS, openDemo } from './demo/demo.ts';
 import { AppError } from './errors.ts';
@@ -31,12 +30,14 @@ async function main(): Promise<void> {
   // Nobody else can open the built-in database, so its server takes commands itself.
   if (house.db.driver === 'pglite') {
     const open = house;
-    closeOperator = await listenToOperator(config.DATA_DIR, (order, tell) => runCommand(open, order, tell)).catch(
-      (error) => {
-        log.warn({ err: error }, 'the server takes no commands: stop it to run them');
-        return () => undefined;
-      },
-    );
+    closeOperator = await listenToOperator(config.DATA_DIR, async (order, tell) => {
+      // Rarely wanted, and much to load.
+      const { runCommand } = await import('./commands.ts');
+      await runCommand(open, order, tell);
+    }).catch((error) => {
+      log.warn({ err: error }, 'the server takes no commands: stop it to run them');
+      return () => undefined;
+    });
   }
   if (isDemo) await openDemo(house, config, address, say);
   else await createFirstAdministrator(house, address, say);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { constants, gzipSync } from 'node:zlib';
-import { pack } from 'tar-stream';
 import { archiveFiles, type BoundInstaller } from './archive-files.ts';
 import type { Signer } from './signing.ts';
 
@@ -25,6 +24,7 @@ export function createArchiver(signer: Signer) {
 }
 
 async function tar(files: ReadonlyMap<string, string | Buffer>): Promise<Buffer> {
+  const { pack } = await import('tar-stream');
   const stream = pack();
   for (const [name, content] of files) {
     const mode = EXECUTABLE.has(name) ? 0o755 : 0o644;

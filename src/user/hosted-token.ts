@@ -1,5 +1,4 @@
 import { createPrivateKey, createPublicKey, hash, randomUUID } from 'node:crypto';
-import { exportJWK, SignJWT } from 'jose';
 import type { Person } from '../directory/callers.ts';
 
 export type HostedTokens = ReturnType<typeof createHostedTokens>;
@@ -10,7 +9,8 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
  * Short-lived proofs of who the caller is, for other services of a hosted deployment. They need no secret to be
- * checked, only the public key; every replica derives the same one from the root key.
+ * checked, only the public key; every replica derives the same one from the root key. The library is loaded by those who
+ * need it: most deployments do not.
  */
 export function createHostedTokens(seed: Buffer, issuer: () => string) {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
@@ -19,6 +19,7 @@ export function createHostedTokens(seed: Buffer, issuer: () => string) {
   return { issue, keySet };
 
   async function issue(person: Person, now: Date): Promise<string> {
+    const { SignJWT } = await import('jose');
     const seconds = Math.floor(now.getTime() / 1000);
     const { login, fullName, email, isAdmin } = person;
     return await new SignJWT({ preferred_username: login, name: fullName, email, is_admin: isAdmin })
@@ -32,6 +33,7 @@ export function createHostedTokens(seed: Buffer, issuer: () => string) {
   }
 
   async function keySet(): Promise<{ keys: object[] }> {
+    const { exportJWK } = await import('jose');
     return { keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' }] };
   }
 }
