@@ -30,8 +30,9 @@ export async function ask(question: string): Promise<string> {
 /** What is typed is not shown, and goes into no history. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(question);
+  // Before the question is seen: who types quickly would see the first letters.
   stdin.setRawMode(true);
+  stderr.write(question);
   try {
     return await new Promise((resolve, reject) => {
       let typed = '';
