@@ -96,7 +96,7 @@ export const SETTINGS = {
   BASE_URL: url('http', 'https')(undefined, 'Address under which clients reach the server; default http://HOST:PORT.'),
   DATA_DIR: text('./data', 'Folder for the built-in database, the key file and demo.json.'),
   DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL to use instead of the built-in database.'),
-  DATABASE_POOL: whole(1, 500)('10', 'Connections to PostgreSQL at most.'),
+  DATABASE_POOL: whole(1, 500)('10', 'Connections to PostgreSQL at most, beside one for the clock.'),
   DATABASE_TIMEOUT_MS: whole(100, 600_000)('10000', 'A query that takes longer has failed.'),
   DEPLOYMENT: oneOf('standard', 'hosted', 'marketplace')('standard', 'Which routes exist.'),
   RUN_MODE: oneOf('dev', 'prod')('prod', 'dev relaxes checks that need a public network; never for production.'),

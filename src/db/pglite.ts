@@ -87,6 +87,7 @@ async function openLocked(options: DbOptions, folder: string, disk: Disk, releas
   let closing: Promise<void> | undefined;
   return {
     driver: 'pglite',
+    ask: (statement) => turn(() => session.query(statement)),
     query: (statement, values) => turn(() => session.query(statement, values)),
     transaction: (work) => turn(() => inTransaction(session, work)),
     // There is one connection and one process, so its turn is the migration lock.

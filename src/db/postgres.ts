@@ -2,6 +2,7 @@ import pg from 'pg';
 import { AppError } from '../errors.ts';
 import type { Db, Query } from './db.ts';
 import { type DbOptions, DEFAULT_POOL_SIZE, DEFAULT_QUERY_TIMEOUT_MS } from './options.ts';
+import { createAsker } from './postgres-asker.ts';
 import { isLost, translate } from './postgres-errors.ts';
 import { inSnapshot, inTransaction, type Session } from './transaction.ts';
 import { readerOf, writeValues } from './values.ts';
@@ -21,7 +22,10 @@ type Send = (query: TimedQuery) => Promise<pg.QueryResult | pg.QueryResult[]>;
 
 export async function openPostgres(options: DbOptions, databaseUrl: string): Promise<Db> {
   const where = addressOf(databaseUrl);
-  const pool = createPool(options, databaseUrl);
+  const report = reporter(options);
+  const config = configOf(options, databaseUrl);
+  const pool = createPool(options, config, report);
+  const asker = createAsker(config, report);
 
   async function onClient<T>(work: (send: Send) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((error: unknown) => {
@@ -51,6 +55,13 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   let closing: Promise<void> | undefined;
   const db: Db = {
     driver: 'postgres',
+    async ask(statement) {
+      try {
+        return await asker.ask(statement);
+      } catch (error) {
+        throw translate(error, where);
+      }
+    },
     query: (statement, values) => onClient((send) => sessionOn(send).query(statement, values)),
     transaction: (work) => onClient((send) => inTransaction(sessionOn(send), work)),
     migration: (work, lockTimeoutMs) =>
@@ -65,7 +76,7 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
       }),
     snapshot: (work) => onClient((send) => inSnapshot(sessionOn(send, HOUR_MS), work)),
     close() {
-      closing ??= pool.end();
+      closing ??= Promise.all([pool.end(), asker.close()]).then(() => undefined);
       return closing;
     },
   };
@@ -79,18 +90,28 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   return db;
 }
 
-function createPool(options: DbOptions, databaseUrl: string): pg.Pool {
-  const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
-  const tell = options.onError ?? (() => {});
-  // The library hangs the whole client onto the errors of idle connections: pages of a log, its cancel key among them.
-  const report = (error: Error & { client?: unknown }) => {
+function createPool(options: DbOptions, config: pg.PoolConfig, report: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool({ ...config, max: options.poolSize ?? DEFAULT_POOL_SIZE });
+  // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that
+  // is terminated would end this process.
+  pool.on('error', report);
+  pool.on('connect', (client) => client.on('error', report));
+  return pool;
+}
+
+/** The library hangs the whole client onto the errors of idle connections: pages of a log, its cancel key among them. */
+function reporter({ onError = () => {} }: DbOptions) {
+  return (error: Error & { client?: unknown }): void => {
     delete error.client;
-    tell(error);
+    onError(error);
   };
-  const pool = new pg.Pool({
+}
+
+function configOf(options: DbOptions, databaseUrl: string): pg.ClientConfig {
+  const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
+  return {
     connectionString: databaseUrl,
     application_name: 'atrium',
-    max: options.poolSize ?? DEFAULT_POOL_SIZE,
     // Also the longest wait for a free connection of the pool.
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
     keepAlive: true,
@@ -101,12 +122,7 @@ function createPool(options: DbOptions, databaseUrl: string): pg.Pool {
     idle_in_transaction_session_timeout: 60_000,
     options: '-c TimeZone=UTC -c DateStyle=ISO',
     types: { getTypeParser: readerOf as typeof pg.types.getTypeParser },
-  });
-  // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that
-  // is terminated would end this process.
-  pool.on('error', report);
-  pool.on('connect', (client) => client.on('error', report));
-  return pool;
+  };
 }
 
 function sessionOn(send: Send, timeoutMs?: number): Session {

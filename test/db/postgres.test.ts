@@ -53,6 +53,20 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
+  test('the question that is asked all the time survives its connection, and fails while the server is away', async () => {
+    const db = await open();
+    const asked = () => db.ask<{ pid: number }>(PID);
+    const pid = (await asked())[0]?.pid;
+    assert.equal((await asked())[0]?.pid, pid, 'one connection');
+    await onServer(server.url, `select pg_terminate_backend(${pid})`);
+    assert.notEqual((await asked())[0]?.pid, pid);
+    const restarted = server.restart();
+    await eventually(async () => assert.rejects(asked(), UNAVAILABLE));
+    await restarted;
+    await eventually(asked);
+    await db.close();
+  });
+
   test('a terminated connection inside a transaction fails that transaction alone', async () => {
     const db = await open();
     const waiting = db.transaction(async (query) => {
