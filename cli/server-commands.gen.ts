@@ -166,16 +166,12 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     "summary": "deliveries and secrets of the marketplace listener",
     "subcommands": [
       "log",
-      "redeliver",
-      "secret",
-      "send"
+      "secret"
     ],
     "usage": [
       "marketplace log [--marketplace cloudB] [--state received|done|refused|dead] [--reason WORD] [--search TEXT] [--limit N] [--json]",
       "marketplace log --strangers",
-      "marketplace redeliver ID… | --dead",
-      "marketplace secret add|retire cloudB|cloudC [SECRET]",
-      "marketplace send cloudA|cloudB|cloudC FILE… [--url URL] [--secret S] [--installer ID] [--times N] [--together]"
+      "marketplace secret add|retire cloudB|cloudC [SECRET]"
     ],
     "options": [
       {
@@ -210,15 +206,10 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
       {
         "name": "--strangers",
         "help": "callers who proved nothing, counted by day"
-      },
-      {
-        "name": "--dead",
-        "help": "all that were given up"
       }
     ],
     "examples": [
-      "atrium marketplace log --state refused",
-      "atrium marketplace redeliver --dead"
+      "atrium marketplace log --state refused"
     ]
   }
 ];

@@ -47,11 +47,6 @@ async function serve(args: string[]): Promise<void> {
 
 /** Of the running server where one has the built-in database, else of a house that is opened for it. */
 async function order(argv: readonly string[]): Promise<void> {
-  if (argv[0] === 'marketplace' && argv[1] === 'send') {
-    const { runSend } = await import('./marketplace/commands/send.ts');
-    if (!(await runSend(argv.slice(2), say))) process.exitCode = 1;
-    return;
-  }
   const config = readConfig(environment());
   const wish = { argv, nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
   if (config.DATABASE_URL === undefined && (await askServer(config.DATA_DIR, wish, say))) return;

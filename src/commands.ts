@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
     for (const line of await runInstaller(marketplace.installers, argv.slice(1), new Date())) tell(line);
   },
   marketplace: async ({ marketplace }, { argv }, tell) => {
-    for (const line of await runMarketplace(marketplace, argv.slice(1), new Date())) tell(line);
+    for (const line of await runMarketplace(marketplace, argv.slice(1))) tell(line);
   },
   // The halves that only the process with the built-in database can do; the other halves are in commands/.
   migrate: ({ db }, { argv }, tell) => migrateOn(db, argv.slice(1), tell),

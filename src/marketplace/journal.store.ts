@@ -36,7 +36,7 @@ const ADD_REFUSAL = sql(
 const REDELIVER = sql(
   'journal.redeliver',
   `update delivery set state = 'received', attempts = 0, next_try_at = now()
-    where state <> 'done' and subject <> '' and (id = any($1::bigint[]) or ($2 and state = 'dead')) returning id`,
+    where state <> 'done' and subject <> '' and id = $1 returning id`,
 );
 const PRUNE_DELIVERIES = sql(
   'journal.pruneDeliveries',
@@ -91,13 +91,9 @@ export function createJournalStore(query: Query, write: Write): JournalStore {
       }>(REFUSALS, [limit]);
       return rows.map(({ last_at: lastAt, ...row }) => ({ ...row, lastAt }));
     },
-    async redeliver(ids) {
-      const isDead = ids === 'dead';
-      return (await query(REDELIVER, [isDead ? [] : ids, isDead])).length;
-    },
     revive: (id, actor) =>
       write(async (ask, _touch, record) => {
-        if ((await ask(REDELIVER, [[id], false])).length === 0) return false;
+        if ((await ask(REDELIVER, [id])).length === 0) return false;
         const about = { organizationId: DEPLOYMENT, objectType: 'delivery', objectId: id };
         record({ ...about, actor, action: 'delivery.redeliver' });
         return true;

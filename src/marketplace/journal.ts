@@ -1,5 +1,4 @@
 import type { Actor } from '../directory/audit.ts';
-import { AppError } from '../errors.ts';
 import type { Delivery } from './deliveries.ts';
 import type { MarketplaceName } from './notification.ts';
 import type { Reason } from './refusal.ts';
@@ -54,7 +53,6 @@ export interface JournalStore {
   get(id: bigint): Promise<JournalDetail | undefined>;
   refusals(limit: number): Promise<RefusalCount[]>;
   /** To be acted on again at the next sweep; answers how many. Deliveries that are done stay done. */
-  redeliver(ids: readonly bigint[] | 'dead'): Promise<number>;
   /** The same for one delivery, on record; false: there is nothing to be done about it. */
   revive(id: bigint, actor: Actor): Promise<boolean>;
   addRefusals(counts: readonly RefusalCount[]): Promise<void>;
@@ -71,14 +69,7 @@ const MOST_SOURCES = 1000;
 /** What came, what became of it and why. Strangers are counted in memory and written now and then, never one by one. */
 export function createJournal(store: JournalStore) {
   let counts = new Map<string, RefusalCount>();
-  return { list: store.list, get: store.get, refusals: store.refusals, redeliver, countRefusal, flush, prune };
-
-  async function redeliver(ids: readonly bigint[] | 'dead'): Promise<number> {
-    const revived = await store.redeliver(ids);
-    if (revived === 0 && ids !== 'dead')
-      throw new AppError('notFound', 'none of these deliveries is undone or refused');
-    return revived;
-  }
+  return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, flush, prune };
 
   function countRefusal(marketplace: MarketplaceName, reason: Reason, from: string, now: Date): void {
     const source = counts.size < MOST_SOURCES ? from : 'others';

@@ -3,19 +3,17 @@ import { AppError } from '../../errors.ts';
 import type { Journal, JournalEntry } from '../journal.ts';
 import { newSecret } from '../secret-text.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Sweep } from '../sweep.ts';
 import { marketplaceNamed, plainBigInt, wholeNumber } from './installer.ts';
 
 interface Parts {
-  readonly journal: Pick<Journal, 'list' | 'refusals' | 'redeliver'>;
+  readonly journal: Pick<Journal, 'list' | 'refusals'>;
   readonly secrets: Pick<Secrets, 'add' | 'retire'>;
-  readonly sweep: Pick<Sweep, 'once'>;
 }
 
 const DEFAULT_LIMIT = '50';
 
 /** What an operator asks of the listener; answers the lines to print. */
-export async function runMarketplace(parts: Parts, args: string[], now: Date): Promise<string[]> {
+export async function runMarketplace(parts: Parts, args: string[]): Promise<string[]> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -27,7 +25,6 @@ export async function runMarketplace(parts: Parts, args: string[], now: Date): P
       limit: { type: 'string', default: DEFAULT_LIMIT },
       json: { type: 'boolean' },
       strangers: { type: 'boolean' },
-      dead: { type: 'boolean' },
     },
   });
   const [verb, ...rest] = positionals;
@@ -44,13 +41,8 @@ export async function runMarketplace(parts: Parts, args: string[], now: Date): P
     const entries = await parts.journal.list({ marketplace: name, state, reason, text, limit });
     return values.json ? entries.map((entry) => JSON.stringify(entry, plainBigInt)) : entries.map(line);
   }
-  if (verb === 'redeliver') {
-    const count = await parts.journal.redeliver(values.dead ? 'dead' : rest.map((id) => BigInt(wholeNumber(id))));
-    await parts.sweep.once(now);
-    return [`${count} acted on again; see "marketplace log" for what became of them`];
-  }
   if (verb === 'secret') return await runSecret(parts.secrets, rest);
-  throw new AppError('invalid', 'say what to do: atrium marketplace log|redeliver|secret|send …, or --help');
+  throw new AppError('invalid', 'say what to do: atrium marketplace log|secret …, or --help');
 }
 
 async function runSecret(secrets: Parts['secrets'], [verb, name = '', given]: readonly string[]): Promise<string[]> {

@@ -91,9 +91,11 @@ for (const driver of DRIVERS) {
       assert.equal((await market.notify('A', body)).status, 500, 'the marketplace may still try');
       assert.deepEqual(await stateOf(installer), { state: 'received', attempts: 1 });
       await market.rows('drop trigger broken on contract');
-      await market.rows(`update delivery set state = 'dead' where subject = $1`, [`CloudA:${installer}`]);
-      assert.equal(await market.house.marketplace.journal.redeliver('dead'), 1);
-      await market.house.marketplace.sweep.once(new Date(now + HOUR_MS));
+      const dead = `update delivery set state = 'dead' where subject = $1 returning id`;
+      const [row] = await market.rows<{ id: bigint }>(dead, [`CloudA:${installer}`]);
+      const again = `/api/v1/admin/marketplace/deliveries/${row?.id}/redeliver`;
+      const headers = { Authorization: `token ${market.world.users.root?.token}` };
+      assert.equal((await market.call('POST', again, undefined, headers)).body.state, 'done');
       assert.equal((await stateOf(installer))?.state, 'done');
       assert.equal((await market.notify('A', body)).status, 200);
     });
