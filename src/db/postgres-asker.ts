@@ -29,6 +29,8 @@ export function createAsker(config: pg.ClientConfig, report: (error: Error) => v
   }
 
   async function askOnce<Row extends object>({ name, text }: Statement): Promise<Row[]> {
+    // Else a late question would open what nobody closes any more.
+    if (isClosed) throw new Error('the database was closed');
     line ??= open();
     const mine = line;
     try {

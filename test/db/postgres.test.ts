@@ -65,6 +65,7 @@ describe('postgres in trouble', () => {
     await restarted;
     await eventually(asked);
     await db.close();
+    await assert.rejects(asked(), UNAVAILABLE);
   });
 
   test('a terminated connection inside a transaction fails that transaction alone', async () => {
