@@ -28,11 +28,11 @@ function step(what, ...args) {
   if (status !== 0) stop(`${what}: failed`);
 }
 
-/** Three files at a time on two cores: each brings processes and databases of its own, and often waits for them. */
+/** Two files at a time: each brings processes and databases of its own, and two cores are all that CI has. */
 async function runTests() {
   const counts = { passed: 0, failed: 0 };
   process.stdout.write(`tests: ${files.length} files on ${server.url}\n`);
-  const tests = run({ files, concurrency: 3, timeout: 300_000, signal: AbortSignal.timeout(MOST_MS) });
+  const tests = run({ files, concurrency: 2, timeout: 300_000, signal: AbortSignal.timeout(MOST_MS) });
   tests.on('test:pass', (event) => {
     if (isTest(event)) counts.passed += 1;
   });

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { newNats } from '../support/nats.ts';
-import { startServer } from '../support/process.ts';
+import { startServer, surroundings } from '../support/process.ts';
 
 const SEED = /\bS[AOUNC][A-Z2-7]{56}\b/;
 
@@ -13,7 +13,7 @@ function atrium(args: readonly string[], env: Readonly<Record<string, string>>) 
     cwd: temporaryFolder(),
     encoding: 'utf8',
     timeout: 60_000,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ADMIN_PORT: '0', ...env },
+    env: { ...surroundings(), PORT: '0', ADMIN_PORT: '0', ...env },
   });
 }
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { newPlace, temporaryFolder } from '../support/db.ts';
-import { startServer } from '../support/process.ts';
+import { startServer, surroundings } from '../support/process.ts';
 
 const run = promisify(execFile);
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';
@@ -93,16 +93,15 @@ describe('the guides', { skip }, () => {
       assert.ok(blocks.length > 0, `${file} has no example`);
       const examples = blocks.join('\n').replaceAll('http://127.0.0.1:3000', address).replaceAll('/tmp/', `${folder}/`);
       const script = PRELUDE + examples;
-      const { PATH } = process.env;
-      const surroundings = {
+      const outside = {
+        ...surroundings(),
         ...settings,
         BASE_URL: address,
-        PATH,
         HOME: folder,
         XDG_CONFIG_HOME: join(folder, 'config'),
         NO_COLOR: '1',
       };
-      const done = await run('bash', ['-c', script], { cwd: folder, env: surroundings, timeout: 90_000 }).catch(
+      const done = await run('bash', ['-c', script], { cwd: folder, env: outside, timeout: 90_000 }).catch(
         (error: { stdout: string; stderr: string; message: string }) =>
           assert.fail(`${file}: ${error.stdout.slice(-2000)}\n${error.stderr.slice(-2000)}`),
       );

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import { buildWorld, type DemoWorld } from '../../src/demo/world.ts';
 import { type House, openHouse } from '../../src/house.ts';
 import { createLog } from '../../src/log.ts';
-import { newPlace } from './db.ts';
+import { migrated, newPlace } from './db.ts';
 
 export interface Answer {
   readonly status: number;
@@ -42,7 +42,8 @@ export interface TestHouseOptions {
 
 /** A whole house with the demo world in it, on a database of its own, listening on loopback. */
 export async function openTestHouse({ driver = 'postgres', env = {} }: TestHouseOptions = {}): Promise<TestHouse> {
-  const { dataDir, databaseUrl = '' } = await newPlace(driver);
+  // Migrating is another test's business, and takes longer than most tests of a house.
+  const { dataDir, databaseUrl = '' } = await newPlace(driver, migrated());
   const lines: string[] = [];
   const log = createLog('debug', sink(lines));
   const settings = { PORT: '0', ADMIN_PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...env };

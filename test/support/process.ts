@@ -33,13 +33,18 @@ after(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+/** What a process of ours gets of the environment: with what was compiled before it starts in a third of the time. */
+export function surroundings(): Record<string, string> {
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
+  return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+}
+
 export function startServer({ env = {}, args = [], main = 'src/main.ts', cwd }: Options = {}): ServerProcess {
   const started = performance.now();
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [resolve(main), ...args], {
     // A folder of its own, so that no .env and no data of a developer is met.
     cwd: cwd ?? temporaryFolder(),
-    env: { PATH, NODE_COMPILE_CACHE, PORT: '0', ADMIN_PORT: '0', ...env },
+    env: { ...surroundings(), PORT: '0', ADMIN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { newPlace } from './db.ts';
 import { openTestHouse, type TestHouse } from './house.ts';
+import { surroundings } from './process.ts';
 
 export interface SecondProcess {
   readonly url: string;
@@ -26,7 +27,7 @@ export async function openPair(): Promise<Pair> {
 
 async function openSecondProcess(env: Record<string, string>, hearing = 'hearing'): Promise<SecondProcess> {
   const child = spawn(process.execPath, ['test/support/second-process.ts', hearing], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { ...surroundings(), ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

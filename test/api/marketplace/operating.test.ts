@@ -10,7 +10,7 @@ import { describe, it } from 'node:test';
 import { newPlace, temporaryFolder } from '../../support/db.ts';
 import { openTestHouse } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
-import { freePort, startServer } from '../../support/process.ts';
+import { freePort, startServer, surroundings } from '../../support/process.ts';
 
 const VERSION = '/marketplace/api/v1/version';
 
@@ -218,7 +218,7 @@ describe('the demo on a marketplace deployment', () => {
 });
 
 async function atrium(env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, ['bin/atrium.mjs', ...args], { env: { PATH: process.env.PATH ?? '', ...env } });
+  const child = spawn(process.execPath, ['bin/atrium.mjs', ...args], { env: { ...surroundings(), ...env } });
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk) => {
