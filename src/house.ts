@@ -118,7 +118,6 @@ export async function openHouse(config: Config, { log, say }: Surroundings) {
       admin = await openAdmin({ host: config.ADMIN_HOST, port: config.ADMIN_PORT }, metrics, deployment.answers);
     }
     user.start();
-    authz.start().catch((error) => log.warn({ err: error }, 'the rehearsal of graphs failed'));
     return `http://${host}:${port}`;
   }
 

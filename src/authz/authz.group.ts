@@ -11,7 +11,6 @@ import { createInsight } from './insight.ts';
 import { createJudge } from './judge.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
-import { rehearse } from './rehearsal.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
@@ -39,8 +38,6 @@ export async function createAuthzGroup({ db, clock, baseUrl }: Ground) {
     roles,
     /** Who may do what, for the other groups. */
     judge,
-    /** What goes on beside the first requests. */
-    start: () => rehearse(model),
     relations: createRelations(judge, createOwnerStore(db), readId),
     clusters: createVisible(graphs, createVisibleStore(db)),
     mount(scope: Scope): void {
