@@ -43,7 +43,13 @@ interface Options {
 
 const SECONDS = 1000;
 const MIB = 1024 * 1024;
+const IS_JSON = /^application\/json *(?:;|$)/i;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+// The random part of a UUID once for this process, and a number for each request: as unique, and cheaper than random anew.
+const SERIES = randomUUID().slice(0, 24);
+let requests = 0;
+const nextId = () => `${SERIES}${(++requests).toString(16).padStart(12, '0')}`;
 
 /** Fastify as this house uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
 export function createServer({ log, trustedProxies, isHttps, refuse, word }: Options): Scope {
@@ -54,7 +60,7 @@ export function createServer({ log, trustedProxies, isHttps, refuse, word }: Opt
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     },
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: MIB,
@@ -67,6 +73,8 @@ export function createServer({ log, trustedProxies, isHttps, refuse, word }: Opt
       headersTimeout: 10 * SECONDS,
       connectionsCheckingInterval: 5 * SECONDS,
       requireHostHeader: false,
+      // A request that announces no body is one that has ended; what streams do to find that out took a tenth of a small answer.
+      optimizeEmptyRequests: true,
     },
     // Requests that still arrive while the server drains are served, and their connections closed.
     return503OnClosing: false,
@@ -89,6 +97,7 @@ export function createServer({ log, trustedProxies, isHttps, refuse, word }: Opt
   validateByPart(app);
   app.addHook('onRequest', (request, reply, done) => {
     mark(request, reply);
+    if (request.raw.readableEnded) readNothing(request);
     if (!hasOneHost(request.raw)) done(new AppError('invalid', 'request must have exactly one Host header'));
     // PostgreSQL cannot hold a NUL, and nothing that we store has one.
     else if (request.url.includes('%00')) done(new AppError('invalid', 'path or query holds a NUL character'));
@@ -109,6 +118,14 @@ function hasOneHost({ rawHeaders, httpVersion }: FastifyRequest['raw']): boolean
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++;
   }
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+/** Nothing to read will ever arrive, so nobody may wait for it. What calls itself JSON and is empty counts as `{}`. */
+function readNothing(request: FastifyRequest): void {
+  const type = request.raw.headers['content-type'];
+  if (type === undefined) return;
+  if (IS_JSON.test(type)) request.body = {};
+  delete request.raw.headers['content-type'];
 }
 
 function readOnlyJson(app: Scope): void {

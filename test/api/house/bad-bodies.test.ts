@@ -14,6 +14,8 @@ const chunked = (size: number) => {
     'POST /api/v1/user/signin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
   return [head, `${size.toString(16)}\r\n`, Buffer.alloc(size, 0x20), '\r\n0\r\n\r\n'];
 };
+/** A body that is neither there nor announced: curl -X POST with a content type and no data. */
+const unannounced = (type: string) => [`POST /api/v1/user/signin HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\n\r\n`];
 
 const NOT_JSON = 'body is not valid JSON';
 const NOT_UTF8 = 'body is not valid UTF-8';
@@ -64,6 +66,15 @@ refuseAll('a body that /api/v1 cannot take', 'platform', [
   row('a number', signIn('9007199254740993'), 422, 'body must be object'),
   row('an empty object', signIn('{}'), 422, 'username is required'),
   row('nothing, which counts as {}', signIn(''), 422, 'username is required'),
+  row('nothing announced, as JSON', unannounced('application/json'), 422, 'username is required'),
+  row(
+    'nothing announced, as JSON with a charset',
+    unannounced('Application/JSON ; charset=x'),
+    422,
+    'username is required',
+  ),
+  row('nothing announced, as text', unannounced('text/plain'), 422, 'body must be object'),
+  row('nothing announced, as nonsense', unannounced(';;'), 422, 'body must be object'),
   row('blanks, which count as {}', signIn(' \r\n\t '), 422, 'username is required'),
   row('a missing field', signIn('{"username":"ann"}'), 422, 'password is required'),
   row('a number for a string', signIn('{"username":1,"password":"x"}'), 422, 'username must be string'),
