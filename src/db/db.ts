@@ -17,8 +17,11 @@ export interface Db {
   readonly driver: 'pglite' | 'postgres';
   /** One statement of its own, autocommitted. A write is on disk when this resolves. */
   readonly query: Query;
-  /** A small question without values that is asked all the time; it waits for nobody else's. */
-  ask<Row extends object>(statement: Statement): Promise<Row[]>;
+  /**
+   * A small question without values that is asked all the time; it waits for nobody else's. The answer is one value, as
+   * PostgreSQL writes it.
+   */
+  ask(statement: Statement): Promise<string | null>;
   /**
    * The transaction hands over the only query function in sight; commits when work resolves, rolls back when it throws.
    * A write is on disk when this resolves.

@@ -87,7 +87,11 @@ async function openLocked(options: DbOptions, folder: string, disk: Disk, releas
   let closing: Promise<void> | undefined;
   return {
     driver: 'pglite',
-    ask: (statement) => turn(() => session.query(statement)),
+    ask: async (statement) => {
+      const [row = {}] = await turn(() => session.query(statement));
+      const [value = null] = Object.values(row);
+      return value === null ? null : String(value);
+    },
     query: (statement, values) => turn(() => session.query(statement, values)),
     transaction: (work) => turn(() => inTransaction(session, work)),
     // There is one connection and one process, so its turn is the migration lock.

@@ -1,10 +1,13 @@
 import pg from 'pg';
 import { isLost } from './postgres-errors.ts';
+import { messageOf, Question } from './postgres-question.ts';
 import type { Statement } from './statement.ts';
 
 interface Line {
   readonly client: pg.Client;
   readonly ready: Promise<void>;
+  /** What was prepared on it, by name. */
+  readonly prepared: Map<string, Buffer>;
 }
 
 /**
@@ -17,34 +20,44 @@ export function createAsker(config: pg.ClientConfig, report: (error: Error) => v
   let isClosed = false;
   return { ask, close };
 
-  async function ask<Row extends object>(statement: Statement): Promise<Row[]> {
+  async function ask(statement: Statement): Promise<string | null> {
     const before = line;
     try {
-      return await askOnce<Row>(statement);
+      return await askOnce(statement);
     } catch (error) {
       // A connection that died while nobody looked says nothing about the server: only a new one does.
       if (before === undefined || !isLost(error) || isClosed) throw error;
-      return await askOnce<Row>(statement);
+      return await askOnce(statement);
     }
   }
 
-  async function askOnce<Row extends object>({ name, text }: Statement): Promise<Row[]> {
+  async function askOnce(statement: Statement): Promise<string | null> {
     // Else a late question would open what nobody closes any more.
     if (isClosed) throw new Error('the database was closed');
     line ??= open();
     const mine = line;
     try {
       await mine.ready;
-      return (await mine.client.query<Row>({ name, text })).rows;
+      const message = mine.prepared.get(statement.name) ?? (await prepare(mine, statement));
+      return await new Promise((resolve, reject) => {
+        mine.client.query(new Question(message, (error, value = null) => (error ? reject(error) : resolve(value))));
+      });
     } catch (error) {
       if (isLost(error)) forget(mine);
       throw error;
     }
   }
 
+  async function prepare({ client, prepared }: Line, statement: Statement): Promise<Buffer> {
+    await client.query({ name: statement.name, text: statement.text });
+    const message = messageOf(statement);
+    prepared.set(statement.name, message);
+    return message;
+  }
+
   function open(): Line {
     const client = new pg.Client(config);
-    const mine = { client, ready: client.connect().then(() => undefined) };
+    const mine = { client, ready: client.connect().then(() => undefined), prepared: new Map<string, Buffer>() };
     client.on('end', () => forget(mine));
     client.on('error', (error) => {
       report(error);

@@ -41,8 +41,7 @@ export function createClockStore(db: Db): ClockStore {
   return { onlyWriter: db.driver === 'pglite', news, write, prune };
 
   async function news(since: bigint): Promise<News> {
-    const [latest] = await db.ask<{ value: bigint }>(LATEST);
-    if (latest?.value === since) return { revision: since, pruned: 0n, changes: NO_CHANGES };
+    if ((await db.ask(LATEST)) === String(since)) return { revision: since, pruned: 0n, changes: NO_CHANGES };
     const rows = await db.query<NewsRow>(NEWS, [since]);
     const changes = rows.flatMap(({ kind, id, organization_id }) =>
       kind === null || id === null ? [] : [{ kind, id, organizationId: organization_id }],

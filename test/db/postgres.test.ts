@@ -55,11 +55,12 @@ describe('postgres in trouble', () => {
 
   test('the question that is asked all the time survives its connection, and fails while the server is away', async () => {
     const db = await open();
-    const asked = () => db.ask<{ pid: number }>(PID);
-    const pid = (await asked())[0]?.pid;
-    assert.equal((await asked())[0]?.pid, pid, 'one connection');
+    const asked = () => db.ask(PID);
+    const pid = await asked();
+    assert.match(pid ?? '', /^\d+$/);
+    assert.equal(await asked(), pid, 'one connection');
     await onServer(server.url, `select pg_terminate_backend(${pid})`);
-    assert.notEqual((await asked())[0]?.pid, pid);
+    assert.notEqual(await asked(), pid);
     const restarted = server.restart();
     await eventually(async () => assert.rejects(asked(), UNAVAILABLE));
     await restarted;

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { Statement } from './statement.ts';
+
+type Answer = (error: Error | null, value?: string | null) => void;
+
+/** What node-postgres tells whoever it asks for; its types name none of it. */
+interface Row {
+  readonly fields: readonly (string | null)[];
+}
+
+/**
+ * A prepared question whose every letter is known beforehand, so that asking is one write, and whose answer is one
+ * value. The general way through the library builds four messages, and a description of the answer's columns, each time.
+ */
+export class Question implements pg.Submittable {
+  readonly #message: Buffer;
+  #value: string | null = null;
+  callback: Answer;
+
+  /** @param message as `messageOf` makes it, for a statement that this connection has prepared */
+  constructor(message: Buffer, callback: Answer) {
+    this.#message = message;
+    this.callback = callback;
+  }
+
+  submit(connection: pg.Connection): void {
+    connection.stream.write(this.#message);
+  }
+
+  handleDataRow({ fields }: Row): void {
+    this.#value = fields[0] ?? null;
+  }
+
+  handleCommandComplete(): void {}
+
+  handleReadyForQuery(): void {
+    this.callback(null, this.#value);
+  }
+
+  handleError(error: Error): void {
+    this.callback(error);
+  }
+}
+
+/** Bind without values, Execute to the end, Sync: as in the chapter on PostgreSQL's extended query protocol. */
+export function messageOf({ name }: Statement): Buffer {
+  const nothing = Buffer.alloc(6);
+  const bind = message('B', Buffer.from('\0'), Buffer.from(`${name}\0`), nothing);
+  const execute = message('E', Buffer.from('\0'), Buffer.alloc(4));
+  return Buffer.concat([bind, execute, message('S')]);
+}
+
+function message(kind: string, ...parts: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const head = Buffer.alloc(5);
+  head.write(kind, 'latin1');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
