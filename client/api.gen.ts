@@ -429,7 +429,7 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** A relation of the object, such as can_view. */
+        /** One of the permissions that the object can have, such as can_view. */
         relation: Text;
         /** Whom to ask about; the caller unless said. */
         user?: Text | undefined;
@@ -448,7 +448,7 @@ export interface Operations {
         readonly relation: string;
         readonly text: string;
       }[];
-      /** What would have to be so for the answer to be yes. */
+      /** What would have to be so for the answer to be yes; empty for an object that the caller may not see. */
       readonly missing: readonly string[];
     };
   };
@@ -466,7 +466,7 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries a page; 30 unless said, at most 50. */
         limit?: Text | undefined;
-        /** A relation of the object, such as can_view. */
+        /** One of the permissions that the object can have, such as can_view. */
         relation: Text;
       };
     };

@@ -80,6 +80,7 @@ export function createApp(parts: AppParts) {
     versionRoutes(scope, parts.version);
     docsRoutes(scope, () => describeApi(book.routes, parts.version));
     for (const mount of mounts.platform) mount(scope);
+    scope.register(async (last) => book.refuseCovered(last));
   }
 }
 
@@ -112,6 +113,7 @@ function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version'
   if (!parts) return;
   versionRoutes(scope, parts.version);
   for (const mount of parts.mounts.listener) mount(scope);
+  scope.register(async (last) => book.refuseCovered(last));
 }
 
 function giveVoice(scope: Scope, voice: Voice, book: Book): void {

@@ -7,6 +7,13 @@ export interface CatalogEntry {
   readonly relation: string;
   /** Actions of the same namespace that this one cannot do without; the model implies them. */
   readonly requires: readonly string[];
+  /** What the calls about this ask for as well; nobody who gives the one has to give the other. */
+  readonly alongside?: readonly PermissionPair[];
+}
+
+export interface PermissionPair {
+  readonly namespace: string;
+  readonly action: string;
 }
 
 function entry(
@@ -18,6 +25,36 @@ function entry(
 ): CatalogEntry {
   return { namespace, action, relation, description, requires };
 }
+
+const robots = (action: string): readonly PermissionPair[] => [{ namespace: 'robot_mgmt', action }];
+
+/** The tokens of an organization are those of its robot accounts, and are reached through them. */
+const TOKENS: readonly CatalogEntry[] = [
+  {
+    ...entry('token_mgmt', 'view tokens', 'can_view_tokens', 'See the access tokens of the organization.'),
+    alongside: robots('view robot accounts'),
+  },
+  {
+    ...entry(
+      'token_mgmt',
+      'create tokens',
+      'can_create_tokens',
+      'Make access tokens for the organization.',
+      'view tokens',
+    ),
+    alongside: robots('edit robot accounts'),
+  },
+  {
+    ...entry(
+      'token_mgmt',
+      'revoke tokens',
+      'can_delete_tokens',
+      'Revoke access tokens of the organization.',
+      'view tokens',
+    ),
+    alongside: robots('view robot accounts'),
+  },
+];
 
 /** Every permission that can be assigned, in the order in which it is shown. */
 export const CATALOG: readonly CatalogEntry[] = [
@@ -73,17 +110,10 @@ export const CATALOG: readonly CatalogEntry[] = [
   entry('robot_mgmt', 'create robot accounts', 'can_create_robots', 'Make robot accounts.', 'view robot accounts'),
   entry('robot_mgmt', 'edit robot accounts', 'can_edit_robots', 'Change robot accounts.', 'view robot accounts'),
   entry('robot_mgmt', 'delete robot accounts', 'can_delete_robots', 'Delete robot accounts.', 'view robot accounts'),
-  entry('token_mgmt', 'view tokens', 'can_view_tokens', 'See the access tokens of the organization.'),
-  entry('token_mgmt', 'create tokens', 'can_create_tokens', 'Make access tokens for the organization.', 'view tokens'),
-  entry('token_mgmt', 'revoke tokens', 'can_delete_tokens', 'Revoke access tokens of the organization.', 'view tokens'),
+  ...TOKENS,
 ];
 
 const PLACES = new Map(CATALOG.map((one, place) => [key(one), place]));
-
-export interface PermissionPair {
-  readonly namespace: string;
-  readonly action: string;
-}
 
 export function findPermission(pair: PermissionPair): CatalogEntry | undefined {
   return CATALOG[PLACES.get(key(pair)) ?? -1];

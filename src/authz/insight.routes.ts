@@ -10,7 +10,7 @@ import { readObjectType } from './objects.ts';
 import { readInput, UpdateRole } from './roles.routes.ts';
 
 const ObjectPath = Type.Object({ objectType: Type.String(), objID: Type.String() });
-const Relation = Type.String({ description: 'A relation of the object, such as can_view.' });
+const Relation = Type.String({ description: 'One of the permissions that the object can have, such as can_view.' });
 const Person = Type.Object({ id: Int64, name: Type.String() });
 const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
 const Step = Type.Object({
@@ -27,7 +27,9 @@ const Explanation = Type.Object({
   userID: Int64,
   allowed: Type.Boolean(),
   steps: Type.Array(Step, { description: 'From the object to the user; each rests on the deeper ones after it.' }),
-  missing: Type.Array(Type.String(), { description: 'What would have to be so for the answer to be yes.' }),
+  missing: Type.Array(Type.String(), {
+    description: 'What would have to be so for the answer to be yes; empty for an object that the caller may not see.',
+  }),
 });
 
 const PreviewRole = Type.Object({
@@ -93,7 +95,8 @@ export function insightRoutes(scope: Scope, insight: Insight, baseUrl: () => str
     async (request, reply) => {
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation } = request.query;
-      const found = await insight.whoCan({ organizationId: callerIn(request).organization.id, object, relation });
+      const { person, organization } = callerIn(request);
+      const found = await insight.whoCan({ organizationId: organization.id, askerId: person.id, object, relation });
       const page = readPage(request.query);
       showPage(request, reply, baseUrl(), page, found.length);
       return found.slice(page.offset, page.offset + page.limit).map((one) => ({ type: 'user', ...one }));

@@ -1,13 +1,15 @@
 import { AppError } from '../errors.ts';
 import { allowed } from '../rebac/engine.ts';
-import { explain } from '../rebac/explain.ts';
+import { type Explanation, explain } from '../rebac/explain.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
 import type { Graphs } from './graphs.ts';
 import type { Judge } from './judge.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
+import { refuseOtherPeople } from './objects.ts';
 import { draftOf, type RoleDraft, type RoleInput, type RoleStore } from './roles.ts';
+import { type Asked, type Sight, sightOf } from './sight.ts';
 
 /** What an object such as `team:4` is called. */
 export type Names = ReadonlyMap<string, string>;
@@ -17,10 +19,7 @@ export interface InsightStore {
   personNamed(login: string): Promise<{ id: bigint; name: string } | undefined>;
 }
 
-export interface Question {
-  readonly organizationId: bigint;
-  readonly askerId: bigint;
-  readonly object: ObjectRef;
+export interface Question extends Asked {
   readonly relation: string;
 }
 
@@ -29,7 +28,7 @@ export interface Why {
   readonly allowed: boolean;
   /** From the object to the person; each rests on the deeper ones that follow it. */
   readonly steps: readonly { depth: number; object: string; relation: string; text: string }[];
-  /** What would have to be so for the answer to be yes, when it is no. */
+  /** What would have to be so for the answer to be yes, when it is no and the object is one that the asker may see. */
   readonly missing: readonly string[];
 }
 
@@ -48,7 +47,7 @@ export type Insight = ReturnType<typeof createInsight>;
 
 /** For those who must see who may do what, and why. Goes beyond the specification; asks the same engine. */
 export function createInsight(
-  graphs: Pick<Graphs, 'of' | 'copyOf'>,
+  graphs: Pick<Graphs, 'together' | 'copyOf'>,
   store: InsightStore,
   roles: Pick<RoleStore, 'get'>,
   judge: Pick<Judge, 'holds'>,
@@ -57,39 +56,36 @@ export function createInsight(
 
   /** Why somebody may, or may not; about others only for those who may see the members. */
   async function why(question: Question, login: string | undefined): Promise<Why> {
-    const { organizationId, askerId, object, relation } = question;
+    const { organizationId, askerId } = question;
     const person = login === undefined ? { id: askerId } : await store.personNamed(login);
     if (person?.id !== askerId) await requireOn(organizationId, askerId, 'can_view_members');
     if (!person) throw new AppError('notFound', `user does not exist: ${login}`);
-    const graph = await graphs.of(organizationId);
-    requireRelationOf(graph, object, relation);
-    const found = explain(graph, { user: `user:${person.id}`, relation, object: nameOf(object) });
-    const missing = [
-      ...(found.missing?.add ?? []).map(
-        (tuple) => `${tuple.user} would have to be ${tuple.relation} of ${tuple.object}`,
-      ),
-      ...(found.missing?.excludedBy ?? []).map(({ object: by, relation: rule }) => `${by} ${rule} would have to end`),
-    ];
-    const inWords = await naming([...found.steps.map((step) => step.text), ...missing]);
+    const { names, ...found } = await seen(question, (sight) => reasons(sight, question, person.id));
+    const inWords = await naming(names);
     return {
       personId: person.id,
       allowed: found.allowed,
-      steps: found.steps.map(({ depth, object: on, relation: rule, text }) => ({
-        depth,
-        object: on,
-        relation: rule,
-        text: inWords(text),
-      })),
-      missing: missing.map(inWords),
+      steps: found.steps.map(({ depth, object, relation, text }) => ({ depth, object, relation, text: inWords(text) })),
+      missing: found.missing.map(inWords),
     };
   }
 
   /** Everybody who holds a relation on an object, by id. */
-  async function whoCan({ organizationId, object, relation }: Omit<Question, 'askerId'>): Promise<PersonRef[]> {
-    const graph = await graphs.of(organizationId);
-    requireRelationOf(graph, object, relation);
-    const users = listUsers(graph, { object: nameOf(object), relation, filter: 'user' });
+  async function whoCan(question: Question): Promise<PersonRef[]> {
+    const { object, relation } = question;
+    const users = await seen(question, ({ graph, facts }) =>
+      listUsers(graph, { object: nameOf(object), relation, filter: 'user', ...facts }),
+    );
     return await people(users);
+  }
+
+  async function seen<T>(question: Question, ask: (sight: Sight) => T): Promise<T> {
+    const { organizationId, askerId, object, relation } = question;
+    refuseOtherPeople(askerId, [object]);
+    return await graphs.together(organizationId, askerId, (organization, own) => {
+      requireRelationOf(organization, object, relation);
+      return ask(sightOf(question, organization, own));
+    });
   }
 
   /** What making, changing or deleting a role would change, and for whom. Nothing is written. */
@@ -137,12 +133,28 @@ export function createInsight(
     return persons.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  async function naming(texts: readonly string[]): Promise<(text: string) => string> {
-    const objects = [...new Set(texts.flatMap((text) => text.match(OBJECT) ?? []))];
+  async function naming(objects: readonly string[]): Promise<(text: string) => string> {
     const names = await store.names(objects);
     return (text) =>
       text.replace(OBJECT, (object) => (names.has(object) ? `${object.split(':')[0]} ${names.get(object)}` : object));
   }
+}
+
+/** An object that the asker may not see is explained like one that does not exist: by nothing. */
+function reasons(sight: Sight, { object, relation }: Question, personId: bigint) {
+  const found = explain(sight.graph, { user: `user:${personId}`, relation, object: nameOf(object), ...sight.facts });
+  const missing = sight.sees(nameOf(object)) ? wordingOf(found.missing) : [];
+  const texts = [...found.steps.map((step) => step.text), ...missing];
+  const objects = new Set(texts.flatMap((text) => text.match(OBJECT) ?? []));
+  const isKnown = (one: string) => one === `user:${personId}` || sight.sees(one);
+  return { allowed: found.allowed, steps: found.steps, missing, names: [...objects].filter(isKnown) };
+}
+
+function wordingOf(missing: Explanation['missing']): string[] {
+  return [
+    ...(missing?.add ?? []).map(({ user, relation, object }) => `${user} would have to be ${relation} of ${object}`),
+    ...(missing?.excludedBy ?? []).map(({ object, relation }) => `${object} ${relation} would have to end`),
+  ];
 }
 
 type Held = ReadonlyMap<string, ReadonlySet<string>>;
@@ -175,7 +187,9 @@ function membersOf(graph: Graph, team: bigint): string[] {
   return listUsers(graph, { object: `team:${team}`, relation: 'member', filter: 'user' });
 }
 
+/** Structural relations are nobody's business: only what is shown can be asked about. */
 function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): void {
-  if (graph.model.typeIndex.get(object.type)?.relationIndex.has(relation)) return;
+  const isKnown = graph.model.typeIndex.get(object.type)?.relationIndex.has(relation);
+  if (isKnown && relation.startsWith('can_')) return;
   throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`);
 }

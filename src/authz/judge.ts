@@ -50,6 +50,6 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
 }
 
 /** What people own themselves stands in no organization's graph, but in their own. */
-function mayBeOwn({ type }: ObjectRef): boolean {
+export function mayBeOwn({ type }: ObjectRef): boolean {
   return type === 'cluster' || type === 'contract' || type === 'robot_ac' || type === 'token';
 }

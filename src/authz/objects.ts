@@ -15,10 +15,14 @@ export function createObjects(judge: Pick<Judge, 'allowed'>) {
 
   /** At once where all is known that the answer hangs on. */
   function allowed(asker: Asker, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
-    if (objects.some((object) => object.type === 'user' && object.id !== asker.personId)) {
-      throw new AppError('forbidden', 'users may ask about themselves only');
-    }
+    refuseOtherPeople(asker.personId, objects);
     return judge.allowed(asker.personId, asker.organizationId, objects);
+  }
+}
+
+export function refuseOtherPeople(askerId: bigint, objects: readonly ObjectRef[]): void {
+  if (objects.some((object) => object.type === 'user' && object.id !== askerId)) {
+    throw new AppError('forbidden', 'users may ask about themselves only');
   }
 }
 

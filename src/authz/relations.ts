@@ -45,7 +45,7 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'delete:role': { type: 'role', relation: 'can_delete', manages: 'can_delete_roles' },
   'view:team': on('team', 'can_view'),
   'edit:team': on('team', 'can_edit'),
-  'delete:team': on('team', 'can_delete'),
+  'delete:team': on('team', 'remover'),
   'add_member:team': on('team', 'can_add_member'),
   'remove_member:team': {
     type: 'team',

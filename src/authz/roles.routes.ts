@@ -149,12 +149,13 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
   );
 }
 
-const AVAILABLE = CATALOG.map(({ namespace, action, description, requires }) => ({
-  namespace,
-  action,
-  description,
-  ...(requires.length > 0 && { associated: requires.map((other) => ({ namespace, action: other, required: true })) }),
-}));
+const AVAILABLE = CATALOG.map(({ namespace, action, description, requires, alongside = [] }) => {
+  const associated = [
+    ...requires.map((other) => ({ namespace, action: other, required: true })),
+    ...alongside.map((other) => ({ ...other, required: false })),
+  ];
+  return { namespace, action, description, ...(associated.length > 0 && { associated }) };
+});
 
 function idOf(params: Static<typeof RoleId>): bigint {
   return readId(params.id, 'role ID');

@@ -107,7 +107,7 @@ export function createCallers(
     /** For who can do without a promise: from the call back on, what is remembered is exact for the request. */
     whenCurrent: (done: Done) => clock.whenCurrent(done),
     rememberedToken: tokens.remembered,
-    rememberedOrganization: (name: string) => organizations.remembered(name.toLowerCase()),
+    rememberedOrganization,
   };
 
   async function byToken(text: string, now: Date): Promise<TokenGrant> {
@@ -147,6 +147,12 @@ export function createCallers(
   async function organizationNamed(name: string): Promise<Organization | undefined> {
     // Letters beyond ASCII can turn into plain ones when their case is changed.
     return PLAUSIBLE_NAME.test(name) ? await organizations.get(name.toLowerCase()) : undefined;
+  }
+
+  /** Most callers write the name as it is remembered, so it is looked for before it is looked at. */
+  function rememberedOrganization(name: string): Organization | undefined {
+    const known = organizations.remembered(name);
+    return known ?? (PLAUSIBLE_NAME.test(name) ? organizations.remembered(name.toLowerCase()) : undefined);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { onRequestHookHandler, RouteOptions } from 'fastify';
 import { AppError } from '../errors.ts';
 import type { Access } from './access.ts';
+import { covers, patternOf } from './route-shape.ts';
 import type { Scope } from './server.ts';
 
 export interface BookedRoute {
@@ -12,6 +13,9 @@ export interface BookedRoute {
 }
 
 type Hook = onRequestHookHandler;
+
+/** Marks a route that exists only to refuse, and that nobody is told of. */
+const refusing: Access = { who: 'anyone' };
 
 export interface RouteSchema {
   readonly summary?: string;
@@ -41,22 +45,23 @@ declare module 'fastify' {
  */
 export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, 'path' | 'access'>) => Hook) {
   const routes: BookedRoute[] = [];
-  const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  const places = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   app.addHook('onRoute', (route) => {
     const access = route.config?.access;
     const methods = [route.method].flat();
     if (!access) throw new Error(`route ${methods.join(',')} ${route.url} does not declare who may call it`);
-    for (const method of methods) book(method, route, access);
+    for (const method of access === refusing ? [] : methods) book(method, route, access);
     if (gateOf) route.onRequest = [gateOf({ path: route.url, access }), ...[route.onRequest ?? []].flat()];
   });
 
-  return { routes, refuseUnknown };
+  return { routes, refuseUnknown, refuseCovered };
 
   function book(method: string, route: RouteOptions, access: Access): void {
-    const known = patterns.get(route.url) ?? { pattern: toPattern(route.url), methods: new Set() };
-    patterns.set(route.url, known);
-    known.methods.add(method);
+    const path = route.url.replace(/\/+$/, '');
+    const place = places.get(path) ?? { pattern: patternOf(path), methods: new Set() };
+    places.set(path, place);
+    place.methods.add(method);
     if (method !== 'HEAD')
       routes.push({ method, path: route.url, access, schema: (route.schema ?? {}) as RouteSchema });
   }
@@ -64,10 +69,37 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
   /** 405 for a path that answers other methods, else 404. */
   function refuseUnknown(method: string, url: string): AppError {
     const path = pathOf(url);
-    const allow = [...patterns.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : []));
-    if (allow.length === 0 || allow.includes(method)) return new AppError('notFound', 'not found');
-    return new AppError('methodNotAllowed', 'method not allowed', { allow: [...new Set(allow)].sort() });
+    const found = [...places].filter(([, { pattern }]) => pattern.test(path));
+    const closest = found.filter(([wide]) => !found.some(([narrow]) => covers(wide, narrow)));
+    const allow = closest.flatMap(([, { methods }]) => [...methods]);
+    return allow.length === 0 || allow.includes(method) ? new AppError('notFound', 'not found') : wrongMethod(allow);
   }
+
+  /**
+   * The router would take `DELETE /roles/export` for a role of that name, because nothing else answers DELETE there. Where
+   * all routes of a scope stand, such methods get routes that refuse, so that requests to all others pay nothing for it.
+   */
+  function refuseCovered(scope: Scope): void {
+    const inScope = [...places].filter(([path]) => path.startsWith(`${scope.prefix}/`));
+    for (const [path, { methods: own }] of inScope) {
+      const wider = [...places].flatMap(([wide, { methods }]) => (covers(wide, path) ? [...methods] : []));
+      const method = [...new Set(wider)].filter((one) => !own.has(one));
+      if (method.length === 0) continue;
+      scope.route({
+        method,
+        url: path.slice(scope.prefix.length),
+        exposeHeadRoute: false,
+        config: { access: refusing },
+        // Before a body is read, as for every other method that is not known.
+        onRequest: (_request, _reply, done) => done(wrongMethod([...own])),
+        handler: () => undefined,
+      });
+    }
+  }
+}
+
+function wrongMethod(allow: readonly string[]): AppError {
+  return new AppError('methodNotAllowed', 'method not allowed', { allow: [...new Set(allow)].sort() });
 }
 
 /** The path as the router reads it: without scheme and host, query and one slash at the end, letters decoded. */
@@ -79,11 +111,4 @@ function pathOf(url: string): string {
   } catch {
     return bare;
   }
-}
-
-function toPattern(url: string): RegExp {
-  const parts = url.replace(/\/+$/, '').split('/');
-  return new RegExp(
-    `^${parts.map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : RegExp.escape(part))).join('/')}$`,
-  );
 }

@@ -48,6 +48,8 @@ describe('the book of routes', () => {
   app.get('/roles/:id/principals', open, handler);
   app.put('/slash/', open, handler);
   app.get('/dots.json', open, handler);
+  app.get('/roles/export', open, handler);
+  app.post('/:any/import', open, handler);
 
   it('holds every route once, HEAD beside its GET not counted', () => {
     const lines = book.routes.map(({ method, path }) => `${method} ${path}`);
@@ -59,6 +61,8 @@ describe('the book of routes', () => {
       'GET /roles/:id/principals',
       'PUT /slash/',
       'GET /dots.json',
+      'GET /roles/export',
+      'POST /:any/import',
     ]);
   });
 
@@ -77,6 +81,10 @@ describe('the book of routes', () => {
     ['GET', '/slash/', 'PUT'],
     ['POST', '/dots.json', 'GET, HEAD'],
     ['POST', '/dotsxjson', undefined],
+    ['POST', '/roles/export', 'GET, HEAD'],
+    ['DELETE', '/roles/e%78port/', 'GET, HEAD'],
+    ['PATCH', '/roles/import', 'DELETE, POST, PUT'],
+    ['GET', '/others/import', 'POST'],
     ['GET', '/roles/', undefined],
     ['GET', '/roles//', undefined],
     ['GET', '/roles/7/8', undefined],

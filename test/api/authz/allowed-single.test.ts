@@ -98,6 +98,16 @@ describe('what may I do with this object', () => {
     assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod'), 'ACME'), ['can_view', 'can_connect']);
   });
 
+  it('but not the letters that only turn into plain ones, however well the name is remembered', async () => {
+    assert.equal((await house.as('ann')('POST', '/orgs', { username: 'kite' })).status, 201);
+    const asked = (org: string) => house.as('ann')('GET', `/authz/objects/cluster/1/allowed-permissions?org=${org}`);
+    for (let time = 0; time < 3; time++) {
+      assert.equal((await asked('kite')).status, 200);
+      assert.equal((await asked('KITE')).status, 200);
+      assert.equal((await asked('%E2%84%AAite')).status, 403);
+    }
+  });
+
   it('refuses what cannot be asked', async () => {
     const on = (object: string, query = '?org=acme') => ['GET', `/authz/objects/${object}/allowed-permissions${query}`];
     const NOT_MEMBER = 'Must be an organization member';

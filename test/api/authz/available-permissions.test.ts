@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { makeHolder } from '../../support/authz.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const KNOWN = [
@@ -45,10 +46,34 @@ describe('the permissions that a role can hold', () => {
       assert.deepEqual(rest, {});
       for (const other of associated ?? []) {
         assert.deepEqual(Object.keys(other), ['namespace', 'action', 'required']);
-        assert.equal(other.required, true);
+        assert.ok(!other.required || other.namespace === namespace);
         assert.ok(names.includes(`${other.namespace}/${other.action}`));
       }
       assert.notEqual(associated?.length, 0);
+    }
+  });
+
+  it('of tokens name those of robot accounts that make them of use, which do', async () => {
+    const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
+    const robot = house.world.robots.ci;
+    const calls: Record<string, readonly [method: string, path: string, status: number, body?: object]> = {
+      'view tokens': ['GET', `/robots/${robot}/tokens`, 200],
+      'create tokens': ['POST', `/robots/${robot}/tokens`, 201, { name: 'made' }],
+      'revoke tokens': ['DELETE', `/robots/${robot}/tokens/made`, 204],
+    };
+    const entries = (body.permissions as Entry[]).filter(({ namespace }) => namespace === 'token_mgmt');
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      Object.keys(calls),
+    );
+    for (const { namespace, action, associated = [] } of entries) {
+      const [method, path, status, sent] = calls[action] ?? assert.fail(action);
+      const alone = await makeHolder(house, [{ namespace, action }]);
+      assert.equal((await house.as(alone.name)(method, path, sent)).status, 404);
+      const optional = associated.filter(({ required }) => !required);
+      const able = await makeHolder(house, [{ namespace, action }, ...optional.map(({ required, ...pair }) => pair)]);
+      const answer = await house.as(able.name)(method, path, sent);
+      assert.equal(answer.status, status, answer.text);
     }
   });
 

@@ -54,6 +54,14 @@ refuseAll('a path or query that leads nowhere', 'platform', [
   row('GET where POST is meant', get('/api/v1/user/signin'), 405, NOT_ALLOWED, 'POST'),
   row('POST to the documentation', http('POST', '/api/v1/docs'), 405, NOT_ALLOWED, 'GET, HEAD'),
   row('DELETE of the API description', http('DELETE', '/api/v1/openapi.json'), 405, NOT_ALLOWED, 'GET, HEAD'),
+  row(
+    'DELETE of what a role could be called',
+    http('DELETE', '/api/v1/authz/roles/export'),
+    405,
+    NOT_ALLOWED,
+    'GET, HEAD',
+  ),
+  row('the same, a bad body', http('PUT', '/api/v1/authz/roles/preview', JSON_TYPE, '{'), 405, NOT_ALLOWED, 'POST'),
   row('POST to the front page', http('POST', '/'), 405, NOT_ALLOWED, 'GET, HEAD'),
   ...['OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'PURGE', 'M-SEARCH'].map((method) =>
     row(method, http(method, '/api/v1/user'), 405, NOT_ALLOWED, 'GET, HEAD'),

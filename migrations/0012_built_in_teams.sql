@@ -1,0 +1,60 @@
+-- The same tuples, and one more for each team that an organization was born with: nobody can delete it.
+create or replace view tuple (store, object_type, object_id, relation, subject, source_kind, source_id) as
+  select 0::bigint, 'platform', 'atrium', 'admin', 'user:' || a.id, 'platform', 0::bigint
+    from account a where a.is_admin and a.kind = 'user'
+union all
+  select a.id, 'organization', a.id::text, 'platform', 'platform:atrium', 'account', a.id
+    from account a where a.kind = 'organization'
+union all
+  select t.organization_id, 'team', t.id::text, case t.permission when 'owner' then 'owned_by' else 'organization' end,
+         'organization:' || t.organization_id, 'team', t.id
+    from team t
+union all
+  select t.organization_id, 'organization', t.organization_id::text, 'participant', 'team:' || t.id || '#member', 'team', t.id
+    from team t
+union all
+  select t.organization_id, 'organization', t.organization_id::text,
+         case t.permission when 'read' then 'viewer' when 'write' then 'editor' else t.permission end,
+         'team:' || t.id || '#member', 'team', t.id
+    from team t where t.permission <> 'none'
+union all
+  select t.organization_id, 'team', t.id::text, 'steward', 'organization:' || t.organization_id || '#editor', 'team', t.id
+    from team t where t.type = 'builtin' and t.permission = 'read'
+union all
+  select t.organization_id, 'team', t.id::text, 'member', 'user:' || m.account_id, 'team', t.id
+    from team t cross join lateral (select m.account_id from team_member m where m.team_id = t.id offset 0) m
+union all
+  select t.organization_id, 'team', t.id::text, 'built_in', 'user:*', 'team', t.id
+    from team t where t.type = 'builtin'
+union all
+  select t.organization_id, 'team', t.id::text, 'kept', 'user:*', 'team', t.id
+    from team t where t.permission = 'owner' and (select count(*) from team_member m where m.team_id = t.id) = 1
+union all
+  select t.organization_id, 'organization', t.organization_id::text, 'last_owner', 'user:' || m.account_id, 'team', t.id
+    from team t cross join lateral (select m.account_id from team_member m where m.team_id = t.id offset 0) m
+   where t.permission = 'owner' and (select count(*) from team_member o where o.team_id = t.id) = 1
+union all
+  select r.organization_id, 'role', r.id::text, 'organization', 'organization:' || r.organization_id, 'role', r.id
+    from role r
+union all
+  select r.organization_id, 'organization', r.organization_id::text, p.relation, 'role:' || r.id || '#assignee', 'role', r.id
+    from role r cross join lateral (select p.relation from role_permission p where p.role_id = r.id offset 0) p
+union all
+  select r.organization_id, 'role', r.id::text, 'assignee', 'team:' || t.team_id || '#member', 'role', r.id
+    from role r cross join lateral (select t.team_id from role_team t where t.role_id = r.id offset 0) t
+union all
+  select a.id, 'cluster', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
+         a.kind || ':' || a.id, 'cluster', c.id
+    from cluster c join account a on a.id = c.owner_id
+union all
+  select a.id, 'contract', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
+         a.kind || ':' || a.id, 'contract', c.id
+    from contract c join account a on a.id = c.owner_id
+union all
+  select a.id, 'robot_ac', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
+         a.kind || ':' || a.id, 'robot', c.id
+    from robot c join account a on a.id = c.owner_id
+union all
+  select a.id, 'token', c.id::text, case a.kind when 'user' then 'owner' else 'organization' end,
+         a.kind || ':' || a.id, 'token', c.id
+    from token c join account a on a.id = c.account_id;

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { type Model, readModel } from '../../../src/rebac/model.ts';
+import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
+import { openTestHouse, type TestHouse } from '../../support/house.ts';
+
+const ABSENT = 999_999;
+const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve'];
+
+describe('why, who can, and what is allowed', () => {
+  let house: TestHouse;
+  let model: Model;
+  let objects: readonly (readonly [type: string, id: number])[];
+  before(async () => {
+    house = await openTestHouse();
+    model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
+    const { orgs, clusters, contracts, robots, tokens } = house.world;
+    objects = [
+      ...Object.values(orgs).map((org) => ['organization', Number(org.id)] as const),
+      ...Object.values(orgs).flatMap(({ teams }) => Object.values(teams).map((id) => ['team', Number(id)] as const)),
+      ...Object.values(clusters).map(({ id }) => ['cluster', Number(id)] as const),
+      ...Object.values(contracts).map((id) => ['contract', Number(id)] as const),
+      ...Object.values(robots).map((id) => ['robot_ac', Number(id)] as const),
+      ...Object.values(tokens).map((id) => ['token', Number(id)] as const),
+      ...['organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'].map((type) => [type, ABSENT] as const),
+    ];
+  });
+  after(() => house.close());
+
+  const shownOf = (type: string) =>
+    (model.typeIndex.get(type)?.relations ?? []).flatMap(({ name }) => (name.startsWith('can_') ? [name] : []));
+  const explain = (who: string, type: string, id: number, relation: string, org = 'acme') =>
+    house.as(who)('GET', `/authz/objects/${type}/${id}/explain?org=${org}&relation=${relation}`);
+
+  for (const org of ['acme', 'globex']) {
+    it(`agree for everybody on everything, asked in ${org}`, async () => {
+      let yes = 0;
+      for (const who of CAST) {
+        for (const [type, id] of [...objects, ['user', numbersOf(house).user(who)] as const]) {
+          const held = await allowedTo(house, who, type, id, org);
+          const answers = await Promise.all(shownOf(type).map((relation) => explain(who, type, id, relation, org)));
+          const explained = answers.filter(({ body }) => body.allowed).map(({ body }) => body.relation);
+          assert.deepEqual(explained, held, `${who} on ${type}:${id}`);
+          for (const { body } of answers) assert.equal(body.steps.length > 0, body.allowed);
+          yes += held.length;
+        }
+      }
+      assert.ok(yes > 100);
+    });
+
+    it(`list the same people, asked in ${org}`, async () => {
+      const owner = org === 'acme' ? 'ann' : 'eve';
+      for (const [type, id] of [...objects, ['user', numbersOf(house).user(owner)] as const]) {
+        const held = await allowedTo(house, owner, type, id, org);
+        for (const relation of shownOf(type)) {
+          const path = `/authz/objects/${type}/${id}/principals?org=${org}&relation=${relation}`;
+          const answer = await house.as(owner)('GET', path);
+          assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+          const names = answer.body.map(({ name }: { name: string }) => name);
+          assert.equal(names.includes(owner), held.includes(relation), path);
+        }
+      }
+    });
+  }
+
+  it('tell nobody whether something exists that they may not see, nor its name', async () => {
+    const blind = await makeHolder(house, [orgPermission('view members')]);
+    const id = numbersOf(house);
+    const foreign: Record<string, number[]> = {
+      organization: [id.org('acme')],
+      team: [id.team('Editors'), id.team('operators')],
+      cluster: [id.cluster('prod'), id.cluster('laptop')],
+      contract: [id.contract('acme')],
+      robot_ac: [id.robot('ci')],
+      token: [id.token('acme')],
+    };
+    for (const [who, org] of [
+      ['eve', 'globex'],
+      ['eve', 'acme'],
+      [blind.name, 'globex'],
+    ] as const) {
+      for (const [type, ids] of Object.entries(foreign)) {
+        for (const relation of shownOf(type)) {
+          const nothing = await explain(who, type, ABSENT, relation, org);
+          for (const objectID of ids) {
+            const answer = await explain(who, type, objectID, relation, org);
+            assert.deepEqual(answer.body, { ...nothing.body, objectID }, `${who} ${type}:${objectID} ${relation}`);
+          }
+          assert.deepEqual([nothing.body.allowed, nothing.body.steps, nothing.body.missing], [false, [], []]);
+        }
+      }
+    }
+    for (const [type, ids] of Object.entries(foreign).filter(([each]) => /contract|robot_ac|token/.test(each))) {
+      const inside = await explain(blind.name, type, ids[0] ?? 0, 'can_view');
+      assert.deepEqual(inside.body.missing, [], `a member who may not see ${type}`);
+    }
+  });
+
+  it('are for oneself where the object is a person', async () => {
+    const { user } = numbersOf(house);
+    for (const route of ['explain', 'principals']) {
+      for (const id of [user('bob'), user('eve'), ABSENT]) {
+        const answer = await house.as('ann')('GET', `/authz/objects/user/${id}/${route}?org=acme&relation=can_view`);
+        assert.equal(answer.status, 403);
+        assert.equal(answer.body.message, 'users may ask about themselves only');
+      }
+    }
+  });
+
+  it("leave what another person owns out, also for those who may see the organization's members", async () => {
+    const laptop = numbersOf(house).cluster('laptop');
+    const asked = (id: number) =>
+      house.as('bob')('GET', `/authz/objects/cluster/${id}/explain?org=acme&relation=can_view&user=ann`);
+    const [theirs, absent] = [await asked(laptop), await asked(ABSENT)];
+    assert.deepEqual(theirs.body, { ...absent.body, objectID: laptop });
+    assert.deepEqual([theirs.body.allowed, theirs.body.missing], [false, []]);
+  });
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+describe('a method that a path does not answer', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse({ env: { DEPLOYMENT: 'marketplace', CLOUD_A_RANGES: 'src/demo/address-ranges.json' } });
+  });
+  after(() => house.close());
+
+  it('is refused on every route, whoever asks, and told which ones it answers', async () => {
+    const known = new Map<string, Set<string>>();
+    for (const { method, path } of house.house.routes) {
+      const methods = known.get(path) ?? new Set();
+      known.set(path, methods.add(method));
+      if (method === 'GET') methods.add('HEAD');
+    }
+    // With and without a slash at the end it is one path.
+    for (const [path, methods] of known) {
+      if (path.endsWith('/') && path !== '/') for (const method of methods) known.get(path.slice(0, -1))?.add(method);
+    }
+    assert.ok(known.size > 70);
+    for (const [path, methods] of [...known].filter(([each]) => !each.endsWith('/') || each === '/')) {
+      for (const method of METHODS.filter((one) => !methods.has(one))) {
+        const answer = await house.call(
+          method,
+          path.replace(/:\w+/g, '7'),
+          method === 'HEAD' || method === 'GET' ? undefined : '{',
+        );
+        assert.equal(answer.status, 405, `${method} ${path}: ${answer.text}`);
+        const allow = answer.headers
+          .get('allow')
+          ?.split(', ')
+          .filter((one) => one !== 'HEAD');
+        const told = [...methods].filter((one) => one !== 'HEAD').sort();
+        assert.deepEqual(allow, told, `${method} ${path}`);
+      }
+    }
+  });
+});
