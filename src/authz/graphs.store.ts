@@ -70,12 +70,21 @@ export function createGraphStore(db: Db): GraphStore {
   };
 }
 
-function readLines(lines: string): GraphTuple[] {
-  if (lines === '') return [];
-  return lines.split('\n').map((line) => {
-    const [object = '', relation = '', user = '', source = ''] = line.split(' ');
-    return { object, relation, user, source };
-  });
+function* readLines(lines: string): IterableIterator<GraphTuple> {
+  for (let at = 0; at < lines.length; ) {
+    const object = lines.indexOf(' ', at);
+    const relation = lines.indexOf(' ', object + 1);
+    const user = lines.indexOf(' ', relation + 1);
+    const found = lines.indexOf('\n', user + 1);
+    const source = found === -1 ? lines.length : found;
+    yield {
+      object: lines.slice(at, object),
+      relation: lines.slice(object + 1, relation),
+      user: lines.slice(relation + 1, user),
+      source: lines.slice(user + 1, source),
+    };
+    at = source + 1;
+  }
 }
 
 function toTuples(row: PatchRow): GraphTuple[] {

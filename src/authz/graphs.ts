@@ -13,7 +13,7 @@ export interface GraphTuple {
 /** Tuples as of one revision. */
 export interface Snapshot {
   readonly revision: bigint;
-  readonly tuples: readonly GraphTuple[];
+  readonly tuples: Iterable<GraphTuple>;
 }
 
 /** What changed since a revision: every source named, with the tuples that it has now. */

@@ -3,7 +3,7 @@ import { Edges } from './edges.ts';
 import type { Kind, Model } from './model.ts';
 import { GRANTS, LINKS, Nodes, REACHES, USES } from './nodes.ts';
 import { Rows } from './rows.ts';
-import { admit, type Entry, type Reference, type Tuple } from './tuple.ts';
+import { type Entry, type Reference, type Tuple, TupleReader } from './tuple.ts';
 
 /** Columns of a tuple: where it lies, its relation, and the next of its source and of its edge. */
 const OF_EDGE = 0;
@@ -61,7 +61,8 @@ export class Graph {
 
   /** Enters many tuples at once, each under its own source. */
   load(tuples: Iterable<Tuple>): void {
-    for (const tuple of tuples) this.#add(tuple.source ?? '', tuple);
+    const reader = new TupleReader(this.model);
+    for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
     this.revision++;
     this.nodes.trim();
     this.edges.trim();
@@ -71,7 +72,8 @@ export class Graph {
   /** After this the source says exactly these tuples, whatever it said before; their own `source` is not looked at. */
   replaceSource(source: string, tuples: Iterable<Tuple>): void {
     this.#clear(source);
-    for (const tuple of tuples) this.#add(source, tuple);
+    const reader = new TupleReader(this.model);
+    for (const tuple of tuples) this.#add(source, tuple, reader.read(tuple));
     this.revision++;
     if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.length) this.#rebuild();
   }
@@ -122,8 +124,7 @@ export class Graph {
     this.warmed = (out === -1 ? 0 : edges.object(out)) + (into === -1 ? 0 : edges.subject(into));
   }
 
-  #add(source: string, given: Tuple): void {
-    const entry = admit(this.model, given);
+  #add(source: string, given: Tuple, entry: Entry | string): void {
     if (typeof entry === 'string') return;
     const edge = this.#edgeOf(entry, given);
     if (this.edges.first(edge) === -1) this.#emptyEdges--;
@@ -131,10 +132,11 @@ export class Graph {
     if (tuple === this.#freeTuple) this.#freeTuple = this.#tuples.get(tuple, NEXT_OF_SOURCE);
     this.#tuples.set(tuple, OF_EDGE, edge);
     this.#tuples.set(tuple, RELATION, entry.relation);
-    this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#sources.get(source) ?? -1);
+    const last = this.#sources.get(source);
+    this.#tuples.set(tuple, NEXT_OF_SOURCE, last ?? -1);
     this.#tuples.set(tuple, NEXT_OF_EDGE, this.edges.first(edge));
     this.edges.setFirst(edge, tuple);
-    this.#sources.set(source, tuple);
+    this.#sources.set(last === undefined ? copyOf(source) : source, tuple);
     this.#live++;
     const { relation, condition, context } = entry;
     if (condition !== undefined) this.#conditions.set(tuple, { relation, condition, context });
@@ -210,6 +212,15 @@ export class Graph {
     this.#conditions = fresh.#conditions;
     this.#emptyEdges = fresh.#emptyEdges;
   }
+}
+
+/** V8 keeps a whole text in memory for a part of it, here that of all tuples, unless the part is this short. */
+const COPIED = 12;
+
+function copyOf(part: string): string {
+  let copy = '';
+  for (let at = 0; at < part.length; at += COPIED) copy += part.slice(at, at + COPIED);
+  return copy;
 }
 
 /** A graph of these tuples; those that the model does not admit are left out. */

@@ -1,5 +1,5 @@
 import type { Condition, Context } from './condition.ts';
-import type { Model, TypeDef } from './model.ts';
+import type { Model, RelationDef, TypeDef } from './model.ts';
 
 export interface Tuple {
   readonly user: string;
@@ -67,21 +67,58 @@ export function readObject(model: Model, text: string): Reference | string {
 
 /** What the model makes of a tuple, or why it does not admit it. */
 export function admit(model: Model, tuple: Tuple): Entry | string {
-  const object = readObject(model, tuple.object);
-  if (typeof object === 'string') return object;
-  const relation = object.type.relations[object.type.relationIndex.get(tuple.relation) ?? -1];
-  if (relation === undefined) return `type '${object.type.name}' has no relation '${tuple.relation}'`;
-  const subject = readReference(model, tuple.user);
-  if (typeof subject === 'string') return subject;
-  const allowed = relation.admits.get(subject.userset === -1 ? subject.kind : subject.userset);
-  if (allowed === undefined) return `'${tuple.user}' may not be ${tuple.relation} of '${object.type.name}'`;
-  if (!allowed.has(tuple.condition?.name || undefined)) return `condition does not fit '${tuple.relation}'`;
-  const condition = tuple.condition?.name ? model.conditions.get(tuple.condition.name) : undefined;
-  if (tuple.condition?.name && condition === undefined) return `condition '${tuple.condition.name}' is not defined`;
-  const context = tuple.condition?.context ?? undefined;
-  const refused = context && condition?.refuses(context);
-  if (refused) return refused;
-  return { subject, object, relation: relation.index, condition, context };
+  return new TupleReader(model).read(tuple);
+}
+
+/**
+ * Reads tuples one after the other. As a rule the next has something of the one before, so what was found out about
+ * that is kept.
+ */
+export class TupleReader {
+  readonly #model: Model;
+  #objectText = '';
+  #object: Reference | string = 'nothing read yet';
+  #userText = '';
+  #user: Reference | string = 'nothing read yet';
+  #relation: RelationDef | undefined;
+
+  constructor(model: Model) {
+    this.#model = model;
+  }
+
+  read(tuple: Tuple): Entry | string {
+    const model = this.#model;
+    if (tuple.object !== this.#objectText) {
+      this.#objectText = tuple.object;
+      this.#object = readObject(model, tuple.object);
+    }
+    const object = this.#object;
+    if (typeof object === 'string') return object;
+    const relation = this.#relationOf(object.type, tuple.relation);
+    if (relation === undefined) return `type '${object.type.name}' has no relation '${tuple.relation}'`;
+    if (tuple.user !== this.#userText) {
+      this.#userText = tuple.user;
+      this.#user = readReference(model, tuple.user);
+    }
+    const subject = this.#user;
+    if (typeof subject === 'string') return subject;
+    const allowed = relation.admits.get(subject.userset === -1 ? subject.kind : subject.userset);
+    if (allowed === undefined) return `'${tuple.user}' may not be ${tuple.relation} of '${object.type.name}'`;
+    if (!allowed.has(tuple.condition?.name || undefined)) return `condition does not fit '${tuple.relation}'`;
+    const condition = tuple.condition?.name ? model.conditions.get(tuple.condition.name) : undefined;
+    if (tuple.condition?.name && condition === undefined) return `condition '${tuple.condition.name}' is not defined`;
+    const context = tuple.condition?.context ?? undefined;
+    const refused = context && condition?.refuses(context);
+    if (refused) return refused;
+    return { subject, object, relation: relation.index, condition, context };
+  }
+
+  #relationOf(type: TypeDef, name: string): RelationDef | undefined {
+    const last = this.#relation;
+    if (last?.name === name && type.relations[last.index] === last) return last;
+    this.#relation = type.relations[type.relationIndex.get(name) ?? -1];
+    return this.#relation;
+  }
 }
 
 /** Neither white space nor one of the separators. */
