@@ -2217,26 +2217,26 @@ export interface Operations {
             readonly chart: {
               readonly name: string;
               readonly sourceRef: {
-                readonly apiGroup?: string | undefined;
-                readonly kind?: string | undefined;
-                readonly namespace?: string | undefined;
+                readonly apiGroup?: string | null | undefined;
+                readonly kind?: string | null | undefined;
+                readonly namespace?: string | null | undefined;
                 readonly name: string;
-                readonly url?: string | undefined;
+                readonly url?: string | null | undefined;
               };
               readonly version: string;
               readonly releaseName: string;
               readonly namespace: string;
               readonly values?: {
                 readonly [key: string]: unknown;
-              } | undefined;
+              } | null | undefined;
               readonly valuesPatch?: readonly ({
                 readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
                 readonly path: string;
-                readonly from?: string | undefined;
+                readonly from?: string | null | undefined;
                 readonly value?: unknown | undefined;
-              })[] | undefined;
+              })[] | null | undefined;
             };
-          })[] | undefined;
+          })[] | null | undefined;
         };
       } | RawBody;
     };
@@ -2291,7 +2291,7 @@ export interface Operations {
   'DELETE /user/emails': {
     input: {
       body: {
-        readonly emails: readonly string[];
+        readonly emails: readonly string[] | null;
       } | RawBody;
     };
     answer: undefined;
@@ -2452,7 +2452,7 @@ export interface Operations {
       body: {
         readonly username: string;
         readonly password: string;
-        readonly remember?: boolean | undefined;
+        readonly remember?: boolean | null | undefined;
       } | RawBody;
     };
     answer: {
