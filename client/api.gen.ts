@@ -742,15 +742,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -758,6 +755,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     };
   };
   /** Edit a cluster; what is left out stays */
@@ -810,15 +810,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -826,6 +823,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     };
   };
   /** Remove a cluster */
@@ -1154,15 +1154,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -1170,6 +1167,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     }[];
   };
   /** Import a cluster into an organization */
@@ -1221,15 +1221,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -1237,6 +1234,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     };
   };
   /** The contracts of an organization */
@@ -2066,15 +2066,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -2130,15 +2127,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
