@@ -742,15 +742,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -758,6 +755,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     };
   };
   /** Edit a cluster; what is left out stays */
@@ -810,15 +810,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -826,6 +823,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     };
   };
   /** Remove a cluster */
@@ -1154,15 +1154,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -1170,6 +1167,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     }[];
   };
   /** Import a cluster into an organization */
@@ -1221,15 +1221,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -1237,6 +1234,9 @@ export interface Operations {
           readonly message: string;
         };
       };
+      readonly hubClusterOwnerName: string;
+      /** 1970-01-01T00:00:00Z: it never sent one. */
+      readonly heartbeatAt: string;
     };
   };
   /** The contracts of an organization */
@@ -2066,15 +2066,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -2130,15 +2127,12 @@ export interface Operations {
       readonly infraNamespace: string;
       readonly hubClusterName: string;
       readonly hubClusterUID: string;
-      readonly hubClusterOwnerName: string;
       readonly clusterSetName: string;
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
       /** Such as 43m, 8d or 6mo. */
       readonly age: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
-      readonly heartbeatAt: string;
       readonly status: {
         readonly response: {
           readonly phase: string;
@@ -2217,26 +2211,26 @@ export interface Operations {
             readonly chart: {
               readonly name: string;
               readonly sourceRef: {
-                readonly apiGroup?: string | undefined;
-                readonly kind?: string | undefined;
-                readonly namespace?: string | undefined;
+                readonly apiGroup?: string | null | undefined;
+                readonly kind?: string | null | undefined;
+                readonly namespace?: string | null | undefined;
                 readonly name: string;
-                readonly url?: string | undefined;
+                readonly url?: string | null | undefined;
               };
               readonly version: string;
               readonly releaseName: string;
               readonly namespace: string;
               readonly values?: {
                 readonly [key: string]: unknown;
-              } | undefined;
+              } | null | undefined;
               readonly valuesPatch?: readonly ({
                 readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
                 readonly path: string;
-                readonly from?: string | undefined;
+                readonly from?: string | null | undefined;
                 readonly value?: unknown | undefined;
-              })[] | undefined;
+              })[] | null | undefined;
             };
-          })[] | undefined;
+          })[] | null | undefined;
         };
       } | RawBody;
     };
@@ -2291,7 +2285,7 @@ export interface Operations {
   'DELETE /user/emails': {
     input: {
       body: {
-        readonly emails: readonly string[];
+        readonly emails: readonly string[] | null;
       } | RawBody;
     };
     answer: undefined;
@@ -2452,7 +2446,7 @@ export interface Operations {
       body: {
         readonly username: string;
         readonly password: string;
-        readonly remember?: boolean | undefined;
+        readonly remember?: boolean | null | undefined;
       } | RawBody;
     };
     answer: {

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { originForm } from './http/target.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface AdminServer {
@@ -19,7 +20,7 @@ export async function openAdmin(
 ): Promise<AdminServer> {
   let draining = false;
   const server = createServer((request, response) => {
-    answer(request.url?.split('?', 1)[0] ?? '', response).catch(() =>
+    answer(originForm(request.url ?? '').split('?', 1)[0] ?? '', response).catch(() =>
       send(response, 500, 'text/plain', 'internal error\n'),
     );
   });

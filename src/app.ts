@@ -15,6 +15,7 @@ import { describeApi, LISTENER_PREFIX } from './http/openapi.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
+import { originForm } from './http/target.ts';
 import { versionRoutes } from './http/version.routes.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -41,7 +42,7 @@ export function createApp(parts: AppParts) {
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // A path that nobody could read gets the sparing voice of the listener, where there is one.
   const voiceOf = (url: string = LISTENER_PREFIX) =>
-    hasListener && url.startsWith(LISTENER_PREFIX) ? marketplaceVoice : platform;
+    hasListener && originForm(url).startsWith(LISTENER_PREFIX) ? marketplaceVoice : platform;
   const isHttps = () => baseUrl().startsWith('https:');
 
   const app = createServer({

@@ -15,6 +15,7 @@ import { createDrain } from './http/drain.ts';
 import { loadKeys } from './keys.ts';
 import { createMetrics } from './metrics.ts';
 import { MIGRATIONS, VERSION } from './release.ts';
+import { SEALED_COLUMNS } from './sealed-columns.ts';
 import { createRingStore } from './vault/ring.store.ts';
 import { openRing, type Ring } from './vault/ring.ts';
 import { createRotationStore } from './vault/rotation.store.ts';
@@ -73,7 +74,7 @@ export async function openHouse(config: Config, { log, say }: Surroundings) {
     ringStore: createRingStore(db),
     ring,
     root,
-    columns: user.sealedColumns,
+    columns: SEALED_COLUMNS,
   });
   const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
   let admin: AdminServer | undefined;

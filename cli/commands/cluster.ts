@@ -7,7 +7,7 @@ import { all, findThing, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
 
-type Cluster = Answer<'GET /clusters/{id}'>;
+type Cluster = Answer<'POST /user/clusters'>;
 type ListedCluster = Pick<
   Cluster,
   'id' | 'name' | 'ownerName' | 'provider' | 'orchestratorVersion' | 'nodeCount' | 'age' | 'status'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
-import { ClusterInfo, presentCluster } from '../http/cluster.view.ts';
+import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from '../http/cluster.view.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
@@ -52,7 +52,7 @@ export function administeredClusterRoutes(scope: Scope, clusters: AdministeredCl
           ...PageQuery,
           name: Type.Optional(Type.String({ description: 'Only the cluster with this very name.' })),
         }),
-        response: { 200: Type.Array(ClusterInfo) },
+        response: { 200: Type.Array(ClusterDetails) },
       },
     },
     async (request, reply) => {
@@ -60,7 +60,7 @@ export function administeredClusterRoutes(scope: Scope, clusters: AdministeredCl
       const { total, items } = await clusters.list(callerIn(request).organization.id, request.query.name, page);
       showPage(request, reply, baseUrl(), page, total);
       const now = new Date();
-      return items.map((cluster) => presentCluster(cluster, now));
+      return items.map((cluster) => presentClusterDetails(cluster, now));
     },
   );
 
@@ -73,7 +73,7 @@ export function administeredClusterRoutes(scope: Scope, clusters: AdministeredCl
         summary: 'Import a cluster into an organization',
         params: OrgPath,
         body: ImportCluster,
-        response: { 201: ClusterInfo },
+        response: { 201: ClusterDetails },
       },
     },
     async (request, reply) => {
@@ -98,7 +98,8 @@ export function administeredClusterRoutes(scope: Scope, clusters: AdministeredCl
     async (request, reply) => {
       const { id } = callerOf(request).person;
       const made = await clusters.create(id, readInput(request.body), actorOf(request));
-      return reply.code(201).send(show(reply, made));
+      showVersion(reply, made);
+      return reply.code(201).send(presentCluster(made, new Date()));
     },
   );
 
@@ -106,7 +107,7 @@ export function administeredClusterRoutes(scope: Scope, clusters: AdministeredCl
     '/clusters/:id',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      schema: { ...common, summary: 'One cluster', params: ClusterId, response: { 200: ClusterInfo } },
+      schema: { ...common, summary: 'One cluster', params: ClusterId, response: { 200: ClusterDetails } },
     },
     async (request, reply) => show(reply, await clusters.get(ownerIn(request), idOf(request))),
   );
@@ -120,7 +121,7 @@ export function administeredClusterRoutes(scope: Scope, clusters: AdministeredCl
         summary: 'Edit a cluster; what is left out stays',
         params: ClusterId,
         body: EditCluster,
-        response: { 200: ClusterInfo },
+        response: { 200: ClusterDetails },
       },
     },
     async (request, reply) => {
@@ -161,5 +162,5 @@ function readInput<Body extends Static<typeof EditCluster>>(body: Body) {
 
 function show(reply: FastifyReply, cluster: EditableCluster) {
   showVersion(reply, cluster);
-  return presentCluster(cluster, new Date());
+  return presentClusterDetails(cluster, new Date());
 }

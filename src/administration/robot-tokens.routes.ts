@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
+import { leavingOut } from '../http/left-out.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
@@ -36,6 +37,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
     '/robots/:id/tokens',
     {
       config: { access: holdsOn('edit:robot_ac', 'organization') },
+      preValidation: leavingOut(),
       schema: {
         ...common,
         summary: 'Make an access token for a robot account',

@@ -7,7 +7,7 @@ import type { UserReads } from './users.ts';
 
 type FoundRow = PersonRow & { id: bigint; version: number };
 
-const PROFILES = 'from account a left join email e on e.account_id = a.id and e.is_primary';
+const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
 const PEOPLE = `from revision r join account a on a.kind = 'user' ${DETAILS}`;
 const NAMED = `(a.name_key like $1 or lower(a.full_name) like $1)`;
 const KNOWN = `(a.name_key like $1 or lower(a.full_name) like $1 or exists (
@@ -15,18 +15,20 @@ const KNOWN = `(a.name_key like $1 or lower(a.full_name) like $1 or exists (
 
 const GET_PROFILE = sql(
   'administration.profile',
-  `select ${PROFILE} ${PROFILES} where a.kind = 'user' and a.name_key = $1`,
+  `select ${PROFILE} from account a ${EMAIL} where a.kind = 'user' and a.name_key = $1`,
 );
 const GET_PERSON = sql('administration.person', `select ${PERSON}, a.version ${PEOPLE} and a.name_key = $1`);
+// The page first: what belongs to a person is gathered for those on it alone.
 const LIST_PROFILES = sql(
   'administration.profiles',
-  `select ${PROFILE} ${PROFILES} where a.kind = 'user' and ${NAMED} order by a.id offset $2 limit $3`,
+  `select ${PROFILE} from (
+     select * from account a where a.kind = 'user' and ${NAMED} order by a.id offset $2 limit $3
+   ) a ${EMAIL} order by a.id`,
 );
 const COUNT_PROFILES = sql(
   'administration.countProfiles',
   `select count(*)::integer as total from account a where a.kind = 'user' and ${NAMED}`,
 );
-// The page first: what belongs to a person is gathered for those on it alone.
 const LIST_PEOPLE = sql(
   'administration.people',
   `select ${PERSON}, a.version from revision r join (

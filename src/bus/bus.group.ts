@@ -7,11 +7,11 @@ import { type Announcer, createAnnouncer } from './announcer.ts';
 import { createHistoryStream } from './history.stream.ts';
 import { createHistory } from './history.ts';
 import { createIssuer } from './issuer.ts';
-import { BUS_KEY_SEEDS, createKeyringStore } from './keyring.store.ts';
+import { createKeyringStore } from './keyring.store.ts';
 import { createKeyrings, type Safe } from './keyring.ts';
 import { createLink } from './link.ts';
 import { serverConfig } from './server-config.ts';
-import { BUS_USER_SEEDS, createBusUserStore } from './users.store.ts';
+import { createBusUserStore } from './users.store.ts';
 import { createBusUsers } from './users.ts';
 
 interface Surroundings {
@@ -35,7 +35,6 @@ export function openBus({ db, safe, log, config }: Surroundings) {
     history: createHistory(stream),
     endpoints: [url, ...(wsUrl === undefined ? [] : [wsUrl])],
     serverConfig: async (folder = './atrium-bus') => serverConfig(await accounts.describe(), { url, wsUrl, folder }),
-    sealedColumns: [BUS_KEY_SEEDS, BUS_USER_SEEDS],
     start,
     close,
   };

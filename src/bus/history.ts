@@ -57,7 +57,7 @@ export function createHistory(stream: HistoryStream) {
 
   async function list(question: HistoryQuestion): Promise<HistoryPage> {
     if (!isWord(question.cluster)) throw new AppError('invalid', 'cluster must be the UID of a cluster');
-    const start = question.cursor === undefined ? '' : readCursor(question.cursor);
+    const start = question.cursor ? readCursor(question.cursor) : '';
     const limit = Math.min(question.limit || MOST_ITEMS, MOST_ITEMS);
     const counts = await stream.subjects(historySubject(question.cluster, question));
     const waiting = [...counts.keys()].filter((subject) => subject > start).sort();

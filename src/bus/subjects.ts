@@ -51,10 +51,10 @@ export interface ResourceName {
   readonly rid: string;
 }
 
-/** `history.<cluster>.<group>.<resource>.<id>`; what is not asked for is left open. */
+/** `history.<cluster>.<group>.<resource>.<id>`; what is not asked for is left open. An empty group is the core group. */
 export function historySubject(cluster: string, name: Partial<ResourceName>): string {
   const words = [name.group === '' ? CORE : name.group, name.resource, name.rid];
-  return ['history', cluster, ...words.map((word) => (word === undefined ? '*' : encodeWord(word)))].join('.');
+  return ['history', cluster, ...words.map((word) => (word ? encodeWord(word) : '*'))].join('.');
 }
 
 export function readHistorySubject(subject: string): ResourceName | undefined {

@@ -11,6 +11,8 @@ export interface Profile {
   readonly website: string;
   readonly description: string;
   readonly createdAt: Date;
+  /** Owner or administrator of at least one organization. */
+  readonly orgAdmin: boolean;
 }
 
 /** A custom role of an organization. */

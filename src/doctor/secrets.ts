@@ -1,9 +1,7 @@
-import { BUS_KEY_SEEDS } from '../bus/keyring.store.ts';
-import { BUS_USER_SEEDS } from '../bus/users.store.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/db.ts';
 import { createKeys, findRoot } from '../keys.ts';
-import { CREDENTIAL_SPECS } from '../user/credentials.store.ts';
+import { SEALED_COLUMNS } from '../sealed-columns.ts';
 import { createRingStore } from '../vault/ring.store.ts';
 import { openRing } from '../vault/ring.ts';
 import { createVaultStore } from '../vault/vault.store.ts';
@@ -14,8 +12,6 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 
 type Store = ReturnType<typeof createDoctorStore>;
 
-/** Everything that is sealed, as the rotation of keys knows it. */
-const SEALED_COLUMNS = [CREDENTIAL_SPECS, BUS_KEY_SEEDS, BUS_USER_SEEDS];
 const SAMPLE = 200;
 
 /** The root key opens the ring, the ring opens the values, and the bus takes what hangs on them. */

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { ageOf, type Cluster, statusOf } from '../directory/clusters.ts';
 import { Int64, plainId, Timestamp, timestamp } from './schemas.ts';
 
-/** A cluster as clients of this API family know it: every key always there. */
+/** A cluster as clients of this API family know it: every key always there, and none besides. */
 export const ClusterInfo = Type.Object({
   id: Int64,
   displayName: Type.String(),
@@ -22,16 +22,21 @@ export const ClusterInfo = Type.Object({
   infraNamespace: Type.String(),
   hubClusterName: Type.String(),
   hubClusterUID: Type.String(),
-  hubClusterOwnerName: Type.String(),
   clusterSetName: Type.String(),
   clusterManagers: Type.Array(Type.String()),
   isMonitoringCluster: Type.Boolean(),
   createdAt: Timestamp,
   age: Type.String({ description: 'Such as 43m, 8d or 6mo.' }),
-  heartbeatAt: Type.Unsafe<string>({ ...Timestamp, description: '1970-01-01T00:00:00Z: it never sent one.' }),
   status: Type.Object({
     response: Type.Object({ phase: Type.String(), reason: Type.String(), message: Type.String() }),
   }),
+});
+
+/** What administration shows of it besides. */
+export const ClusterDetails = Type.Object({
+  ...ClusterInfo.properties,
+  hubClusterOwnerName: Type.String(),
+  heartbeatAt: Type.Unsafe<string>({ ...Timestamp, description: '1970-01-01T00:00:00Z: it never sent one.' }),
 });
 
 /** Key by key: spreading ten thousand clusters would cost more than reading them from the database. */
@@ -55,13 +60,16 @@ export function presentCluster(cluster: Cluster, now: Date) {
     infraNamespace: cluster.infraNamespace,
     hubClusterName: cluster.hubClusterName,
     hubClusterUID: cluster.hubClusterUid,
-    hubClusterOwnerName: cluster.hubClusterOwnerName,
     clusterSetName: cluster.clusterSetName,
     clusterManagers: cluster.clusterManagers as string[],
     isMonitoringCluster: cluster.isMonitoringCluster,
     createdAt: timestamp(cluster.createdAt),
     age: ageOf(cluster.createdAt, now),
-    heartbeatAt: timestamp(cluster.heartbeatAt),
     status: { response: statusOf(cluster, now) },
   };
+}
+
+export function presentClusterDetails(cluster: Cluster, now: Date) {
+  const { hubClusterOwnerName, heartbeatAt } = cluster;
+  return { ...presentCluster(cluster, now), hubClusterOwnerName, heartbeatAt: timestamp(heartbeatAt) };
 }

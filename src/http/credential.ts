@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { isTokenText } from '../directory/token-text.ts';
 
 /** What a client shows to say who it is; whether it is any good is decided elsewhere. */
 export type Credential =
@@ -32,15 +33,16 @@ function fromHeader(header: string): Credential {
   return scheme.toLowerCase() === 'basic' ? fromBasic(value) : { kind: 'token', text: value };
 }
 
-/** `user:password`, `user:token` or `token:`; what looks like a token is one. */
+/** `user:password`, `user:token` or `token:`; what has prefix and checksum of a token is one, all else may be a password. */
 function fromBasic(encoded: string): Credential {
   const pair = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
   if (colon < 0) return NONE;
   const login = pair.slice(0, colon);
   const password = pair.slice(colon + 1);
-  if (password === '' || password === 'x-oauth-basic') return { kind: 'token', text: login, basic: true };
-  if (password.startsWith('atr_')) return { kind: 'token', text: password, basic: true };
+  if (isTokenText(password)) return { kind: 'token', text: password, basic: true };
+  const isLabel = password === 'x-oauth-basic' && isTokenText(login);
+  if (password === '' || isLabel) return { kind: 'token', text: login, basic: true };
   return { kind: 'password', login, password };
 }
 

@@ -104,5 +104,6 @@ function fromValidation(faults: Validation, part: string): AppError {
 function wording(fault: Validation[number]): string {
   if (fault.keyword === 'required') return 'is required';
   if (fault.keyword === 'enum') return `must be one of ${(fault.params.allowedValues as string[]).join(', ')}`;
-  return fault.message ?? 'is invalid';
+  // Null is taken for what was left out; nobody is told to send it.
+  return fault.message?.replace(/,null$/, '') ?? 'is invalid';
 }

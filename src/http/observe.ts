@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { safeUrl } from '../log.ts';
 import type { Metrics, RouteDurations } from '../metrics.ts';
 import { journalOf, type Scope } from './server.ts';
+import { originForm } from './target.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +31,8 @@ export function observe(app: Scope, metrics: Metrics): void {
     if (status < 400 && !logsEvery) return;
     const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
     const user = request.caller?.person.login;
-    const line = { method, url: safeUrl(request.url), status, ms: Math.round(ms * 10) / 10, ip: request.ip, user };
+    const url = safeUrl(originForm(request.url));
+    const line = { method, url, status, ms: Math.round(ms * 10) / 10, ip: request.ip, user };
     journalOf(request)[level](line, 'request');
   }
 }

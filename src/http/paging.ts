@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { originForm } from './target.ts';
 
 const DEFAULT_LIMIT = 30;
 const MOST_LIMIT = 50;
@@ -45,7 +46,7 @@ export function showPage(
   reply.header('Link', links.join(','));
 
   function link(number: number, rel: string): string {
-    const url = new URL(`${baseUrl}${request.url}`);
+    const url = new URL(`${baseUrl}${originForm(request.url)}`);
     url.searchParams.set('page', String(number));
     url.searchParams.delete('token');
     url.searchParams.delete('access_token');

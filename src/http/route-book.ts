@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import type { Access } from './access.ts';
 import { covers, patternOf } from './route-shape.ts';
 import type { Scope } from './server.ts';
+import { originForm } from './target.ts';
 
 export interface BookedRoute {
   readonly method: string;
@@ -104,7 +105,7 @@ function wrongMethod(allow: readonly string[]): AppError {
 
 /** The path as the router reads it: without scheme and host, query and one slash at the end, letters decoded. */
 function pathOf(url: string): string {
-  const [path = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1);
+  const [path = ''] = originForm(url).split(/[?#]/, 1);
   const bare = path.endsWith('/') ? path.slice(0, -1) : path;
   try {
     return decodeURI(bare);

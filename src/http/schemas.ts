@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { AppError } from '../errors.ts';
 
 const MOST_INT64 = 2n ** 63n - 1n;
@@ -10,6 +10,16 @@ export const Int64 = Type.Unsafe<bigint>({ type: 'integer', format: 'int64' });
 export const Int64Input = Type.Unsafe<number | bigint>({ int64: true });
 export const OrgQuery = Type.Object({ org: Type.String({ description: 'Name of the organization.' }) });
 export const Timestamp = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
+
+/** Null, which clients in Go send for a list, object or pointer that was not given, beside what the schema takes. */
+export function orNull<Schema extends TSchema & { type: string }>(schema: Schema) {
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] });
+}
+
+/** A field that may be left out; a null counts as left out. */
+export function maybe<Schema extends TSchema & { type: string }>(schema: Schema) {
+  return Type.Optional(orNull(schema));
+}
 
 /** An answer without a body: sent as `reply.send()`, because `null` would be written out. */
 export const NoBody = Type.Unsafe<void>({ type: 'null' });

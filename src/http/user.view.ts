@@ -69,7 +69,7 @@ export function presentProfile(profile: Profile, baseUrl: string) {
     location: profile.location,
     website: profile.website,
     description: profile.description,
-    orgAdmin: false,
+    orgAdmin: profile.orgAdmin,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { callerOf, signedIn } from '../http/access.ts';
+import { leavingOut } from '../http/left-out.ts';
 import type { Scope } from '../http/server.ts';
 import type { Buckets } from './buckets.ts';
 
@@ -32,10 +33,13 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     body: Options,
     response: { 200: Names },
   };
-  // The options may stand in the query alone.
-  const preValidation = async (request: FastifyRequest) => {
-    request.body ??= {};
-  };
+  // The options may stand in the query alone, or beside nothing but nulls and empty texts in the body.
+  const preValidation = [
+    async (request: FastifyRequest) => {
+      request.body ??= {};
+    },
+    leavingOut(...Object.keys(Options.properties)),
+  ];
 
   scope.get(
     '/user/clouds/:cloud/buckets',

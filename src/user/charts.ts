@@ -2,12 +2,12 @@ import { AppError } from '../errors.ts';
 import { PatchFault, type PatchStep, patchValues } from './values-patch.ts';
 
 export interface SourceRef {
-  readonly apiGroup?: string;
-  readonly kind?: string;
-  readonly namespace?: string;
+  readonly apiGroup?: string | null;
+  readonly kind?: string | null;
+  readonly namespace?: string | null;
   readonly name: string;
   /** Where the charts are; without it the source is taken to exist in the cluster already. */
-  readonly url?: string;
+  readonly url?: string | null;
 }
 
 export interface Chart {
@@ -16,8 +16,8 @@ export interface Chart {
   readonly version: string;
   readonly releaseName: string;
   readonly namespace: string;
-  readonly values?: object;
-  readonly valuesPatch?: readonly PatchStep[];
+  readonly values?: object | null;
+  readonly valuesPatch?: readonly PatchStep[] | null;
 }
 
 export interface Manifest {

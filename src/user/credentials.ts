@@ -1,7 +1,7 @@
 import type { Actor } from '../directory/audit.ts';
 import { AppError } from '../errors.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';
-import { depthOf, membersOf, objectOf } from './spec-text.ts';
+import { membersOf, objectOf } from './spec-text.ts';
 
 /** What may be known of a credential without opening it. */
 export interface CredentialCard {
@@ -49,8 +49,6 @@ export interface CredentialFilter {
 export type Credentials = ReturnType<typeof createCredentials>;
 
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
-const MOST_BYTES = 256 * 1024;
-const MOST_DEPTH = 32;
 const MOST_TYPE = 100;
 /** Platforms that manage clusters of their own, each at an address of its own. */
 const MANAGEMENT_TYPES = new Set(['rancher']);
@@ -116,10 +114,8 @@ function readSpec(text: string): { name: string; type: string; spec: string } {
   if (typeof name !== 'string' || !NAME.test(name) || /^\.\.?$/.test(name)) {
     throw fault('name', 'name must be 1 to 100 letters, digits, ".", "_" or "-"');
   }
-  if (depthOf(value) > MOST_DEPTH) throw fault('body', `credential is nested more than ${MOST_DEPTH} levels deep`);
   // Who changes what they read sends it back; the time is ours.
   const spec = objectOf(membersOf(text).filter(({ key }) => key !== 'creationTimestamp'));
-  if (Buffer.byteLength(spec) > MOST_BYTES) throw fault('body', 'credential is larger than 256 KiB');
   return { name, type: typeof type === 'string' && type.length <= MOST_TYPE ? type : '', spec };
 }
 

@@ -1,11 +1,14 @@
 import Type from 'typebox';
 import { anyone, callerOf, signedIn } from '../http/access.ts';
-import { NoBody } from '../http/schemas.ts';
+import { NoBody, orNull } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Email, Emails } from './emails.ts';
 
 const EmailEntry = Type.Object({ email: Type.String(), verified: Type.Boolean(), primary: Type.Boolean() });
-const EmailList = Type.Object({ emails: Type.Array(Type.String()) });
+const Addresses = Type.Array(Type.String());
+const NewEmails = Type.Object({ emails: Addresses });
+/** Removing nothing is no fault, and nothing is null for some clients. */
+const OldEmails = Type.Object({ emails: orNull(Addresses) });
 
 export function emailRoutes(scope: Scope, emails: Emails): void {
   const tags = ['user'];
@@ -24,7 +27,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
       schema: {
         summary: 'Add addresses, all or none',
         tags,
-        body: EmailList,
+        body: NewEmails,
         response: { 201: Type.Array(EmailEntry) },
       },
     },
@@ -38,10 +41,10 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
     '/user/emails',
     {
       config,
-      schema: { summary: 'Remove addresses, all or none', tags, body: EmailList, response: { 204: NoBody } },
+      schema: { summary: 'Remove addresses, all or none', tags, body: OldEmails, response: { 204: NoBody } },
     },
     async (request, reply) => {
-      await emails.remove(callerOf(request).person.id, request.body.emails);
+      await emails.remove(callerOf(request).person.id, request.body.emails ?? []);
       return reply.code(204).send();
     },
   );

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { signedIn } from '../http/access.ts';
 import type { Scope } from '../http/server.ts';
@@ -13,11 +14,17 @@ export function nameRoutes(scope: Scope, names: Names): void {
   // Nothing is changed by asking, so a token that may only read may ask.
   const config = { access: signedIn('user', { level: 'read' }) };
   const response = { 200: Validation };
+  // A value given twice says nothing, and what is wrong with a value is the answer here, never a refusal.
+  const preValidation = async (request: FastifyRequest) => {
+    const query = request.query as Record<string, unknown>;
+    if (['user_name', 'org', 'email'].some((name) => Array.isArray(query[name]))) request.query = {};
+  };
 
   scope.post(
     '/user/validate/username',
     {
       config,
+      preValidation,
       schema: {
         summary: 'Could this user name be taken?',
         tags,
@@ -32,6 +39,7 @@ export function nameRoutes(scope: Scope, names: Names): void {
     '/user/validate/orgname',
     {
       config,
+      preValidation,
       schema: {
         summary: 'Could this organization name be taken?',
         tags,
@@ -46,6 +54,7 @@ export function nameRoutes(scope: Scope, names: Names): void {
     '/user/validate/email',
     {
       config,
+      preValidation,
       schema: { summary: 'Could this address be used?', tags, querystring: Type.Object({ email: Text }), response },
     },
     async (request) => ({ Status: await names.email(request.query.email ?? '') }),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { stringify } from 'yaml';
 import { callerOf, signedIn } from '../http/access.ts';
-import { timestamp } from '../http/schemas.ts';
+import { maybe, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { writeJson } from '../json.ts';
 import { type Manifest, manifestsOf } from './charts.ts';
@@ -11,26 +11,26 @@ const DnsName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9](
 const Step = Type.Object({
   op: Type.Enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
   path: Type.String(),
-  from: Type.Optional(Type.String()),
+  from: maybe(Type.String()),
   value: Type.Optional(Type.Unknown()),
 });
 const Chart = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 253 }),
   sourceRef: Type.Object({
-    apiGroup: Type.Optional(Type.String()),
-    kind: Type.Optional(Type.String()),
-    namespace: Type.Optional(Type.String()),
+    apiGroup: maybe(Type.String()),
+    kind: maybe(Type.String()),
+    namespace: maybe(Type.String()),
     name: DnsName,
-    url: Type.Optional(Type.String({ pattern: '^(https?|oci)://' })),
+    url: maybe(Type.String({ pattern: '^(https?|oci)://' })),
   }),
   version: Type.String({ minLength: 1, maxLength: 100 }),
   releaseName: DnsName,
   namespace: DnsName,
-  values: Type.Optional(Type.Object({})),
-  valuesPatch: Type.Optional(Type.Array(Step, { maxItems: 1000 })),
+  values: maybe(Type.Object({})),
+  valuesPatch: maybe(Type.Array(Step, { maxItems: 1000 })),
 });
 const NewOrder = Type.Object({
-  spec: Type.Object({ items: Type.Optional(Type.Array(Type.Object({ chart: Chart }))) }),
+  spec: Type.Object({ items: maybe(Type.Array(Type.Object({ chart: Chart }))) }),
 });
 const OrderId = Type.Object({ id: Type.String() });
 const YAML_TYPE = 'application/yaml; charset=utf-8';

@@ -4,7 +4,7 @@ import { anyone, callerOf, signedIn } from '../http/access.ts';
 import type { Brake } from '../http/brake.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
-import { NoBody } from '../http/schemas.ts';
+import { maybe, NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { presentSelf, User } from '../http/user.view.ts';
 import { asUnknownUser, type SignIn } from './sign-in.ts';
@@ -12,7 +12,7 @@ import { asUnknownUser, type SignIn } from './sign-in.ts';
 const Credentials = Type.Object({
   username: Type.String({ maxLength: 254 }),
   password: Type.String({ maxLength: 1024 }),
-  remember: Type.Optional(Type.Boolean()),
+  remember: maybe(Type.Boolean()),
 });
 
 interface Parts {
@@ -36,7 +36,8 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       },
     },
     async (request, reply) => {
-      const { username, password, remember = false } = request.body;
+      const { username, password } = request.body;
+      const remember = request.body.remember ?? false;
       try {
         const { person, session } = await brake.password(username, request.ip, () =>
           signIn.open({ username, password, remember }, new Date()),

@@ -38,9 +38,3 @@ export function membersOf(text: string): Member[] {
 export function objectOf(members: readonly Member[]): string {
   return `{${members.map((member) => member.text).join(',')}}`;
 }
-
-/** How deep brackets stand in each other: 1 for `{}`. */
-export function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return 1 + Object.values(value).reduce((most: number, item) => Math.max(most, depthOf(item)), 0);
-}

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { callerOf, signedIn } from '../http/access.ts';
+import { leavingOut } from '../http/left-out.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
@@ -37,6 +38,7 @@ export function tokenRoutes(scope: Scope, tokens: AccessTokens, baseUrl: () => s
     '/users/:username/tokens',
     {
       config: { access: signedIn('user', { basic: true }) },
+      preValidation: leavingOut(),
       schema: {
         summary: 'Make an access token; with Basic authentication only',
         tags,

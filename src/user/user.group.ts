@@ -22,7 +22,7 @@ import { createClusterStore } from './clusters.store.ts';
 import { createClusters, type VisibleClusters } from './clusters.ts';
 import { createConfirmationLinks } from './confirmation-links.ts';
 import { credentialRoutes } from './credentials.routes.ts';
-import { CREDENTIAL_SPECS, createCredentialStore } from './credentials.store.ts';
+import { createCredentialStore } from './credentials.store.ts';
 import { createCredentials } from './credentials.ts';
 import { emailRoutes } from './emails.routes.ts';
 import { createEmailStore } from './emails.store.ts';
@@ -76,7 +76,6 @@ export function createUserGroup(
     follows,
     credentials,
     bus,
-    sealedColumns: [CREDENTIAL_SPECS, ...bus.sealedColumns],
     mount,
     mountRoot,
     start,

@@ -4,7 +4,7 @@ import { applyPatch, type Operation } from 'rfc6902';
 export interface PatchStep {
   readonly op: string;
   readonly path: string;
-  readonly from?: string;
+  readonly from?: string | null;
   readonly value?: unknown;
 }
 
@@ -43,7 +43,7 @@ export function patchValues(document: object, steps: readonly PatchStep[]): void
     const { op, path, value } = step;
     if (NEED_VALUE.has(op) && value === undefined) throw new PatchFault('value is required');
     if (op === 'move' || op === 'copy') {
-      if (step.from === undefined) throw new PatchFault('from is required');
+      if (typeof step.from !== 'string') throw new PatchFault('from is required');
       left -= weigh(existing(step.from), readPointer(path).length);
       if (left < 0) throw new PatchFault('the copies become too large');
       if (op === 'move' && `${path}/`.startsWith(`${step.from}/`)) throw new PatchFault('moves a value into itself');

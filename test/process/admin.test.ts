@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { newPlace } from '../support/db.ts';
 import { freePort, get, openWire, startServer } from '../support/process.ts';
+import { sendRaw } from '../support/raw.ts';
 
 describe('the admin port', () => {
   it('tells alive from ready, and comes back with the database', async (test) => {
@@ -17,6 +18,8 @@ describe('the admin port', () => {
     const token = /atr_\w{33}/.exec(server.stdout())?.[0];
     assert.equal((await get(`${admin}/healthz`)).status, 200);
     assert.equal((await get(`${admin}/readyz`)).status, 200);
+    const whole = await sendRaw(admin, [`GET ${admin}/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`]);
+    assert.equal(whole.status, 200, 'scheme and host may stand before the path');
 
     await wire.cut();
     assert.equal((await get(`${admin}/readyz`)).status, 503);

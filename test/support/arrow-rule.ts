@@ -10,7 +10,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['bus'],
   ['http', 'ground'],
   ['authz', 'user', 'marketplace', 'administration', 'admin'],
-  ['app', 'groups'],
+  ['app', 'groups', 'sealed-columns'],
   ['house'],
   ['demo', 'first-start', 'backup', 'doctor', 'server-commands'],
   ['commands'],

@@ -70,7 +70,9 @@ for (const driver of DRIVERS) {
         'can_view_orchestratorconfig',
       ]);
       const own = await house.as('cat')('GET', '/user/clusters?all=true');
-      assert.deepEqual(own.body.at(-1), { ...made.body, age });
+      // The specification says which fields that list has.
+      const { hubClusterOwnerName, heartbeatAt, ...listed } = made.body;
+      assert.deepEqual(own.body.at(-1), { ...listed, age });
     });
 
     it('are listed page by page and by name', async () => {

@@ -71,6 +71,8 @@ for (const driver of DRIVERS) {
       const asked = await house.as('bob')('POST', `${path}/tokens`, wide);
       assert.deepEqual([asked.body.scopes, asked.body.expires_at], [['all'], wide.expires_at]);
       assert.equal(await beat(asked.body.sha1), 204);
+      const unsaid = await house.as('bob')('POST', `${path}/tokens`, { name: 'unsaid', scopes: null });
+      assert.deepEqual(unsaid.body.scopes, shown.scopes, unsaid.text);
     });
 
     it('have names of their own for their tokens, as everybody has', async () => {

@@ -74,8 +74,10 @@ refuseAll('a path that leads nowhere on the listener', 'listener', [
   row('an unknown path with a body', http('POST', '/marketplace/api/v1/nope', JSON_TYPE, '{'), 404, NOT_FOUND),
   row('an absolute target', absolute('/marketplace/api/v1/nope'), 404, NOT_FOUND),
   row('a percent sign and no number', get('/marketplace/api/v1/%zz'), 400, BAD_URL),
+  row('the same in an absolute target', absolute('/marketplace/api/v1/%zz'), 400, BAD_URL),
   row('a NUL', get('/marketplace/api/v1/version?secret=%00'), 400, NUL),
   row('another method', http('POST', '/marketplace/api/v1/version'), 405, NOT_ALLOWED, 'GET, HEAD'),
   row('TRACE', http('TRACE', '/marketplace/api/v1/version'), 405, NOT_ALLOWED, 'GET, HEAD'),
   row('a path of 17,000 letters', get(`/marketplace/api/v1/${'a'.repeat(17_000)}`), 431, 'headers are too large'),
+  row('the same, absolute', absolute(`/marketplace/api/v1/${'a'.repeat(17_000)}`), 431, 'headers are too large'),
 ]);

@@ -49,6 +49,18 @@ describe('who is calling', () => {
     }
   });
 
+  it('may have a password that begins as tokens do', async () => {
+    const password = 'atr_ium is my favourite house';
+    const made = await house.as('root')('POST', '/admin/users', {
+      username: 'pat',
+      email: 'pat@example.com',
+      password,
+    });
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await get(basic(`pat:${password}`))).body.login, 'pat');
+    await refused(basic('pat:atr_ium'), 401, WRONG);
+  });
+
   it('is not told by a token in the query of a route that does not allow it', async () => {
     const { token } = user('ann');
     for (const name of ['token', 'access_token']) await refused(undefined, 401, NO_TOKEN, `/user?${name}=${token}`);

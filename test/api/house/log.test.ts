@@ -48,6 +48,7 @@ describe('the log', () => {
       `/marketplace/api/v1/marketplaces/cloudB/notification/resource?secret=${canary('market')}`,
       {},
     );
+    await sendRaw(house.url, [`GET http://ann:${canary('host')}@x/api/v1/user HTTP/1.1\r\nHost: x\r\n\r\n`]);
     await sendRaw(house.url, [`GET http://x/api/v1/user?secret=${canary('absolute')} HTTP/1.1\r\nHost: x\r\n\r\n`]);
 
     const signIn = (body: unknown) => house.as()('POST', '/user/signin', body);

@@ -45,6 +45,12 @@ describe('signing in', () => {
     }
   });
 
+  it('takes null for what was not said', async () => {
+    const answer = await signIn({ username: 'ann', password: secret('ann'), remember: null });
+    assert.equal(answer.status, 200, answer.text);
+    for (const cookie of answer.headers.getSetCookie()) assert.doesNotMatch(cookie, /Expires/);
+  });
+
   it('knows people by any spelling of their name, and by their address', async () => {
     for (const username of ['ANN', ' ann ', 'Ann@Example.com']) {
       assert.equal((await signIn({ username, password: secret('ann') })).body?.login, 'ann', username);

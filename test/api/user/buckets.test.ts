@@ -129,6 +129,10 @@ describe('buckets', () => {
     assert.equal((await getWithBody(url, token, { ...CLUSTER, credential: 's3' })).status, 200);
     const both = await getWithBody(`${url}?cluster_uid=x&credential=paged`, token, { credential: 's3' });
     assert.deepEqual(JSON.parse(both.text), { names: ['alpha', 'beta'] });
+    const unsaid = { credential: null, cloudC_project: null, secret_namespace: null, provider: null };
+    assert.deepEqual((await ann('POST', query, unsaid)).body, { names: ['alpha', 'beta'] });
+    const empty = { credential: '', cluster_uid: '', secret_name: '' };
+    assert.deepEqual((await ann('POST', query, empty)).body, { names: ['alpha', 'beta'] });
   });
 
   it('refuses what it cannot know', async () => {

@@ -68,6 +68,10 @@ describe('cluster resource history', () => {
     assert.deepEqual(await found('group=kubedb.com'), ['kubedb.com/postgreses/db-1', 'kubedb.com/redises/cache']);
     assert.deepEqual(await found('group='), ['core/pods/p.1']);
     assert.deepEqual(await found('group=core'), ['core/pods/p.1']);
+    const all = await found('');
+    for (const unsaid of ['resource=', 'rid=', 'cursor=', 'since=', 'limit=', 'resource=&rid=&cursor=']) {
+      assert.deepEqual(await found(unsaid), all, unsaid);
+    }
     assert.deepEqual(await found('resource=deployments'), ['apps/deployments/web']);
     assert.deepEqual(await found('rid=p.1'), ['core/pods/p.1']);
     assert.deepEqual(await found('group=kubedb.com&resource=redises&rid=cache'), ['kubedb.com/redises/cache']);

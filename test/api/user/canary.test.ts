@@ -86,7 +86,7 @@ for (const driver of DRIVERS) {
       await call(204, 'PUT', '/user/credentials/', aws('c', changed));
       await call(412, 'PUT', '/user/credentials', aws('c', refused), { 'If-Match': '"0"' });
       await call(422, 'POST', '/user/credentials', aws('not a name', refused));
-      await call(422, 'POST', '/user/credentials', `{"name":"d","a":${'['.repeat(40)}"${deep}"${']'.repeat(40)}}`);
+      await call(422, 'POST', '/user/credentials', `{"name":"d","a":${'['.repeat(70)}"${deep}"${']'.repeat(70)}}`);
       await call(422, 'POST', '/user/credentials', `{"name":"b","a":"${broken}"`);
       await call(422, 'POST', '/user/credentials', `{"${broken}":1,"${broken}x":2,"name":"\\u0000"}`);
       await call(422, 'POST', '/user/credentials', aws('c', taken));

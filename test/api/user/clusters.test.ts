@@ -47,11 +47,9 @@ for (const driver of DRIVERS) {
         infraNamespace: '',
         hubClusterName: '',
         hubClusterUID: '',
-        hubClusterOwnerName: '',
         clusterSetName: '',
         clusterManagers: [],
         isMonitoringCluster: false,
-        heartbeatAt: '1970-01-01T00:00:00Z',
         status: { response: { phase: rest.status.response.phase, reason: '', message: '' } },
       });
       for (const text of [rest.displayName, rest.orchestratorVersion, rest.location])

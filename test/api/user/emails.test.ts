@@ -36,6 +36,8 @@ for (const driver of DRIVERS) {
 
     it('are removed in any letter case, one given twice once, and none by an empty list', async () => {
       assert.equal((await call('bob', 'DELETE', [])).status, 204);
+      // An empty list of a client in Go.
+      assert.equal((await call('bob', 'DELETE', null)).status, 204);
       const gone = await call('bob', 'DELETE', ['BOB.WORK@example.com', 'bob.work@EXAMPLE.com']);
       assert.deepEqual([gone.status, gone.text], [204, '']);
       assert.deepEqual(await list('bob'), ['bob@example.com primary', 'bob@localhost']);
@@ -69,6 +71,7 @@ for (const driver of DRIVERS) {
       ['her own and an unknown one', 'DELETE', ['ann.archer@example.org', 'x@x.org'], 404, /x@x.org$/],
       ['a look-alike of her own', 'DELETE', ['ann.archer@example.or\u{ff47}'], 404, /^Email address does not exist/],
       ['no list', 'DELETE', undefined, 422, /emails/],
+      ['a text for a list', 'DELETE', 'ann@example.com', 422, /^emails must be/],
     ];
     for (const [what, method, emails, status, message] of refusals) {
       it(`${method} ${what}: ${status}, and nothing has changed`, async () => {

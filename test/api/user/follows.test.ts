@@ -70,6 +70,27 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('dan')('GET', '/user/following')).body[0].is_admin, false);
     });
 
+    it('say of everybody whether they own or administer an organization', async () => {
+      const told = async (name: string, which: string) =>
+        (await house.as(name)('GET', `/user/${which}`)).body.map(
+          (one: { login: string; orgAdmin: boolean }) => `${one.login} ${one.orgAdmin}`,
+        );
+      assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob false']);
+      const team = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'keepers', permission: 'admin' });
+      assert.equal(team.status, 201, team.text);
+      assert.equal((await house.as('ann')('PUT', `/teams/${team.body.id}/members/bob`)).status, 204);
+      assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob true']);
+      assert.deepEqual(await told('bob', 'followers'), ['cat false', 'ann true']);
+      assert.equal((await house.as('eve')('GET', '/users/bob')).body.orgAdmin, true);
+      assert.equal((await house.as('eve')('GET', '/users/search?q=ann')).body.data[0].orgAdmin, true);
+      for (const path of ['/orgs/acme/members', `/teams/${team.body.id}/members`]) {
+        const { body } = await house.as('ann')('GET', path);
+        assert.equal(body.find((one: { login: string }) => one.login === 'bob').orgAdmin, true, path);
+      }
+      assert.equal((await house.as('ann')('DELETE', `/teams/${team.body.id}`)).status, 204);
+      assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob false']);
+    });
+
     it('of oneself are taken and not kept', async () => {
       const before = await list('eve', 'following');
       for (const who of ['eve', 'EVE']) {

@@ -62,11 +62,18 @@ describe(`a list of ${MANY} followers`, () => {
     assert.deepEqual((await page(1)).logins.slice(0, 3), ['dan', 'bob', 'ann']);
   });
 
-  it('is not read from end to end for a page, nor to count it', async () => {
+  it('is not read from end to end for a page, nor to count it, nor are all teams for who administers one', async () => {
+    await client.query(
+      `insert into team_member (team_id, account_id)
+       select t.id, a.id from team t, account a where t.permission = 'read' and a.name like 'crowd%'`,
+    );
+    await client.query('vacuum analyze');
     for (const offset of [0, 50, 7000, 9000]) {
       const read = await rowsRead(client, id(), offset);
       assert.ok((read.get('follow') ?? 0) <= 1100, `${read.get('follow')} rows of follow from ${offset} on`);
       assert.ok((read.get('account') ?? 0) <= 60);
+      assert.ok((read.get('team_member') ?? 0) <= 200, `${read.get('team_member')} rows of team_member`);
+      assert.ok((read.get('team') ?? 0) <= 1000, `${read.get('team')} rows of team`);
     }
   });
 });

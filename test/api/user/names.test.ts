@@ -106,6 +106,14 @@ describe('the names of users and organizations', () => {
     }
   });
 
+  it('a value given twice is INVALID, in every question', async () => {
+    const twice = ['username?user_name=a&user_name=b', 'orgname?user_name=x&user_name=x', 'email?email=a@b&email='];
+    for (const path of [...twice, 'orgname?user_name=acme&org=acme&org=globex']) {
+      assert.equal(await ask(path), 'INVALID', path);
+    }
+    assert.equal(await ask('username?user_name=fresh&other=1&other=2'), 'VALID');
+  });
+
   const renames: readonly [org: string, name: string, verdict: string][] = [
     ['acme', 'acme', 'VALID'],
     ['acme', 'ACME', 'VALID'],

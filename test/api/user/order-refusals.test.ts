@@ -26,6 +26,7 @@ describe('a deploy order', () => {
   const refusals: readonly (readonly [what: string, body: unknown, status: number, message: RegExp])[] = [
     ['without items', { spec: { items: [] } }, 400, /^the order has no items$/],
     ['without a list of items', { spec: {} }, 400, /^the order has no items$/],
+    ['with null for items', { spec: { items: null } }, 400, /^the order has no items$/],
     ['with 101 items', items(...Array(101).fill(CHART)), 400, /at most 100 items/],
     ['without a specification', {}, 422, /spec/],
     ['with items that are none', { spec: { items: 'x' } }, 422, /items/],

@@ -68,6 +68,18 @@ for (const driver of DRIVERS) {
       });
     });
 
+    it('take null for what was not said, as clients in Go send it', async () => {
+      const sourceRef = { apiGroup: null, kind: null, namespace: null, name: 'charts', url: null };
+      const valuesPatch = [{ op: 'add', path: '/a', from: null, value: null }];
+      const [release, ...others] = await manifests(order({ sourceRef, values: null, valuesPatch }));
+      assert.deepEqual(others, []);
+      const source = { kind: 'HelmRepository', name: 'charts', namespace: 'flux-system' };
+      assert.deepEqual(release.spec.chart.spec.sourceRef, source);
+      assert.deepEqual(release.spec.values, { a: null });
+      const [plain] = await manifests(order({ values: null, valuesPatch: null }));
+      assert.deepEqual(plain.spec.values, {});
+    });
+
     it('keep texts that look like something else, and numbers of any size, through YAML and back', async () => {
       const values = {
         ...{

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { sendRaw } from '../../support/raw.ts';
 
 /** root has 45 followers, fan45 the newest. */
 describe('pages of followers', () => {
@@ -77,6 +78,17 @@ describe('pages of followers', () => {
       assert.equal(link, expected.length > 0 ? expected.join(',') : null);
     });
   }
+
+  it('links to the same pages when the request names scheme and host', async () => {
+    const lines = ['Host: elsewhere.test', `Authorization: token ${house.world.users.root?.token}`];
+    for (const origin of ['http://elsewhere.test', house.url, 'HTTPS://elsewhere.test:8443']) {
+      const target = `${origin}/api/v1/user/followers?limit=30`;
+      const answer = await sendRaw(house.url, [`GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`]);
+      assert.equal(answer.status, 200, `${origin}: ${answer.text}`);
+      const page = `<${house.url}/api/v1/user/followers?limit=30&page=2>`;
+      assert.equal(answer.headers.get('link'), `${page}; rel="next",${page}; rel="last"`);
+    }
+  });
 
   it('a client that goes from next to next sees everybody once', async () => {
     const seen: string[] = [];

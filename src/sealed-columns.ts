@@ -1,0 +1,7 @@
+import { BUS_KEY_SEEDS } from './bus/keyring.store.ts';
+import { BUS_USER_SEEDS } from './bus/users.store.ts';
+import { CREDENTIAL_SPECS } from './user/credentials.store.ts';
+import type { SealedColumn } from './vault/rotation.ts';
+
+/** Everything that is sealed: the rotation of keys seals it anew, and the doctor tries whether it opens. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [CREDENTIAL_SPECS, BUS_KEY_SEEDS, BUS_USER_SEEDS];

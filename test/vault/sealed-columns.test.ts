@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
+import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { statement } from '../support/statement.ts';
+
+/** Bytes that are no secret, or that the key ring keeps by itself. */
+const OTHERS = new Set(['hash', 'previous_hash', 'wrapped', 'natural_key']);
+
+describe('the list of sealed columns', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse();
+  });
+  after(() => house.close());
+
+  it('holds every column in which sealed bytes can stand', async () => {
+    const rows = await house.house.db.query<{ place: string; column_name: string }>(
+      statement(
+        `select table_name || '.' || column_name as place, column_name from information_schema.columns
+          where table_schema = current_schema() and data_type = 'bytea' order by 1`,
+      ),
+    );
+    const sealed = rows.filter((row) => !OTHERS.has(row.column_name)).map((row) => row.place);
+    assert.deepEqual(SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).sort(), sealed);
+  });
+});
