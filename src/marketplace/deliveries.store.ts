@@ -14,6 +14,7 @@ const RECORD = sql(
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'received')
    on conflict (natural_key) do update set times = delivery.times + 1, last_at = now(),
      state = case when delivery.state = 'done' then 'done' else 'received' end,
+     received_at = case when delivery.state = 'refused' then now() else delivery.received_at end,
      attempts = case when delivery.state = 'dead' then 0 else delivery.attempts end,
      next_try_at = now() + interval '30 seconds',
      admin_password_hash = case when delivery.state = 'done' then null

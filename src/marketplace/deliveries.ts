@@ -139,7 +139,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
   }
 
   async function settle(delivery: Delivery, isLive: boolean): Promise<Answer> {
-    const { id, notification, adminPasswordHash } = delivery;
+    const { id, notification, adminPasswordHash, receivedAt } = delivery;
     // What is done stays done, and a report has no answer that could have changed.
     if (delivery.state === 'done' && notification.binding === null) {
       observe(notification.marketplace, 'duplicate');
@@ -154,7 +154,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
           isOwed && notification.binding ? await desk.installer(notification.binding.installerId) : undefined;
         const outcome: Outcome = owed?.binding
           ? { reason: 'bound', installer: owed }
-          : await act(desk, notification, adminPasswordHash);
+          : await act(desk, { notification, adminPasswordHash, receivedAt, isRepeat: before !== undefined });
         const given = linkFor(outcome, before?.linkExpires ?? null, desk.now);
         return { reason: before?.reason ?? outcome.reason, ...given };
       });

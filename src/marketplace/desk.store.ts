@@ -46,7 +46,13 @@ const REVOKE = sql(
    update contract c set revoked_at = $2, version = version + 1 from mine where c.id = mine.contract_id and c.revoked_at is null
    returning c.id, c.uid, c.owner_id`,
 );
-const REINSTATE = sql('desk.reinstate', 'update contract set revoked_at = null, version = version + 1 where id = $1');
+const LAPSE = sql('desk.lapse', 'update installer set contract_lapsed = true where contract_id = any($1::bigint[])');
+const REINSTATE = sql(
+  'desk.reinstate',
+  `with mine as (update installer set contract_lapsed = false where contract_id = $1)
+   update contract set revoked_at = null, version = version + 1 where id = $1`,
+);
+
 export interface Transaction {
   readonly query: Query;
   readonly touch: (change: Change) => void;
@@ -154,7 +160,14 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
     };
     audit('installer.bind', 'organization', organizationId, organizationId, undefined, after, true);
     const { adminPasswordHash, organizationName, contractName, product, ...binding } = draft;
-    const ids = { boundAt: now, organizationId, organizationName, contractId, contractRevoked: false };
+    const ids = {
+      boundAt: now,
+      organizationId,
+      organizationName,
+      contractId,
+      contractRevoked: false,
+      contractLapsed: false,
+    };
     return { ...installer, binding: { ...binding, ...ids } };
   }
 
@@ -164,6 +177,7 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
       touch({ kind: 'contract', id, organizationId });
       audit('contract.revoke', 'contract', id, organizationId, { revoked: false }, { revoked: true, uid });
     }
+    if (rows.length > 0) await query(LAPSE, [rows.map(({ id }) => id)]);
     return rows.length;
   }
 

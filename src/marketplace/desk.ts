@@ -22,6 +22,8 @@ export interface Binding {
   readonly contractId: bigint;
   readonly contractUid: string;
   readonly contractRevoked: boolean;
+  /** It was revoked because the subscription was deleted, and by nobody. */
+  readonly contractLapsed: boolean;
   readonly clusterId: string | null;
   readonly cloudAccount: string | null;
   readonly adminLogin: string;

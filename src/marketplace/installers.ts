@@ -68,5 +68,6 @@ export function createInstallers(store: InstallerStore, links: Links) {
 function bound(installer: Installer | undefined): BoundInstaller {
   if (installer?.isSpent) throw new AppError('invalid', 'what the installer was bound to has been deleted');
   if (!installer?.binding) throw new AppError('invalid', 'the installer is not bound yet');
+  if (installer.binding.contractRevoked) throw new AppError('invalid', 'the contract of the installer is revoked');
   return { ...installer, binding: installer.binding };
 }

@@ -45,7 +45,9 @@ export function createLinks(key: Buffer, baseUrl: () => string) {
     const given = Buffer.from(typeof link.sig === 'string' ? link.sig : '');
     const right = Buffer.from(sign(installer, owner, link.name, expires));
     const isOurs = given.length === right.length && timingSafeEqual(given, right) && owner === link.ownerId;
-    if (!installer?.binding || !isOurs) throw new AppError('notFound', 'not found');
+    // A bind that is told again is answered with a link again, also when its contract has been revoked since.
+    if (!installer?.binding || installer.binding.contractRevoked || !isOurs)
+      throw new AppError('notFound', 'not found');
     if (expires <= now.getTime() / 1000) throw new AppError('gone', 'the link has expired');
   }
 
