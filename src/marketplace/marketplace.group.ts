@@ -34,6 +34,8 @@ export type Marketplace = ReturnType<typeof createMarketplace>;
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
+/** A source that is slow or away must not keep the server from starting. */
+const FIRST_DOWNLOAD_MS = 5 * SECOND_MS;
 
 /** Group 3, put together: the marketplace listener. */
 export function createMarketplace({ config, db, clock, keys, log, metrics, version, baseUrl }: Ground) {
@@ -130,7 +132,8 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
   /** What every request needs is there before the first one; the rest is for the sweep. */
   async function prepare(): Promise<void> {
     await secrets.refresh();
-    if (!isDownload) await ranges.refresh(new Date());
+    if (isDownload) await ranges.prepare(new Date(), FIRST_DOWNLOAD_MS);
+    else await ranges.refresh(new Date());
   }
 
   async function stop(): Promise<void> {
