@@ -73,7 +73,7 @@ export async function openHouse(config: Config, { log, say }: Surroundings) {
     ringStore: createRingStore(db),
     ring,
     root,
-    columns: user.sealedColumns,
+    columns: [...user.sealedColumns, ...marketplace.sealedColumns],
   });
   const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
   let admin: AdminServer | undefined;

@@ -3,6 +3,7 @@ import { BUS_USER_SEEDS } from '../bus/users.store.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/db.ts';
 import { createKeys, findRoot } from '../keys.ts';
+import { INSTALLER_OPTIONS } from '../marketplace/sealed-options.store.ts';
 import { CREDENTIAL_SPECS } from '../user/credentials.store.ts';
 import { createRingStore } from '../vault/ring.store.ts';
 import { openRing } from '../vault/ring.ts';
@@ -15,7 +16,7 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 type Store = ReturnType<typeof createDoctorStore>;
 
 /** Everything that is sealed, as the rotation of keys knows it. */
-const SEALED_COLUMNS = [CREDENTIAL_SPECS, BUS_KEY_SEEDS, BUS_USER_SEEDS];
+const SEALED_COLUMNS = [CREDENTIAL_SPECS, BUS_KEY_SEEDS, BUS_USER_SEEDS, INSTALLER_OPTIONS];
 const SAMPLE = 200;
 
 /** The root key opens the ring, the ring opens the values, and the bus takes what hangs on them. */

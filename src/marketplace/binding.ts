@@ -76,7 +76,6 @@ async function draft(desk: Desk, { notification, info, ...wish }: Wish, setting:
     clusterId: info.clusterId,
     cloudAccount: info.cloudAccount,
     domains: info.domains,
-    options: info.options,
     baseUrl: setting.baseUrl(),
     version: setting.version,
     claimId: randomUUID(),

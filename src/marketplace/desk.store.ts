@@ -35,9 +35,10 @@ const ADD_CONTRACT = sql(
 );
 const BIND = sql(
   'desk.bind',
-  `update installer set bound_at = $2, subscription_id = $3, organization_id = $4, contract_id = $5, cluster_id = $6,
-          cloud_account = $7, admin_login = $8, domains = $9::text[], options = $10, base_url = $11, version = $12,
-          claim_id = $13 where id = $1 and bound_at is null`,
+  `with chosen as (update installer_options set delivery_id = null where delivery_id = $13)
+   update installer set bound_at = $2, subscription_id = $3, organization_id = $4, contract_id = $5, cluster_id = $6,
+          cloud_account = $7, admin_login = $8, domains = $9::text[], base_url = $10, version = $11, claim_id = $12
+    where id = $1 and bound_at is null`,
 );
 const REVOKE = sql(
   'desk.revoke',
@@ -64,7 +65,7 @@ interface IdRow {
 }
 
 /** The desk of one delivery, inside its transaction; what it announces is written when the delivery is settled. */
-export function createDesk({ query, touch, record }: Transaction, actor: Actor, now: Date) {
+export function createDesk({ query, touch, record }: Transaction, deliveryId: bigint, actor: Actor, now: Date) {
   const announcements: Announcement[] = [];
   const desk: Desk = {
     now,
@@ -144,10 +145,10 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
       draft.cloudAccount,
       draft.adminLogin,
       draft.domains,
-      canonicalJson(draft.options),
       draft.baseUrl,
       draft.version,
       draft.claimId,
+      deliveryId,
     ]);
     const { contractUid, clusterId, cloudAccount, subscriptionId, adminLogin } = draft;
     const after = {

@@ -25,6 +25,8 @@ import { fetchRanges } from './range-source.ts';
 import { createRangeStore } from './ranges.store.ts';
 import { createRanges } from './ranges.ts';
 import { createRedelivery } from './redelivery.ts';
+import { createSealedOptionsStore, INSTALLER_OPTIONS } from './sealed-options.store.ts';
+import { createSealedOptions } from './sealed-options.ts';
 import { createSecretStore } from './secrets.store.ts';
 import { createSecrets } from './secrets.ts';
 import { createSigner } from './signing.ts';
@@ -38,7 +40,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const FIRST_DOWNLOAD_MS = 5 * SECOND_MS;
 
 /** Group 3, put together: the marketplace listener. */
-export function createMarketplace({ config, db, clock, keys, log, metrics, version, baseUrl }: Ground) {
+export function createMarketplace({ config, db, clock, keys, vault, log, metrics, version, baseUrl }: Ground) {
   const { write } = clock;
   const report = (problem: string, error: unknown) => log.error({ err: error }, problem);
   const signer = createSigner(keys.derive('installer-signature'));
@@ -51,7 +53,8 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
   });
   const journalStore = createJournalStore(db.query, write);
   const journal = createJournal(journalStore);
-  const installers = createInstallers(createInstallerStore(db.query, write), links);
+  const sealedOptions = createSealedOptions(createSealedOptionsStore(db.query), vault);
+  const installers = createInstallers(createInstallerStore(db.query, write), links, sealedOptions);
   const builtIn = createBuiltInCentral(db.query);
   const central = config.CENTRAL_MARKETPLACE_URL;
   const claimStore = createClaimStore(db.query);
@@ -62,7 +65,7 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
   });
   const store = createDeliveryStore(db.query, write);
   const act = createEvents({ version, baseUrl });
-  const deliveries = createDeliveries({ store, act, links, observe: measures.observe });
+  const deliveries = createDeliveries({ store, act, links, sealedOptions, observe: measures.observe });
   const gate = createGate({
     secrets,
     ranges,
@@ -88,6 +91,7 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
       { name: 'refusals', everyMs: 0, run: () => journal.flush() },
       { name: 'outbox', everyMs: 0, run: (now) => outbox.relay(now) },
       { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
+      { name: 'options in clear', everyMs: 0, run: () => sealedOptions.sealOlder() },
       { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => journal.prune(now) },
     ],
   });
@@ -105,6 +109,7 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
     links: linkParts,
     claimStore,
     central: builtIn,
+    sealedColumns: [INSTALLER_OPTIONS],
     prepare,
     stop,
     mount,
