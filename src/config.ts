@@ -57,19 +57,30 @@ const flag = setting('true | false', (value) => {
   return value === 'true';
 });
 
-const networks = setting('addresses or CIDR ranges, separated by commas', (value) => {
+const NETWORKS = 'addresses or CIDR ranges, separated by commas';
+
+function readNetworks(value: string): string[] {
   const list = value
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
   for (const item of list) {
     const [address = '', bits, ...rest] = item.split('/');
-    const version = isIP(address);
+    const version = address.includes('%') ? 0 : isIP(address);
     const most = version === 4 ? 32 : 128;
     if (version === 0 || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))) {
       throw new Error(`holds something that is not an address or CIDR range: ${item}`);
     }
   }
+  return list;
+}
+
+const networks = setting(NETWORKS, readNetworks);
+
+const proxies = setting(NETWORKS, (value) => {
+  const list = readNetworks(value);
+  const all = list.find((item) => /\/0+$/.test(item));
+  if (all) throw new Error(`must not hold every address (${all}): then anybody could say where they come from`);
   return list;
 });
 
@@ -114,7 +125,7 @@ export const SETTINGS = {
   EMAIL_BLOCKED_DOMAINS: words('', 'Domains that addresses may not be of; counts when no allowed ones are set.'),
   SMTP_URL: url('smtp', 'smtps')(undefined, 'Where letters are handed in, user and password in the URL.'),
   MAIL_FROM: text('atrium@localhost', 'Sender of letters.'),
-  TRUSTED_PROXIES: networks('', 'Proxies whose X-Forwarded-For is believed.'),
+  TRUSTED_PROXIES: proxies('', 'Proxies whose X-Forwarded-For is believed.'),
   BUCKET_ALLOWED_NETWORKS: networks(
     '',
     'Private networks where storage services of people may stand; else only the public internet is called.',

@@ -1,7 +1,8 @@
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
-import { BlockList, isIP, Socket } from 'node:net';
+import { isIP, Socket } from 'node:net';
+import { blockList } from './addresses.ts';
 
 /** Thrown for a connection to an address that is not the public internet, nor allowed by a setting. */
 export class ForbiddenAddress extends Error {
@@ -128,14 +129,4 @@ function plain(text: string): string {
   bytes.writeUInt16BE(Number.parseInt(high, 16));
   bytes.writeUInt16BE(Number.parseInt(low, 16), 2);
   return bytes.join('.');
-}
-
-function blockList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/');
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    list.addSubnet(address, Number(bits ?? (family === 'ipv4' ? 32 : 128)), family);
-  }
-  return list;
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
+import { AppError } from '../errors.ts';
 import type { House } from '../house.ts';
 import { readJson, writeJson } from '../json.ts';
 import { buildMarketplace } from './marketplace.ts';
@@ -21,24 +22,37 @@ export async function openDemo(
   say: (line: string) => void,
 ): Promise<void> {
   const path = join(config.DATA_DIR, 'demo.json');
+  const unfinished = `${path}.unfinished`;
   const baseUrl = config.BASE_URL ?? address;
   if (await house.people.anyAccount()) {
     if (existsSync(path)) {
       moveTo(baseUrl, path);
       await addMarketplace(house, config, path, say);
       say(`the demo world exists already; its tokens are in ${path}`);
+    } else if (existsSync(unfinished)) {
+      throw new AppError('conflict', halfMade(config, unfinished));
     } else {
       say(`the store is not empty, so no demo world is made: for one, choose another DATA_DIR or DATABASE_URL`);
     }
     return;
   }
   say('making the demo world');
+  writeFileSync(unfinished, 'The demo world is being made.\n');
   const world = await buildWorld(house);
   write(path, { baseUrl, ...world });
+  rmSync(unfinished);
   table(world, say);
   await addMarketplace(house, config, path, say);
   say('');
   say(`all of it again in ${path}`);
+}
+
+/** Its tokens are lost with the process that made them, so there is nothing to go on from. */
+function halfMade(config: Config, unfinished: string): string {
+  const what = config.DATABASE_URL
+    ? `empty the database of DATABASE_URL and remove ${unfinished}`
+    : `remove the folder ${config.DATA_DIR}`;
+  return `an earlier start was ended while it made the demo world, and half of it is of no use: ${what}, then start again`;
 }
 
 /** The world stays as it is, but today it may be served under another address. */

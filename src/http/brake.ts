@@ -1,3 +1,4 @@
+import { bareAddress } from '../addresses.ts';
 import { isTokenText } from '../directory/token-text.ts';
 import { AppError } from '../errors.ts';
 import { createAllowance } from './allowance.ts';
@@ -24,7 +25,7 @@ export function createBrake(passwordFailures: number): Brake {
     // Taken before the attempt and given back on success: a hundred guesses at once count as a hundred. Whoever finds
     // the allowance used up by attempts that are still under way waits for them, because they may be right.
     async password(login, address, attempt) {
-      const key = `${login.trim().toLowerCase().slice(0, MOST_NAME)} ${address}`;
+      const key = `${login.trim().toLowerCase().slice(0, MOST_NAME)} ${bareAddress(address)}`;
       while (!passwords.take(key, Date.now())) {
         const others = underWay.get(key);
         if (!others) throw tooMany(passwords.wait(key, Date.now()));
@@ -47,7 +48,8 @@ export function createBrake(passwordFailures: number): Brake {
     // A text that cannot be a token is no guess, and costs nothing to refuse.
     failedToken(error, text, address) {
       const isGuess = isWrongCredential(error) && isTokenText(text);
-      return isGuess && !tokens.take(address, Date.now()) ? tooMany(tokens.wait(address, Date.now())) : error;
+      const key = bareAddress(address);
+      return isGuess && !tokens.take(key, Date.now()) ? tooMany(tokens.wait(key, Date.now())) : error;
     },
   };
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bareAddress } from '../addresses.ts';
 import { AppError } from '../errors.ts';
 import { createAllowance } from './allowance.ts';
 
@@ -11,7 +12,7 @@ export function createRateLimit(perMinute: number) {
   const policy = `"default";q=${perMinute};w=${WINDOW_SECONDS}`;
 
   return function count(request: FastifyRequest, reply: FastifyReply): void {
-    const key = request.caller?.credentialKey ?? request.ip;
+    const key = request.caller?.credentialKey ?? bareAddress(request.ip);
     const now = Date.now();
     const granted = allowance.take(key, now);
     const wait = granted ? WINDOW_SECONDS : allowance.wait(key, now);

@@ -6,6 +6,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { AppError } from '../errors.ts';
 import { bodyText, readJson } from '../json.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
+import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
 
 /** A part of the server with a prefix, a voice and routes of its own. */
@@ -62,7 +63,7 @@ export function createServer({ log, trustedProxies, isHttps, refuse, word }: Opt
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : nextId();
     },
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    trustProxy: trustedProxies.length > 0 ? createTrust(trustedProxies) : false,
     bodyLimit: MIB,
     // A whole request within 30 s, its headers within 10 s; idle connections outlive a load balancer's usual minute.
     requestTimeout: 30 * SECONDS,

@@ -1,9 +1,9 @@
 import { stringify } from 'yaml';
 import type { Binding, Installer } from './desk.ts';
-import { canonicalJson } from './exact-json.ts';
+import { canonicalJson, type JsonObject } from './exact-json.ts';
 import type { Signer } from './signing.ts';
 
-export type BoundInstaller = Installer & { readonly binding: Binding };
+export type BoundInstaller = Installer & { readonly binding: Binding & { readonly options: JsonObject } };
 
 /** The files of an archive by name. What customers sent is quoted as data wherever it appears, and is nowhere code. */
 export function archiveFiles(installer: BoundInstaller, signer: Signer, installScript: string): Map<string, string> {

@@ -3,13 +3,18 @@ import type { MarketplaceName } from './notification.ts';
 import { readDomains, readOptions } from './options.ts';
 import { invalid } from './refusal.ts';
 
-/** What a customer binds an installer with. The administrator's password travels apart, so that nothing stores it. */
+/** What a customer binds an installer with. What may be secret travels apart: the password, and the options. */
 export interface BindingInfo {
   readonly installerId: string;
   readonly clusterId: string | null;
   readonly cloudAccount: string | null;
   readonly adminUsername: string | null;
   readonly domains: readonly string[];
+}
+
+export interface BindingReading {
+  readonly info: BindingInfo;
+  readonly adminPassword: string | undefined;
   readonly options: JsonObject;
 }
 
@@ -23,10 +28,7 @@ interface Rules {
   readonly mustNameCluster: boolean;
 }
 
-export function readBindingInfo(
-  value: Json | undefined,
-  rules: Rules,
-): { readonly info: BindingInfo; readonly adminPassword: string | undefined } {
+export function readBindingInfo(value: Json | undefined, rules: Rules): BindingReading {
   if (!isObject(value)) throw invalid('invalid_binding', 'bindingInfo is required and must be an object');
   const fields = ignoringCase(value);
   checkMarketplace(text(fields, 'marketplace'), rules);
@@ -45,9 +47,9 @@ export function readBindingInfo(
     cloudAccount: text(fields, 'cloudAAccountID') ?? null,
     adminUsername: text(fields, 'adminUsername') || null,
     domains: readDomains(fields.get('domainwhitelist')),
-    options: readOptions(fields.get('options')),
   };
-  return { info, adminPassword: text(fields, 'adminPassword') || undefined };
+  const options = readOptions(fields.get('options'));
+  return { info, options, adminPassword: text(fields, 'adminPassword') || undefined };
 }
 
 /** Real callers write `installerID`. A key that is there twice means two things at once, so neither is believed. */

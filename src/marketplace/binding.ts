@@ -15,6 +15,8 @@ export interface Wish {
   readonly info: BindingInfo;
   readonly adminPasswordHash: string | null;
   readonly subscription: Subscription | undefined;
+  /** A contract that was revoked with its subscription is good again by this. */
+  readonly reinstates: boolean;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
@@ -41,7 +43,7 @@ function spent({ marketplace }: Installer) {
   return invalid('installer_expired', 'what the installer was bound to has been deleted');
 }
 
-async function meetAgain(desk: Desk, installer: Installer, { notification, info, subscription }: Wish) {
+async function meetAgain(desk: Desk, installer: Installer, { notification, info, subscription, reinstates }: Wish) {
   const { binding } = installer;
   if (notification.marketplace === 'CloudC') throw forbidden('already_bound', 'the installer is already bound');
   const isSame =
@@ -49,8 +51,9 @@ async function meetAgain(desk: Desk, installer: Installer, { notification, info,
     agree(binding?.clusterId, info.clusterId) &&
     agree(binding?.cloudAccount, info.cloudAccount);
   if (!isSame) throw invalid('bound_elsewhere', 'the installer is already bound to another subscription or cluster');
-  // A deletion that failed, or an application made anew under its old name: the customer is back.
-  if (binding?.contractRevoked) await desk.reinstateContract(installer);
+  // A deletion that failed, or an application made anew under its old name: the customer is back. What a person has
+  // revoked stays so.
+  if (reinstates && binding?.contractRevoked && binding.contractLapsed) await desk.reinstateContract(installer);
   return installer;
 }
 
@@ -73,7 +76,6 @@ async function draft(desk: Desk, { notification, info, ...wish }: Wish, setting:
     clusterId: info.clusterId,
     cloudAccount: info.cloudAccount,
     domains: info.domains,
-    options: info.options,
     baseUrl: setting.baseUrl(),
     version: setting.version,
     claimId: randomUUID(),

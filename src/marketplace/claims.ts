@@ -18,7 +18,8 @@ export interface Claimable {
 
 export type Claims = ReturnType<typeof createClaims>;
 
-const ID = /^[\w.:-]{1,200}$/;
+/** Dots alone would be read as a way upwards in the central server's path. */
+const ID = /^(?!\.+$)[\w.:-]{1,200}$/;
 const FIRST_BACKOFF_S = 30;
 export const MOST_BACKOFF_S = 600;
 

@@ -3,11 +3,11 @@ import { AppError } from '../errors.ts';
 import { actorOf, siteAdmin } from '../http/access.ts';
 import { Int64, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { SECRETIVE } from './deliveries.ts';
 import { canonicalJson, type Json, parseExact, without } from './exact-json.ts';
 import type { Journal, JournalDetail, JournalEntry } from './journal.ts';
 import { MARKETPLACES, type MarketplaceName } from './notification.ts';
 import type { Redeliver } from './redelivery.ts';
+import { SECRETIVE } from './unread.ts';
 
 const STATES = ['received', 'done', 'refused', 'dead'];
 const DEFAULT_LIMIT = 30;

@@ -9,16 +9,21 @@ import type { Notification } from './notification.ts';
 const COLUMNS = `id, subject, state, notification, admin_password_hash, source, request_id, received_at, times, attempts`;
 const RECORD = sql(
   'deliveries.record',
-  `insert into delivery (marketplace, natural_key, subject, event_type, event_time, notification, admin_password_hash,
+  `with kept as (
+   insert into delivery (marketplace, natural_key, subject, event_type, event_time, notification, admin_password_hash,
                          source, request_id, state)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'received')
    on conflict (natural_key) do update set times = delivery.times + 1, last_at = now(),
      state = case when delivery.state = 'done' then 'done' else 'received' end,
+     received_at = case when delivery.state = 'refused' then now() else delivery.received_at end,
      attempts = case when delivery.state = 'dead' then 0 else delivery.attempts end,
      next_try_at = now() + interval '30 seconds',
      admin_password_hash = case when delivery.state = 'done' then null
                                 else coalesce(delivery.admin_password_hash, excluded.admin_password_hash) end
-   returning ${COLUMNS}`,
+   returning ${COLUMNS}), brought as (
+   insert into installer_options (installer_id, delivery_id, sealed)
+   select $10, id, $11 from kept where state <> 'done' and $11::bytea is not null on conflict do nothing)
+   select ${COLUMNS} from kept`,
 );
 const REPEATED = sql(
   'deliveries.repeated',
@@ -41,7 +46,8 @@ const LOCK = sql(
 const SETTLE = sql(
   'deliveries.settle',
   `with told as (insert into marketplace_event (uid, type, payload)
-                 select e.uid, e.type, e.payload from unnest($5::text[], $6::text[], $7::text[]) as e (uid, type, payload))
+                 select e.uid, e.type, e.payload from unnest($5::text[], $6::text[], $7::text[]) as e (uid, type, payload)),
+   forgotten as (delete from installer_options where delivery_id = $1)
    update delivery set state = 'done', reason = $2, answer_status = 200, answer = null, link_expires = $3,
           answered = answered or $4, admin_password_hash = null, done_at = coalesce(done_at, now()) where id = $1`,
 );
@@ -89,7 +95,11 @@ export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
   return {
     act,
     async record(draft) {
-      const [row] = await query<Row>(RECORD, valuesOf(draft));
+      const [row] = await query<Row>(RECORD, [
+        ...valuesOf(draft),
+        draft.options?.installerId ?? null,
+        draft.options?.sealed ?? null,
+      ]);
       if (!row) throw new Error('a delivery was not recorded');
       return toDelivery(row);
     },
@@ -125,7 +135,7 @@ export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
     return await write(async (ask, touch, record) => {
       const [row] = await ask<BeforeRow>(LOCK, [delivery.subject, delivery.id]);
       const before = row?.state === 'done' ? { ...settledOf(row), answered: row.answered } : undefined;
-      const { desk, announcements } = createDesk({ query: ask, touch, record }, actor, new Date());
+      const { desk, announcements } = createDesk({ query: ask, touch, record }, delivery.id, actor, new Date());
       const settled = await work(desk, before);
       const isNews = !before || before.linkExpires !== settled.linkExpires || (isLive && !before.answered);
       if (isNews || announcements.length > 0) {
@@ -163,16 +173,19 @@ function valuesOf(draft: DeliveryDraft): unknown[] {
 }
 
 function toDelivery(row: Row): Delivery {
+  const notification = parseExact(row.notification) as Notification;
+  const hasOptions = notification.binding !== null && 'options' in notification.binding;
   return {
     id: row.id,
     subject: row.subject,
     state: row.state,
-    notification: parseExact(row.notification) as Notification,
+    notification,
     adminPasswordHash: row.admin_password_hash,
     source: row.source,
     requestId: row.request_id,
     receivedAt: row.received_at,
     times: row.times,
     attempts: row.attempts,
+    older: hasOptions ? { id: row.id, notification: row.notification, isRead: true } : undefined,
   };
 }

@@ -3,7 +3,7 @@ import { hashPassword } from '../directory/passwords.ts';
 import { AppError } from '../errors.ts';
 import type { Desk } from './desk.ts';
 import type { Act, Outcome } from './events.ts';
-import { canonicalJson, type Json, without } from './exact-json.ts';
+import { canonicalJson, type Json } from './exact-json.ts';
 import type { Links } from './links.ts';
 import {
   digest,
@@ -14,7 +14,9 @@ import {
   subjectOf,
 } from './notification.ts';
 import { type Reason, Refusal } from './refusal.ts';
+import type { BroughtOptions, OlderDelivery, SealedOptions } from './sealed-options.ts';
 import { createTurns } from './turns.ts';
+import { outlineOf } from './unread.ts';
 
 export interface Answer {
   readonly link: string | undefined;
@@ -34,6 +36,7 @@ export interface DeliveryDraft extends Origin {
   readonly eventTime: string;
   readonly notification: string;
   readonly adminPasswordHash: string | null;
+  readonly options: BroughtOptions | null;
 }
 
 export interface Delivery extends Origin {
@@ -45,6 +48,8 @@ export interface Delivery extends Origin {
   readonly receivedAt: Date;
   readonly times: number;
   readonly attempts: number;
+  /** An older version wrote it, with options in clear. */
+  readonly older: OlderDelivery | undefined;
 }
 
 /** What is kept of a delivery that is done. Not the link, which opens doors, but all that the same link is made from. */
@@ -79,6 +84,7 @@ interface Parts {
   readonly store: DeliveryStore;
   readonly act: Act;
   readonly links: Links;
+  readonly sealedOptions: Pick<SealedOptions, 'seal' | 'sealDelivery'>;
   /** Told of everything that becomes of a delivery, for the metrics. */
   readonly observe: (marketplace: MarketplaceName, reason: string) => void;
 }
@@ -90,11 +96,9 @@ export const MOST_ATTEMPTS = 10;
 const FIRST_BACKOFF_MS = 5_000;
 const MOST_BACKOFF_MS = 600_000;
 const MOST_KEPT_BODY = 16 * 1024;
-/** In what is kept of a refused body, which nobody needs to act on, everything that may be secret is left out. */
-export const SECRETIVE = /pass|secret|token|credential|private|access.?key|auth/i;
 
 /** Record, then act: whatever happens between the two, the delivery is neither lost nor done twice. */
-export function createDeliveries({ store, act, links, observe }: Parts) {
+export function createDeliveries({ store, act, links, sealedOptions, observe }: Parts) {
   const inTurn = createTurns(PATIENCE_MS);
   const underWay = new Map<string, Promise<Answer>>();
   return { receive, refuseUnread, finish };
@@ -102,7 +106,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
   /** The same delivery while it is being acted on shares its answer; not on C, where only the first one gets it. */
   async function receive(reading: Reading, origin: Origin): Promise<Answer> {
     const { notification } = reading;
-    const naturalKey = naturalKeyOf(notification, randomUUID());
+    const naturalKey = naturalKeyOf(reading, randomUUID());
     const key = naturalKey.toString('hex');
     const running = notification.marketplace === 'CloudC' ? undefined : underWay.get(key);
     if (running) {
@@ -116,7 +120,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
     return await answer;
   }
 
-  async function recordAndAct({ notification, adminPassword }: Reading, naturalKey: Buffer, origin: Origin) {
+  async function recordAndAct({ notification, adminPassword, options }: Reading, naturalKey: Buffer, origin: Origin) {
     const subject = subjectOf(notification);
     return await inTurn(subject, async () => {
       const delivery = await store.record({
@@ -128,6 +132,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
         eventTime: notification.eventTime ?? '',
         notification: canonicalJson(notification),
         adminPasswordHash: await hashIfNeeded(notification, adminPassword),
+        options: notification.binding && (await sealedOptions.seal(notification.binding.installerId, options)),
       });
       return await settle(delivery, true);
     });
@@ -139,13 +144,14 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
   }
 
   async function settle(delivery: Delivery, isLive: boolean): Promise<Answer> {
-    const { id, notification, adminPasswordHash } = delivery;
+    const { id, notification, adminPasswordHash, receivedAt } = delivery;
     // What is done stays done, and a report has no answer that could have changed.
     if (delivery.state === 'done' && notification.binding === null) {
       observe(notification.marketplace, 'duplicate');
       return { link: undefined };
     }
     try {
+      if (delivery.older) await sealedOptions.sealDelivery(delivery.older);
       const settled = await store.act(delivery, isLive, async (desk, before) => {
         if (before && notification.binding === null) return { ...before, link: undefined };
         // Finished by the sweep, so that nobody has had the answer yet: C would be refused for ever.
@@ -154,7 +160,7 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
           isOwed && notification.binding ? await desk.installer(notification.binding.installerId) : undefined;
         const outcome: Outcome = owed?.binding
           ? { reason: 'bound', installer: owed }
-          : await act(desk, notification, adminPasswordHash);
+          : await act(desk, { notification, adminPasswordHash, receivedAt, isRepeat: before !== undefined });
         const given = linkFor(outcome, before?.linkExpires ?? null, desk.now);
         return { reason: before?.reason ?? outcome.reason, ...given };
       });
@@ -192,11 +198,13 @@ export function createDeliveries({ store, act, links, observe }: Parts) {
   /** A body that could not be understood is recorded too, as far as it is safe to keep. */
   async function refuseUnread(marketplace: MarketplaceName, body: unknown, refusal: Refusal, origin: Origin) {
     observe(marketplace, refusal.reason);
-    const kept = body === undefined ? '' : canonicalJson(without(body as Json, SECRETIVE));
+    const { reason, message } = refusal;
+    const kept = body === undefined ? '' : canonicalJson(outlineOf(body as Json));
     const notification = Buffer.byteLength(kept) > MOST_KEPT_BODY ? '' : kept;
-    const naturalKey = digest(['unread', marketplace, kept === '' ? randomUUID() : kept]);
-    const blank = { marketplace, naturalKey, subject: '', eventType: '', eventTime: '', adminPasswordHash: null };
-    await store.recordRefused({ ...origin, ...blank, notification }, refusal.reason, 400, refusal.message);
+    const naturalKey = digest(['unread', marketplace, reason, message, kept === '' ? randomUUID() : kept]);
+    const nothing = { subject: '', eventType: '', eventTime: '', adminPasswordHash: null, options: null };
+    const draft = { ...origin, ...nothing, marketplace, naturalKey, notification };
+    await store.recordRefused(draft, reason, 400, message);
   }
 }
 

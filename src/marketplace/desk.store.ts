@@ -35,9 +35,10 @@ const ADD_CONTRACT = sql(
 );
 const BIND = sql(
   'desk.bind',
-  `update installer set bound_at = $2, subscription_id = $3, organization_id = $4, contract_id = $5, cluster_id = $6,
-          cloud_account = $7, admin_login = $8, domains = $9::text[], options = $10, base_url = $11, version = $12,
-          claim_id = $13 where id = $1 and bound_at is null`,
+  `with chosen as (update installer_options set delivery_id = null where delivery_id = $13)
+   update installer set bound_at = $2, subscription_id = $3, organization_id = $4, contract_id = $5, cluster_id = $6,
+          cloud_account = $7, admin_login = $8, domains = $9::text[], base_url = $10, version = $11, claim_id = $12
+    where id = $1 and bound_at is null`,
 );
 const REVOKE = sql(
   'desk.revoke',
@@ -46,7 +47,13 @@ const REVOKE = sql(
    update contract c set revoked_at = $2, version = version + 1 from mine where c.id = mine.contract_id and c.revoked_at is null
    returning c.id, c.uid, c.owner_id`,
 );
-const REINSTATE = sql('desk.reinstate', 'update contract set revoked_at = null, version = version + 1 where id = $1');
+const LAPSE = sql('desk.lapse', 'update installer set contract_lapsed = true where contract_id = any($1::bigint[])');
+const REINSTATE = sql(
+  'desk.reinstate',
+  `with mine as (update installer set contract_lapsed = false where contract_id = $1)
+   update contract set revoked_at = null, version = version + 1 where id = $1`,
+);
+
 export interface Transaction {
   readonly query: Query;
   readonly touch: (change: Change) => void;
@@ -58,7 +65,7 @@ interface IdRow {
 }
 
 /** The desk of one delivery, inside its transaction; what it announces is written when the delivery is settled. */
-export function createDesk({ query, touch, record }: Transaction, actor: Actor, now: Date) {
+export function createDesk({ query, touch, record }: Transaction, deliveryId: bigint, actor: Actor, now: Date) {
   const announcements: Announcement[] = [];
   const desk: Desk = {
     now,
@@ -138,10 +145,10 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
       draft.cloudAccount,
       draft.adminLogin,
       draft.domains,
-      canonicalJson(draft.options),
       draft.baseUrl,
       draft.version,
       draft.claimId,
+      deliveryId,
     ]);
     const { contractUid, clusterId, cloudAccount, subscriptionId, adminLogin } = draft;
     const after = {
@@ -154,7 +161,14 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
     };
     audit('installer.bind', 'organization', organizationId, organizationId, undefined, after, true);
     const { adminPasswordHash, organizationName, contractName, product, ...binding } = draft;
-    const ids = { boundAt: now, organizationId, organizationName, contractId, contractRevoked: false };
+    const ids = {
+      boundAt: now,
+      organizationId,
+      organizationName,
+      contractId,
+      contractRevoked: false,
+      contractLapsed: false,
+    };
     return { ...installer, binding: { ...binding, ...ids } };
   }
 
@@ -164,6 +178,7 @@ export function createDesk({ query, touch, record }: Transaction, actor: Actor, 
       touch({ kind: 'contract', id, organizationId });
       audit('contract.revoke', 'contract', id, organizationId, { revoked: false }, { revoked: true, uid });
     }
+    if (rows.length > 0) await query(LAPSE, [rows.map(({ id }) => id)]);
     return rows.length;
   }
 

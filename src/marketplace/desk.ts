@@ -22,11 +22,12 @@ export interface Binding {
   readonly contractId: bigint;
   readonly contractUid: string;
   readonly contractRevoked: boolean;
+  /** It was revoked because the subscription was deleted, and by nobody. */
+  readonly contractLapsed: boolean;
   readonly clusterId: string | null;
   readonly cloudAccount: string | null;
   readonly adminLogin: string;
   readonly domains: readonly string[];
-  readonly options: JsonObject;
   readonly baseUrl: string;
   readonly version: string;
   readonly claimId: string;
@@ -55,7 +56,6 @@ export interface BindingDraft {
   readonly clusterId: string | null;
   readonly cloudAccount: string | null;
   readonly domains: readonly string[];
-  readonly options: JsonObject;
   readonly baseUrl: string;
   readonly version: string;
   readonly claimId: string;
@@ -79,6 +79,7 @@ export interface Desk {
   /** Locked until the transaction ends: nobody else can bind it meanwhile. */
   installer(id: string): Promise<Installer | undefined>;
   isNameTaken(name: string): Promise<boolean>;
+  /** With the options that the delivery brought. */
   bind(installer: Installer, draft: BindingDraft): Promise<Installer>;
   /** Revokes the contracts of a subscription and every link to its archives; answers how many were still good. */
   revokeContracts(subscriptionId: bigint): Promise<number>;

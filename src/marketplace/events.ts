@@ -1,7 +1,7 @@
 import { type BindingSetting, bindInstaller } from './binding.ts';
 import type { Desk, Installer, Subscription, SubscriptionDraft } from './desk.ts';
 import { type EventTime, eventTimeOf } from './event-time.ts';
-import { boundAt, isLate, isLeaving, type Standing, step } from './lifecycle.ts';
+import { boundAt, isLate, isLeaving, isMadeSince, type Standing, step } from './lifecycle.ts';
 import type { Notification } from './notification.ts';
 import { forbidden, invalid } from './refusal.ts';
 
@@ -11,19 +11,29 @@ export interface Outcome {
   readonly installer?: Installer;
 }
 
-export type Act = (desk: Desk, notification: Notification, adminPasswordHash: string | null) => Promise<Outcome>;
+/** What is acted on: a notification, and when it came. */
+export interface Occasion {
+  readonly notification: Notification;
+  readonly adminPasswordHash: string | null;
+  readonly receivedAt: Date;
+  /** It was done before: it is answered again, and changes nothing. */
+  readonly isRepeat: boolean;
+}
+
+export type Act = (desk: Desk, occasion: Occasion) => Promise<Outcome>;
 
 /** What each kind of notification does. A and C know one kind of event, the bind; B reports a lifecycle beside it. */
 export function createEvents(setting: BindingSetting): Act {
-  return async (desk, notification, adminPasswordHash) => {
+  return async (desk, { notification, adminPasswordHash, receivedAt, isRepeat }) => {
     const { application, binding } = notification;
     if (application === null) {
       if (binding === null) throw invalid('invalid_binding', 'bindingInfo is required');
-      const wish = { notification, info: binding, adminPasswordHash, subscription: undefined };
+      const wish = { notification, info: binding, adminPasswordHash, subscription: undefined, reinstates: false };
       const installer = await bindInstaller(desk, wish, setting);
       return { reason: 'bound', installer };
     }
-    const eventTime = notification.eventTime ?? eventTimeOf(desk.now);
+    const arrival = eventTimeOf(receivedAt);
+    const eventTime = notification.eventTime ?? arrival;
     const current = await desk.subscription('CloudB', application.key);
     if (binding === null) return await report(desk, notification, current, eventTime);
     if (current && isLeaving(current.state)) {
@@ -31,12 +41,11 @@ export function createEvents(setting: BindingSetting): Act {
     }
     const draft = draftOf(notification, boundAt(eventTime));
     const subscription = current ?? (await desk.addSubscription(draft));
-    const installer = await bindInstaller(
-      desk,
-      { notification, info: binding, adminPasswordHash, subscription },
-      setting,
-    );
-    if (current && !isLate(draft, current)) await desk.moveSubscription(current, draft);
+    // Without a time, the same words can be said anew: about an application that was made again since they came first.
+    const isNew = !isRepeat || (notification.eventTime === null && isMadeSince(subscription, arrival));
+    const wish = { notification, info: binding, adminPasswordHash, subscription, reinstates: isNew };
+    const installer = await bindInstaller(desk, wish, setting);
+    if (!isRepeat && current && !isLate(draft, current)) await desk.moveSubscription(current, draft);
     return { reason: 'bound', installer };
   };
 }

@@ -1,3 +1,4 @@
+import { bareAddress } from '../addresses.ts';
 import { AppError } from '../errors.ts';
 import { isObject, type Json } from './exact-json.ts';
 import type { MarketplaceName } from './notification.ts';
@@ -14,9 +15,6 @@ interface Parts {
 }
 
 export type Gate = ReturnType<typeof createGate>;
-
-const BRACKETED = /^\[([^\]]+)\](?::\d+)?$/;
-const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+):\d+$/;
 
 /** Who may deliver. Nothing is told to those who may not, and nothing of theirs reaches the database one by one. */
 export function createGate({ secrets, ranges, isDev, refused }: Parts) {
@@ -49,11 +47,6 @@ export function createGate({ secrets, ranges, isDev, refused }: Parts) {
     refused(marketplace, 'secret_mismatch', source);
     return forbidden('secret_mismatch', 'secret mismatch');
   }
-}
-
-/** Proxies write addresses with ports, and IPv6 in brackets. */
-export function bareAddress(source: string): string {
-  return BRACKETED.exec(source)?.[1] ?? WITH_PORT.exec(source)?.[1] ?? source;
 }
 
 function installerIn(body: unknown): string | undefined {

@@ -1,6 +1,5 @@
 import { type Query, sql } from '../db/db.ts';
 import type { Binding, Installer } from './desk.ts';
-import { type JsonObject, parseExact } from './exact-json.ts';
 import type { MarketplaceName } from './notification.ts';
 
 interface InstallerRow {
@@ -17,11 +16,11 @@ interface InstallerRow {
   contract_id: bigint | null;
   contract_uid: string;
   contract_revoked: boolean;
+  contract_lapsed: boolean;
   cluster_id: string | null;
   cloud_account: string | null;
   admin_login: string;
   domains: string[];
-  options: string;
   base_url: string;
   version: string;
   claim_id: string;
@@ -29,7 +28,7 @@ interface InstallerRow {
 
 const SELECT = `select i.id, i.marketplace, i.is_test, i.created_at, i.expires_at, i.link_generation, i.bound_at,
     i.subscription_id, i.organization_id, a.name as organization_name, i.contract_id, c.uid as contract_uid,
-    c.revoked_at is not null as contract_revoked, i.cluster_id, i.cloud_account, i.admin_login, i.domains, i.options,
+    c.revoked_at is not null as contract_revoked, i.contract_lapsed, i.cluster_id, i.cloud_account, i.admin_login, i.domains,
     i.base_url, i.version, i.claim_id
   from installer i left join account a on a.id = i.organization_id left join contract c on c.id = i.contract_id
  where i.id = $1`;
@@ -66,11 +65,11 @@ function toBinding(row: InstallerRow, boundAt: Date, organizationId: bigint, con
     contractId,
     contractUid: row.contract_uid,
     contractRevoked: row.contract_revoked,
+    contractLapsed: row.contract_lapsed,
     clusterId: row.cluster_id,
     cloudAccount: row.cloud_account,
     adminLogin: row.admin_login,
     domains: row.domains,
-    options: parseExact(row.options) as JsonObject,
     baseUrl: row.base_url,
     version: row.version,
     claimId: row.claim_id,

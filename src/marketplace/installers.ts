@@ -1,9 +1,10 @@
 import { AppError } from '../errors.ts';
 import type { BoundInstaller } from './archive-files.ts';
 import { randomLetters } from './binding.ts';
-import type { Installer } from './desk.ts';
+import type { Binding, Installer } from './desk.ts';
 import type { FollowedLink, Links } from './links.ts';
 import type { MarketplaceName } from './notification.ts';
+import type { SealedOptions } from './sealed-options.ts';
 
 export interface NewInstaller {
   readonly id: string;
@@ -25,8 +26,8 @@ const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 365;
 
 /** Installers as the operator makes them and customers fetch them. */
-export function createInstallers(store: InstallerStore, links: Links) {
-  return { create, get, link, revokeLinks, follow };
+export function createInstallers(store: InstallerStore, links: Links, options: Pick<SealedOptions, 'open'>) {
+  return { create, show, link, revokeLinks, follow };
 
   /** The ID is all that a customer of marketplace A proves themselves with, so it has 155 bits of chance. */
   async function create(wish: { marketplace: MarketplaceName; isTest?: boolean; days?: number }, now: Date) {
@@ -49,6 +50,12 @@ export function createInstallers(store: InstallerStore, links: Links) {
     return installer;
   }
 
+  /** With everything that is known of it, for the operator. */
+  async function show(id: string): Promise<Installer | BoundInstaller> {
+    const installer = await get(id);
+    return installer.binding ? await openUp(installer, installer.binding) : installer;
+  }
+
   /** A further link, for a customer whose answer was lost. */
   async function link(id: string, now: Date): Promise<string> {
     return links.make(bound(await get(id)), links.expiryFrom(now));
@@ -61,12 +68,18 @@ export function createInstallers(store: InstallerStore, links: Links) {
   async function follow(followed: FollowedLink, now: Date): Promise<BoundInstaller> {
     const installer = await store.get(followed.installerId);
     links.follow(followed, installer, now);
-    return bound(installer);
+    const whole = bound(installer);
+    return await openUp(whole, whole.binding);
+  }
+
+  async function openUp(installer: Installer, binding: Binding): Promise<BoundInstaller> {
+    return { ...installer, binding: { ...binding, options: await options.open(installer.id) } };
   }
 }
 
-function bound(installer: Installer | undefined): BoundInstaller {
+function bound(installer: Installer | undefined): Installer & { readonly binding: Binding } {
   if (installer?.isSpent) throw new AppError('invalid', 'what the installer was bound to has been deleted');
   if (!installer?.binding) throw new AppError('invalid', 'the installer is not bound yet');
+  if (installer.binding.contractRevoked) throw new AppError('invalid', 'the contract of the installer is revoked');
   return { ...installer, binding: installer.binding };
 }

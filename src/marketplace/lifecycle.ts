@@ -18,13 +18,27 @@ const AFTER: Readonly<Record<string, Readonly<Record<string, SubscriptionState>>
   PUT: { '': 'Pending', Accepted: 'Pending', Succeeded: 'Running', Failed: 'Failed' },
   DELETE: { '': 'Deleted', Deleting: 'Deleting', Deleted: 'Deleted', Failed: 'DeletionFailed' },
 };
+const MADE: readonly SubscriptionState[] = ['Pending', 'Running', 'Failed'];
 const REVOKING: readonly SubscriptionState[] = ['Deleting', 'Deleted'];
-/** At the same moment a deletion outweighs everything else, so that the order of arrival does not matter. */
-const RANK: Readonly<Record<string, number>> = { PUT: 1, BIND: 1, DELETE: 2 };
+/** At the same moment the state that comes last in a life outweighs, so that the order of arrival does not matter. */
+const RANK: Readonly<Record<SubscriptionState, number>> = {
+  Pending: -1,
+  Running: 0,
+  Failed: 0,
+  Bound: 1,
+  Deleting: 2,
+  DeletionFailed: 3,
+  Deleted: 4,
+};
 
 /** Is the subscription on its way out, so that nothing can be bound to it any more? */
 export function isLeaving(state: SubscriptionState): boolean {
   return REVOKING.includes(state);
+}
+
+/** Has the marketplace reported since then that the application is being made, or is there? */
+export function isMadeSince(current: Standing, since: EventTime): boolean {
+  return MADE.includes(current.state) && current.eventTime > since;
 }
 
 /** What an event of the marketplace does: a step, or nothing because it is late or because we do not know its state. */
@@ -34,14 +48,13 @@ export function step(
 ): Step | 'superseded' | 'unknown_state' {
   const state = AFTER[event.eventType]?.[event.provisioningState];
   if (state === undefined) return 'unknown_state';
-  const eventRank = RANK[event.eventType] ?? 0;
-  const next = { state, eventTime: event.eventTime, eventRank, revokes: REVOKING.includes(state) };
+  const next = { state, eventTime: event.eventTime, eventRank: RANK[state], revokes: REVOKING.includes(state) };
   return current && isLate(next, current) ? 'superseded' : next;
 }
 
 /** A bind is the customer's act, not a report: it holds even when it comes late, but then the state stays. */
 export function boundAt(eventTime: EventTime): Standing {
-  return { state: 'Bound', eventTime, eventRank: RANK.BIND ?? 0 };
+  return { state: 'Bound', eventTime, eventRank: RANK.Bound };
 }
 
 export function isLate(event: Standing, current: Standing): boolean {

@@ -33,23 +33,26 @@ export function createLinks(key: Buffer, baseUrl: () => string) {
     const { binding } = installer;
     if (!binding) throw new AppError('internal', 'an installer that is not bound has no archive');
     const { organizationId, organizationName: name } = binding;
-    const sig = sign(installer, String(organizationId), name, expires).toString('base64url');
+    const sig = sign(installer, String(organizationId), name, expires);
     return `${baseUrl()}/links/installer/${organizationId}/${name}/${installer.id}/archive.tar.gz?exp=${expires}&sig=${sig}`;
   }
 
   /** Refuses a link that is not ours, or no longer; which of the two is told only to who holds a link of ours. */
   function follow(link: FollowedLink, installer: Installer | undefined, now: Date): void {
-    const expires = typeof link.exp === 'string' && /^\d{1,12}$/.test(link.exp) ? Number(link.exp) : Number.NaN;
-    const given = typeof link.sig === 'string' ? Buffer.from(link.sig, 'base64url') : Buffer.alloc(0);
+    const expires = typeof link.exp === 'string' && /^[1-9]\d{0,11}$/.test(link.exp) ? Number(link.exp) : Number.NaN;
     const owner = String(installer?.binding?.organizationId ?? '');
-    const right = sign(installer, owner, link.name, expires);
+    // The texts are compared, not the bytes: base64 has several spellings of the same bytes.
+    const given = Buffer.from(typeof link.sig === 'string' ? link.sig : '');
+    const right = Buffer.from(sign(installer, owner, link.name, expires));
     const isOurs = given.length === right.length && timingSafeEqual(given, right) && owner === link.ownerId;
-    if (!installer?.binding || !isOurs) throw new AppError('notFound', 'not found');
+    // A bind that is told again is answered with a link again, also when its contract has been revoked since.
+    if (!installer?.binding || installer.binding.contractRevoked || !isOurs)
+      throw new AppError('notFound', 'not found');
     if (expires <= now.getTime() / 1000) throw new AppError('gone', 'the link has expired');
   }
 
-  function sign(installer: Installer | undefined, owner: string, name: string, expires: number): Buffer {
+  function sign(installer: Installer | undefined, owner: string, name: string, expires: number): string {
     const said = [installer?.id ?? '', installer?.linkGeneration ?? 0, owner, name, expires];
-    return createHmac('sha256', key).update(JSON.stringify(said)).digest();
+    return createHmac('sha256', key).update(JSON.stringify(said)).digest('base64url');
   }
 }

@@ -25,6 +25,8 @@ import { fetchRanges } from './range-source.ts';
 import { createRangeStore } from './ranges.store.ts';
 import { createRanges } from './ranges.ts';
 import { createRedelivery } from './redelivery.ts';
+import { createSealedOptionsStore } from './sealed-options.store.ts';
+import { createSealedOptions } from './sealed-options.ts';
 import { createSecretStore } from './secrets.store.ts';
 import { createSecrets } from './secrets.ts';
 import { createSigner } from './signing.ts';
@@ -34,9 +36,11 @@ export type Marketplace = ReturnType<typeof createMarketplace>;
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
+/** A source that is slow or away must not keep the server from starting. */
+const FIRST_DOWNLOAD_MS = 5 * SECOND_MS;
 
 /** Group 3, put together: the marketplace listener. */
-export function createMarketplace({ config, db, clock, keys, log, metrics, version, baseUrl }: Ground) {
+export function createMarketplace({ config, db, clock, keys, vault, log, metrics, version, baseUrl }: Ground) {
   const { write } = clock;
   const report = (problem: string, error: unknown) => log.error({ err: error }, problem);
   const signer = createSigner(keys.derive('installer-signature'));
@@ -49,7 +53,8 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
   });
   const journalStore = createJournalStore(db.query, write);
   const journal = createJournal(journalStore);
-  const installers = createInstallers(createInstallerStore(db.query, write), links);
+  const sealedOptions = createSealedOptions(createSealedOptionsStore(db.query), vault);
+  const installers = createInstallers(createInstallerStore(db.query, write), links, sealedOptions);
   const builtIn = createBuiltInCentral(db.query);
   const central = config.CENTRAL_MARKETPLACE_URL;
   const claimStore = createClaimStore(db.query);
@@ -60,7 +65,7 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
   });
   const store = createDeliveryStore(db.query, write);
   const act = createEvents({ version, baseUrl });
-  const deliveries = createDeliveries({ store, act, links, observe: measures.observe });
+  const deliveries = createDeliveries({ store, act, links, sealedOptions, observe: measures.observe });
   const gate = createGate({
     secrets,
     ranges,
@@ -86,6 +91,7 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
       { name: 'refusals', everyMs: 0, run: () => journal.flush() },
       { name: 'outbox', everyMs: 0, run: (now) => outbox.relay(now) },
       { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
+      { name: 'options in clear', everyMs: 0, run: () => sealedOptions.sealOlder() },
       { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => journal.prune(now) },
     ],
   });
@@ -130,7 +136,8 @@ export function createMarketplace({ config, db, clock, keys, log, metrics, versi
   /** What every request needs is there before the first one; the rest is for the sweep. */
   async function prepare(): Promise<void> {
     await secrets.refresh();
-    if (!isDownload) await ranges.refresh(new Date());
+    if (isDownload) await ranges.prepare(new Date(), FIRST_DOWNLOAD_MS);
+    else await ranges.refresh(new Date());
   }
 
   async function stop(): Promise<void> {

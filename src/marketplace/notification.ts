@@ -25,6 +25,7 @@ export interface Notification {
 export interface Reading {
   readonly notification: Notification;
   readonly adminPassword: string | undefined;
+  readonly options: JsonObject;
 }
 
 const TYPES_OF_B = ['PUT', 'DELETE', 'BIND'];
@@ -39,13 +40,13 @@ export function readNotification(marketplace: MarketplaceName, body: unknown): R
 /** On A and C every event is a bind, whatever it is called. */
 function readBind(marketplace: 'CloudA' | 'CloudC', body: JsonObject): Reading {
   const eventType = text(body, 'eventType') ?? '';
-  const { info, adminPassword } = readBindingInfo(body.bindingInfo, {
+  const { info, ...apart } = readBindingInfo(body.bindingInfo, {
     marketplace,
     mustNameMarketplace: marketplace === 'CloudA',
     mustNameCluster: true,
   });
   const notification = { ...NOTHING, marketplace, eventType, eventTime: time(body), binding: info };
-  return { notification, adminPassword };
+  return { notification, ...apart };
 }
 
 function readB(body: JsonObject): Reading {
@@ -73,7 +74,7 @@ function readB(body: JsonObject): Reading {
     resourceUsageId: usageId(body.billingDetails),
     error: isObject(body.error) ? body.error : null,
   };
-  return { notification, adminPassword: bind?.adminPassword };
+  return { notification, adminPassword: bind?.adminPassword, options: bind?.options ?? {} };
 }
 
 function usageId(details: Json | undefined): string | null {
@@ -98,10 +99,14 @@ function time(body: JsonObject): EventTime | null {
 }
 
 /** What two deliveries of the same event have in common. `fresh` stands in where nothing tells two events apart. */
-export function naturalKeyOf(notification: Notification, fresh: string): Buffer {
-  const { marketplace, eventType, application, provisioningState, eventTime } = notification;
-  if (notification.binding !== null)
-    return digest(['bind', { ...notification, application: application?.key ?? null }]);
+export function naturalKeyOf({ notification, options }: Omit<Reading, 'adminPassword'>, fresh: string): Buffer {
+  const { marketplace, eventType, application, binding, provisioningState, eventTime } = notification;
+  if (binding !== null) {
+    return digest([
+      'bind',
+      { ...notification, application: application?.key ?? null, binding: { ...binding, options } },
+    ]);
+  }
   return digest(['event', marketplace, application?.key ?? '', eventType, provisioningState, eventTime ?? fresh]);
 }
 

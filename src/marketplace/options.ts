@@ -14,11 +14,11 @@ export const ADMIN_PASSWORD = /^admin[-_ ]?password$/i;
 export function readOptions(value: Json | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw invalid('invalid_options', 'options must be an object');
-  if (depthOf(value) > MOST_DEPTH) {
-    throw invalid('invalid_options', `options are nested more than ${MOST_DEPTH} levels deep`);
-  }
   if (Buffer.byteLength(canonicalJson(value)) > MOST_BYTES) {
     throw invalid('invalid_options', 'options are larger than 64 KiB');
+  }
+  if (depthOf(value) > MOST_DEPTH) {
+    throw invalid('invalid_options', `options are nested more than ${MOST_DEPTH} levels deep`);
   }
   const options = without(value, ADMIN_PASSWORD) as JsonObject;
   checkDns(options);

@@ -1,4 +1,4 @@
-import { type AddressSet, createAddressSet } from './ip-range.ts';
+import { createAddressSet } from './ip-range.ts';
 import { type RangeFile, readRangeFile } from './range-file.ts';
 
 export interface KnownRanges extends RangeFile {
@@ -44,9 +44,21 @@ const SMALL = 100;
  */
 export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { source, allow, report }: Options) {
   const allowed = createAddressSet(allow);
-  let published: AddressSet | undefined;
+  // Where nothing is published, the allow list is the whole list.
+  let published = source === undefined && allow.length > 0 ? createAddressSet([]) : undefined;
   let newest: KnownRanges | undefined;
-  return { refresh, judge, age };
+  return { prepare, refresh, judge, age };
+
+  /** There is a list when it resolves: the stored copy, else a first one, unless that takes longer than `patienceMs`. */
+  async function prepare(now: Date, patienceMs: number): Promise<void> {
+    if (source === undefined) return;
+    await loadStored(source, now);
+    if (published) return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, patienceMs);
+    await Promise.race([refresh(now), late]);
+    clearTimeout(timer);
+  }
 
   /** Undefined: there is no list, so nobody can tell. */
   function judge(address: string): boolean | undefined {
@@ -62,7 +74,7 @@ export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { sour
   /** Never throws: whatever goes wrong, the last good copy stays. */
   async function refresh(now: Date): Promise<void> {
     if (source === undefined) return;
-    await load(source, now).catch((error: unknown) => report('the stored address ranges cannot be read', error));
+    await loadStored(source, now);
     try {
       const fetched = await fetchRanges(source, newest);
       const version = fetched.changed ? { ...accept(readRangeFile(fetched.text)), ...rest(fetched) } : newest;
@@ -79,6 +91,10 @@ export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { sour
     const isBroken = newest.prefixes.length >= SMALL && file.prefixes.length < newest.prefixes.length * (1 - MOST_LOSS);
     if (isBroken) throw new Error(`the list shrank from ${newest.prefixes.length} to ${file.prefixes.length} prefixes`);
     return file;
+  }
+
+  async function loadStored(from: string, now: Date): Promise<void> {
+    await load(from, now).catch((error: unknown) => report('the stored address ranges cannot be read', error));
   }
 
   async function load(from: string, now: Date): Promise<void> {

@@ -22,7 +22,7 @@ export async function listAzure(account: AzureAccount, { agents, most, signal }:
   try {
     for await (const page of client.listContainers({ abortSignal: signal }).byPage({ maxPageSize: PAGE })) {
       if (!Array.isArray(page.containerItems)) throw new CloudRefusal('it does not answer as blob storage does');
-      names.push(...page.containerItems.map(({ name }) => name));
+      for (const { name } of page.containerItems) names.push(name);
       if (names.length >= most) break;
     }
   } catch (error) {

@@ -20,7 +20,7 @@ export async function listGoogle(account: GoogleAccount, { agents, most, signal 
   do {
     const query = { project: account.project, maxResults: PAGE, autoPaginate: false, ...(pageToken && { pageToken }) };
     const [buckets, next] = await storage.getBuckets(query);
-    names.push(...buckets.map((bucket) => bucket.name));
+    for (const { name } of buckets) names.push(name);
     pageToken = (next as { pageToken?: string } | null)?.pageToken;
   } while (pageToken && names.length < most);
   return names.slice(0, most);

@@ -26,7 +26,7 @@ export async function listS3(account: S3Account, { agents, most, signal }: Askin
     const names: string[] = [];
     for await (const page of paginateListBuckets({ client, pageSize: PAGE }, {}, { abortSignal: signal })) {
       if (!page.Buckets) throw new CloudRefusal('it does not answer as S3 does');
-      names.push(...page.Buckets.flatMap(({ Name }) => Name ?? []));
+      for (const { Name } of page.Buckets) if (Name !== undefined) names.push(Name);
       if (names.length >= most) break;
     }
     return names.slice(0, most);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { newPlace } from '../support/db.ts';
+import { migrated, newPlace } from '../support/db.ts';
 import { onServer } from '../support/postgres.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
 
@@ -147,5 +147,26 @@ describe('the demo world', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(await rows('select count(*)::text as line from account'), accounts);
     assert.equal((await call('ann')).status, 200);
+  });
+});
+
+describe('a demo that was killed while it made its world', () => {
+  it('says at the next start what to do, and then works', async () => {
+    const { dataDir, databaseUrl = '' } = await newPlace('postgres', migrated());
+    const start = (url: string) => startServer({ args: ['demo'], env: { DATA_DIR: dataDir, DATABASE_URL: url } });
+    const killed = start(databaseUrl);
+    const someone = () => onServer(databaseUrl, 'select 1 from account limit 1');
+    while ((await someone()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    killed.kill('SIGKILL');
+    await killed.ended;
+    assert.ok(existsSync(join(dataDir, 'demo.json.unfinished')) && !existsSync(join(dataDir, 'demo.json')));
+    const second = start(databaseUrl);
+    assert.equal((await second.ended).code, 1);
+    assert.match(second.stderr(), /cannot start: an earlier start was ended while it made .*: empty the database of/);
+    const third = start((await newPlace('postgres', migrated())).databaseUrl ?? '');
+    await third.listening();
+    assert.ok(existsSync(join(dataDir, 'demo.json')) && !existsSync(join(dataDir, 'demo.json.unfinished')));
+    third.kill('SIGKILL');
+    await third.ended;
   });
 });

@@ -39,14 +39,22 @@ describe('a start that cannot succeed', () => {
         DEPLOYMENT: 'moon',
         ATRIUM_KEY: 'geheim',
         TRUSTED_PROXIES: '10.0.0.0/99',
+        CLOUD_A_ALLOW: 'fe80::1%eth0',
       },
-      /6 faults/,
+      /7 faults/,
       /PORT must be a whole number from 0 to 65535/,
       /ADMIN_PORT must be/,
       /DATABASE_URL must be a URL that starts with postgres:\/\//,
       /DEPLOYMENT must be one of standard, hosted, marketplace/,
       /ATRIUM_KEY must hold 32 bytes/,
       /TRUSTED_PROXIES holds something/,
+      /CLOUD_A_ALLOW holds something/,
+    ));
+
+  it('refuses to believe everybody about where they come from', () =>
+    refuses(
+      { TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' },
+      /TRUSTED_PROXIES must not hold every address \(0\.0\.0\.0\/0\)/,
     ));
 
   it('refuses RUN_MODE=dev in production', () =>

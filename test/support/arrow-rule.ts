@@ -3,8 +3,21 @@ import type { Import, SourceFile } from './imports.ts';
 
 /** `main → house → app, groups → authz | user | marketplace | administration → http → bus → rebac | directory → vault → errors, db`: left may import right. */
 const FLOORS: readonly (readonly string[])[] = [
-  ['errors'],
-  ['release', 'json', 'db', 'config', 'log', 'keys', 'metrics', 'mail', 'signed-text', 'operator', 'outbound'],
+  ['errors', 'addresses'],
+  [
+    'addresses',
+    'release',
+    'json',
+    'db',
+    'config',
+    'log',
+    'keys',
+    'metrics',
+    'mail',
+    'signed-text',
+    'operator',
+    'outbound',
+  ],
   ['vault'],
   ['rebac', 'directory'],
   ['bus'],

@@ -22,7 +22,7 @@ export async function runInstaller(installers: Installers, args: string[], now: 
       ];
     }
     case 'show': {
-      const { binding, ...installer } = await installers.get(what);
+      const { binding, ...installer } = await installers.show(what);
       return [JSON.stringify({ ...installer, binding }, plainBigInt, 2)];
     }
     case 'link':

@@ -36,6 +36,10 @@ describe('guessing passwords', () => {
     for (const name of ['ANN', ' ann', 'ann   ', '\tann']) assert.equal((await signIn(name, 'x')).status, 429, name);
   });
 
+  it('is stopped whichever port a proxy writes behind the address', async () => {
+    assert.equal((await signIn('ann', 'x', '192.0.2.1:50123')).status, 429);
+  });
+
   it('is stopped for Basic too, which counts with signing in', async () => {
     const authorization = `Basic ${Buffer.from(`ann:${secret('ann')}`).toString('base64')}`;
     const headers = { Authorization: authorization, 'X-Forwarded-For': '192.0.2.1' };

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { createAddressSet } from '../../../src/marketplace/ip-range.ts';
 import { readRangeFile } from '../../../src/marketplace/range-file.ts';
 import { createRangeStore } from '../../../src/marketplace/ranges.store.ts';
-import { createRanges, type Fetched } from '../../../src/marketplace/ranges.ts';
+import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges.ts';
 import { DRIVERS, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';
 import { binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
@@ -200,6 +200,13 @@ describe('marketplace A', () => {
     await market.close();
   });
 
+  it('is refused when the allow list is the only list and does not hold it', async () => {
+    const market = await openMarketplace({ env: { RUN_MODE: 'prod', CLOUD_A_ALLOW: '10.0.0.0/8' } });
+    const answer = await bind(market);
+    assert.deepEqual([answer.status, Object.keys(answer.body)], [403, ['message']]);
+    await market.close();
+  });
+
   it('is read from the right of what a trusted proxy forwards', async () => {
     const env = { RUN_MODE: 'prod', CLOUD_A_RANGES: file, TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' };
     const market = await openMarketplace({ env });
@@ -209,6 +216,9 @@ describe('marketplace A', () => {
       ['2001:db8::5', 200],
       ['::ffff:203.0.113.5', 200],
       ['203.0.113.5, 10.1.2.3', 200],
+      ['203.0.113.5, 10.1.2.3:8080', 200],
+      ['203.0.113.5, [::ffff:10.1.2.3]:8080', 200],
+      ['203.0.113.5, 8.8.8.8:443, 10.1.2.3:8080', 403],
       ['8.8.8.8, 203.0.113.5, 10.1.2.3', 200],
       ['203.0.113.5, 8.8.8.8', 403],
       ['203.0.113.5, 8.8.8.8, 10.1.2.3', 403],
@@ -246,16 +256,31 @@ describe('a list that is downloaded', () => {
   });
   after(() => server.close());
 
-  it('is asked for once, and then only for what changed', async () => {
-    const market = await openMarketplace({ env: { RUN_MODE: 'prod', CLOUD_A_RANGES: source } });
-    for (let turn = 0; turn < 50 && asked.length === 0; turn++) await new Promise((resolve) => setTimeout(resolve, 20));
-    await market.house.marketplace.sweep.once(new Date());
+  it('is there before the first request, and then asked only for what changed', async () => {
+    const env = { RUN_MODE: 'prod', CLOUD_A_RANGES: source };
+    const market = await openMarketplace({ env });
     const installer = await market.installer('A');
     assert.equal((await market.notify('A', binding(installer))).status, 200);
     body = '';
     await market.house.marketplace.sweep.once(new Date(Date.now() + 11 * 60_000));
-    assert.deepEqual(asked, [undefined, '"one"']);
+    assert.deepEqual(new Set(asked), new Set([undefined, '"one"']));
+    assert.equal(asked.filter((tag) => tag === undefined).length, 1);
     await market.close();
+  });
+
+  it('is waited for so long and no longer, and not at all when there is a stored copy', async () => {
+    const db = await openTestDb('postgres', {}, migrated());
+    const never = () => new Promise<Fetched>(() => undefined);
+    const create = (fetch: FetchRanges) =>
+      createRanges(createRangeStore(db.query), fetch, { source: 'http://x', allow: [], report: () => undefined });
+    const slow = create(never);
+    await slow.prepare(new Date(), 50);
+    assert.equal(slow.judge('203.0.113.5'), undefined);
+    await create(async () => page(1, ['203.0.113.0/24'])).prepare(new Date(), 5000);
+    const stored = create(never);
+    await stored.prepare(new Date(), 600_000);
+    assert.equal(stored.judge('203.0.113.5'), true);
+    await db.close();
   });
 });
 

@@ -7,6 +7,7 @@ import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace
 import { createClaims } from '../../../src/marketplace/claims.ts';
 import { DRIVERS, migrated, openTestDb } from '../../support/db.ts';
 import { openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { sendRaw } from '../../support/raw.ts';
 
 const claimable = (id: string) => `/marketplace/api/v1/marketplaces/standalone-organizations/${id}/claimable`;
 
@@ -81,6 +82,16 @@ describe('the central marketplace server', () => {
     assert.equal((await market.call('GET', claimable('org-1'))).status, 409);
     say(404, '{}');
     assert.equal((await market.call('GET', claimable('org-1'))).status, 404);
+  });
+
+  it('is not asked about dots, which would lead elsewhere', async () => {
+    say(200, '{"claimable":true,"claimed":false}');
+    const before = asked.length;
+    for (const dots of ['.', '..', '%2e%2E', '...']) {
+      const answer = await sendRaw(market.url, [`GET ${claimable(dots)} HTTP/1.1\r\nHost: a\r\n\r\n`]);
+      assert.equal(answer.status, 404, dots);
+    }
+    assert.equal(asked.length, before);
   });
 
   it('is asked once by all who want to know the same at the same moment', async () => {

@@ -126,6 +126,30 @@ for (const driver of DRIVERS) {
         'Deleted',
       ],
     ];
+    const at = '2026-03-02T10:00:00Z';
+    for (const [first, second, expected] of [
+      [['PUT', 'Accepted', at], ['PUT', 'Succeeded', at], 'Running'],
+      [['PUT', 'Accepted', at], ['PUT', 'Failed', at], 'Failed'],
+      [['DELETE', 'Deleting', at], ['DELETE', 'Failed', at], 'DeletionFailed'],
+      [['DELETE', 'Deleting', at], ['DELETE', 'Deleted', at], 'Deleted'],
+      [['DELETE', 'Failed', at], ['DELETE', 'Deleted', at], 'Deleted'],
+      [['PUT', 'Succeeded', at], ['DELETE', 'Deleting', at], 'Deleting'],
+    ] as const) {
+      it(`at one moment ${first.slice(0, 2)} and ${second.slice(0, 2)} end alike in either order`, async () => {
+        const ends: (string | undefined)[] = [];
+        for (const events of [
+          [first, second],
+          [second, first],
+        ]) {
+          const id = applicationId();
+          await send(id, ['PUT', 'Accepted', '2026-03-01T10:00:00Z']);
+          for (const event of events) await send(id, event);
+          ends.push(await stateOf(id));
+        }
+        assert.deepEqual(ends, [expected, expected]);
+      });
+    }
+
     for (const [name, events, expected] of stories) {
       it(`is ${expected ?? 'unknown'}: ${name}`, async () => {
         const id = applicationId();

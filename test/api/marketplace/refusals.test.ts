@@ -50,6 +50,13 @@ const rows: Row[] = [
   bad('A', 'options that are a list', binding('x', { options: ['x'] }), /options must be an object/, 'invalid_options'),
   bad('A', 'options that are too deep', binding('x', { options: { deep } }), /32 levels/, 'invalid_options'),
   bad('A', 'options that are too large', binding('x', { options: { a: 'x'.repeat(65_536) } }), /64 KiB/),
+  bad(
+    'A',
+    'options of very many items',
+    binding('x', { options: { list: Array.from({ length: 200_000 }, () => 1) } }),
+    /64 KiB/,
+    'invalid_options',
+  ),
   bad('A', 'no DNS and no addresses', dns({ provider: 'none' }), /must not be empty/),
   bad('A', 'no DNS and an empty list', dns({ provider: 'none', targetIPs: [] }), /must not be empty/),
   bad('A', 'no DNS and no real address', dns({ provider: 'none', targetIPs: ['10.0.0.256'] }), /IP addresses/),

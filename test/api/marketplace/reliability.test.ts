@@ -110,16 +110,18 @@ for (const driver of DRIVERS) {
     });
 
     async function recordOnly(body: object, adminPasswordHash: string): Promise<void> {
-      const { notification } = readNotification('CloudC', body);
+      const reading = readNotification('CloudC', body);
+      const { notification } = reading;
       const { db, clock } = market.house;
       await createDeliveryStore(db.query, clock.write).record({
         marketplace: 'CloudC',
-        naturalKey: naturalKeyOf(notification, ''),
+        naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),
         eventType: '',
         eventTime: '',
         notification: canonicalJson(notification),
         adminPasswordHash,
+        options: null,
         source: 'test',
         requestId: 'test',
       });
