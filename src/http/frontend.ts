@@ -12,7 +12,7 @@ export function frontendRoutes(scope: Scope, paths: readonly string[]): void {
     scope.route({
       method: url === '/' ? 'GET' : METHODS,
       url,
-      config: { access: anyone },
+      config: { access: anyone, takesNul: true },
       schema: { hide: true },
       // Answered before a body is read: whatever is sent there gets the page.
       onRequest: async (_request, reply) =>

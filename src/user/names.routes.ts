@@ -12,7 +12,7 @@ const Text = Type.Optional(Type.String());
 export function nameRoutes(scope: Scope, names: Names): void {
   const tags = ['user'];
   // Nothing is changed by asking, so a token that may only read may ask.
-  const config = { access: signedIn('user', { level: 'read' }) };
+  const config = { access: signedIn('user', { level: 'read' }), takesNul: true };
   const response = { 200: Validation };
   // A value given twice says nothing, and what is wrong with a value is the answer here, never a refusal.
   const preValidation = async (request: FastifyRequest) => {

@@ -20,6 +20,7 @@ describe('where the listener is', () => {
     for (const [method, url] of [
       ['GET', VERSION],
       ['POST', '/marketplace/api/v1/marketplaces/cloudA/notification/resource'],
+      ['GET', '/marketplace/api/v1/%00'],
     ] as const) {
       const answer = await standard.call(method, url, method === 'POST' ? {} : undefined);
       assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8']);

@@ -106,6 +106,13 @@ describe('the names of users and organizations', () => {
     }
   });
 
+  it('a NUL is INVALID, in every question', async () => {
+    for (const path of ['username?user_name=a%00b', 'orgname?user_name=a%00b', 'email?email=a%00b@example.com']) {
+      assert.equal(await ask(path), 'INVALID', path);
+    }
+    assert.equal(await ask('orgname?user_name=fresh&org=a%00b'), 'VALID');
+  });
+
   it('a value given twice is INVALID, in every question', async () => {
     const twice = ['username?user_name=a&user_name=b', 'orgname?user_name=x&user_name=x', 'email?email=a@b&email='];
     for (const path of [...twice, 'orgname?user_name=acme&org=acme&org=globex']) {
