@@ -55,15 +55,16 @@ async function compare(): Promise<string[][]> {
   };
   const house = await startServer(['src/main.ts', 'demo'], settings);
   const world = JSON.parse(readFileSync(join(folder, 'demo', 'demo.json'), 'utf8')) as DemoWorld;
-  const headers = { authorization: `token ${world.users.ann?.token}`, 'content-type': 'application/json' };
+  const asAnn = { authorization: `token ${world.users.ann?.token}` };
+  const headers = { ...asAnn, 'content-type': 'application/json' };
   const single = `/api/v1/authz/objects/cluster/${world.clusters.prod?.id}/allowed-permissions?org=acme`;
   const batch = '/api/v1/authz/objects/allowed-permissions?org=acme';
   const body = JSON.stringify(questionsOf(world));
-  const one = await (await fetch(`${house.address}${single}`, { headers })).text();
+  const one = await (await fetch(`${house.address}${single}`, { headers: asAnn })).text();
   const many = await (await fetch(`${house.address}${batch}`, { method: 'POST', headers, body })).text();
   const bare = await startServer(['bench/authz/bare.ts', one, many]);
 
-  const get = (server: BenchServer): Shot => ({ url: `${server.address}${single}`, headers });
+  const get = (server: BenchServer): Shot => ({ url: `${server.address}${single}`, headers: asAnn });
   const post = (server: BenchServer): Shot => ({ url: `${server.address}${batch}`, method: 'POST', headers, body });
   const of = (name: string, server: BenchServer, shot: Shot): Contestant => ({
     name,

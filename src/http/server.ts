@@ -129,7 +129,7 @@ function readNothing(request: FastifyRequest): void {
   const type = request.raw.headers['content-type'];
   if (type === undefined) return;
   if (IS_JSON.test(type)) request.body = {};
-  delete request.raw.headers['content-type'];
+  request.raw.headers['content-type'] = undefined;
 }
 
 function readOnlyJson(app: Scope): void {
