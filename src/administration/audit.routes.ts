@@ -106,6 +106,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
     '/orgs/:org/audit/verify',
     {
       config: ofOrganization,
+      exposeHeadRoute: false,
       schema: {
         summary: 'Whether the audit log of an organization is whole: every entry must follow from the one before',
         tags,
