@@ -17,7 +17,7 @@ export interface Versioned {
   readonly roleIds?: readonly bigint[];
 }
 
-/** Depends on the thing and its version only, so that every caller sees the same. */
+/** Depends on the thing alone, so that every caller sees the same. */
 export function versionTag({ id, version, roleIds = [] }: Versioned): string {
   const roles = roleIds.length === 0 ? '' : `-${hash('sha256', roleIds.join(), 'base64url').slice(0, 16)}`;
   return `"${id}-${version}${roles}"`;

@@ -159,6 +159,15 @@ for (const driver of DRIVERS) {
       const found = await house.as('eve')('GET', '/users/search?q=ARCH');
       assert.deepEqual([found.body.ok, found.body.data.length, found.body.data[0].login], [true, 1, 'ann']);
       assert.equal(found.body.data[0].is_admin, false);
+      const address = async (who: string) =>
+        (await house.as(who)('GET', '/users/search?q=ARCH')).body.data.map((user: { email: string }) => user.email);
+      for (const [who, email] of [
+        ['eve', ''],
+        ['ann', 'ann@example.com'],
+        ['root', 'ann@example.com'],
+      ] as const)
+        assert.deepEqual(await address(who), [email], who);
+      assert.equal((await house.as('eve')('GET', '/users/ann')).body.email, 'ann@example.com');
       const fans = await house.as('eve')('GET', '/users/search?q=fan&limit=10&page=2');
       assert.deepEqual([fans.body.data.length, fans.headers.get('x-total-count')], [10, '45']);
       for (const q of ['example.com', '%25', 'acme'])
