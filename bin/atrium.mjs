@@ -24,15 +24,15 @@ else {
 
 async function handOverToNewerNode() {
   const { spawn } = await import('node:child_process');
-  const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  // The program itself, not the script that npm puts beside it: a script needs a shell, which reads arguments as commands.
+  const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (!existsSync(node)) {
     process.stderr.write(
       `atrium: Node ${OLDEST} or newer is needed, this is ${process.version}: type npm ci in ${root}\n`,
     );
     process.exit(2);
   }
-  const shell = process.platform === 'win32';
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit', shell });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);

@@ -1,4 +1,5 @@
 import { asJson, asYaml, type Shown, type Style } from './output.ts';
+import { harmless } from './text.ts';
 
 const ESCAPE = '\u001b[';
 
@@ -11,15 +12,28 @@ export function createScreen(env: NodeJS.ProcessEnv) {
   }
   const hasColours = (stream: { isTTY?: boolean }) => Boolean(stream.isTTY) && !env.NO_COLOR && env.TERM !== 'dumb';
   const style = styleFor(hasColours(stdout), stdout.isTTY ? stdout.columns || undefined : undefined);
-  return { show, write, note, complain, style, isInteractive: Boolean(process.stdin.isTTY && stderr.isTTY) };
+  return {
+    show,
+    write,
+    writeDocument,
+    note,
+    complain,
+    style,
+    isInteractive: Boolean(process.stdin.isTTY && stderr.isTTY),
+  };
 
   async function show(shown: Shown, format: 'text' | 'json' | 'yaml'): Promise<void> {
     if (format === 'text') for (const line of shown.lay(style)) write(line);
-    else if (shown.data !== undefined) write(format === 'json' ? asJson(shown.data) : await asYaml(shown.data));
+    else if (shown.data !== undefined) writeDocument(format === 'json' ? asJson(shown.data) : await asYaml(shown.data));
   }
 
   function write(line: string): void {
     stdout.write(`${line}\n`);
+  }
+
+  /** For programs as it is; on a terminal nothing in it is obeyed. False when the reader is behind. */
+  function writeDocument(text: string): boolean {
+    return stdout.write(`${stdout.isTTY ? harmless(text) : text}\n`);
   }
 
   function note(line: string): void {

@@ -11,6 +11,11 @@ export function plain(text: string): string {
   return text.replace(STEERING, (letter) => (letter === '\n' || letter === '\t' ? ' ' : escaped(letter)));
 }
 
+/** A text of several lines, such as a document, of which a terminal obeys nothing but their ends. */
+export function harmless(text: string): string {
+  return text.replace(STEERING, (letter) => (letter === '\n' || letter === '\t' ? letter : escaped(letter)));
+}
+
 export function escaped(letter: string): string {
   return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -118,7 +118,10 @@ export const SETTINGS = {
     '600000',
     'Requests a minute for one credential, or one address without; 0: no limit.',
   ),
-  AUTH_FAILURES: whole(1, 1_000_000)('20', 'Wrong passwords for one name from one address before it has to wait.'),
+  AUTH_FAILURES: whole(1, 1_000_000)(
+    '20',
+    'Wrong passwords for one name from one address before it has to wait; ten times as many for all names.',
+  ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
   EMAIL_CONFIRMATION: flag('false', 'New addresses must be confirmed by a link in a letter.'),
   EMAIL_ALLOWED_DOMAINS: words('', 'Domains that addresses may be of, * for any part; all others are refused.'),

@@ -104,7 +104,7 @@ async function copyLines(session: Session, lines: AsyncIterable<string>): Promis
   for await (const line of lines) {
     count++;
     bar.tell(`${count} entries written…`);
-    if (!process.stdout.write(`${line}\n`)) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    if (!session.screen.writeDocument(line)) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
   bar.done();
   if (count === 0 && process.stdout.isTTY) session.screen.note('nothing');

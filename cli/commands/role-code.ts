@@ -17,7 +17,7 @@ export const roleExport = command({
     const query = { org: session.org(), format } as const;
     const document: unknown = await session.client().call('GET /authz/roles/export', { query });
     const text = typeof document === 'string' ? document.trimEnd() : asJson(document);
-    session.screen.write(text);
+    session.screen.writeDocument(text);
     return undefined;
   },
 });

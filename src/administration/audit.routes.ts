@@ -106,6 +106,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
     '/orgs/:org/audit/verify',
     {
       config: ofOrganization,
+      exposeHeadRoute: false,
       schema: {
         summary: 'Whether the audit log of an organization is whole: every entry must follow from the one before',
         tags,
@@ -197,12 +198,14 @@ function readQuestion(query: Static<typeof ExportQuery>): AuditQuestion {
   return { ...query, since: readTime('since', query.since), until: readTime('until', query.until) };
 }
 
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** Nothing was recorded before 1970, and the database does not know every year that JavaScript does. */
 function readTime(name: string, given: string | undefined): Date | undefined {
   if (given === undefined) return undefined;
   const ms = Date.parse(given);
   if (Number.isNaN(ms)) throw new AppError('invalid', `${name} is not a time of RFC 3339`);
-  return new Date(Math.max(0, ms));
+  return new Date(Math.min(Math.max(0, ms), LAST_MS));
 }
 
 /** As with other pages: what cannot be read means the default. */

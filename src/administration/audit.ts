@@ -77,6 +77,8 @@ const START = Buffer.alloc(32);
 
 /** Who changed what: read a page at a time, exported as a whole, and checked for holes. */
 export function createAudit(store: AuditStore) {
+  const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
+
   return { page, organizationNamed, rows, verify };
 
   async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
@@ -103,24 +105,41 @@ export function createAudit(store: AuditStore) {
     }
   }
 
+  /** A walk reads the whole chain, so there is one at a time: who asks while it is under way gets its verdict. */
+  function verify(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
+    const present = walks.get(organizationId);
+    if (present) {
+      present.wanting.push(isWanted);
+      return present.verdict;
+    }
+    const wanting = [isWanted];
+    const verdict = walk(organizationId, () => wanting.some((wants) => wants()));
+    walks.set(organizationId, { verdict, wanting });
+    return verdict;
+  }
+
   /** Each row must hold the hash of the one before, and its own must follow from what it says. */
-  async function verify(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
+  async function walk(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
     let previous: Buffer = START;
     let after = 0n;
     let count = 0;
     let firstBrokenId: bigint | null = null;
-    while (isWanted()) {
-      const links = await store.chain(organizationId, after, CHAIN_BATCH);
-      for (const link of links) {
-        const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
-        if (!follows) firstBrokenId ??= link.id;
-        previous = link.hash;
+    try {
+      for (;;) {
+        const links = await store.chain(organizationId, after, CHAIN_BATCH);
+        for (const link of links) {
+          const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
+          if (!follows) firstBrokenId ??= link.id;
+          previous = link.hash;
+        }
+        count += links.length;
+        after = links.at(-1)?.id ?? after;
+        if (links.length < CHAIN_BATCH || !isWanted()) return { rows: count, firstBrokenId };
       }
-      count += links.length;
-      after = links.at(-1)?.id ?? after;
-      if (links.length < CHAIN_BATCH) break;
+    } finally {
+      // In the same turn as the end, so that nobody joins a walk that was given up.
+      walks.delete(organizationId);
     }
-    return { rows: count, firstBrokenId };
   }
 
   /** By its name, or by its ID when it is gone; 0 is the deployment itself. */
@@ -181,8 +200,14 @@ function readCursor(text: string | undefined): Place | undefined {
   const said = Buffer.from(text, 'base64url').toString('latin1');
   const [, at = '', number = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z) (\d{1,19})$/.exec(said) ?? [];
   const id = readNumber(number);
-  if (id === undefined || Number.isNaN(Date.parse(at)) || at.startsWith('0000')) {
+  if (id === undefined || !isMoment(at)) {
     throw new AppError('invalid', 'cursor is not one that this server gave');
   }
   return { at, id };
+}
+
+/** Date.parse takes 30 February for a day in March; the database does not know it. */
+function isMoment(at: string): boolean {
+  const ms = Date.parse(at);
+  return !Number.isNaN(ms) && !at.startsWith('0000') && new Date(ms).toISOString().startsWith(at.slice(0, 19));
 }

@@ -93,7 +93,21 @@ export function createMemberRegister({ reads, members, judge, holdingsOf, person
   }
 
   async function addToTeam(organizationId: bigint, teamId: bigint, username: string, actor: Actor): Promise<void> {
-    await addTo(organizationId, teamId, await known(username), actor);
+    const person = await known(username);
+    if (!person.organizations.has(organizationId)) await requireHost(organizationId, teamId, actor);
+    await addTo(organizationId, teamId, person, actor);
+  }
+
+  /** Filling a team does not open the door: that needs a right of its own, or the stewardship that editors have of Viewers. */
+  async function requireHost(organizationId: bigint, teamId: bigint, { id }: Actor): Promise<void> {
+    const [organization, team] = [
+      { type: 'organization', id: organizationId },
+      { type: 'team', id: teamId },
+    ] as const;
+    const isHost =
+      (await judge.holds(id, organizationId, 'can_add_member', organization)) ||
+      (await judge.holds(id, organizationId, 'steward', team));
+    if (!isHost) throw missingRelation('add_member:org');
   }
 
   async function removeFromTeam(teamId: bigint, username: string, actor: Actor): Promise<void> {

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import type { Profile } from '../directory/profile.ts';
 import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import { versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
@@ -28,7 +29,11 @@ export function userRoutes(scope: Scope, register: UserRegister, baseUrl: () => 
       const page = readPage(request.query);
       const { entries, total } = await register.search(request.query.q?.trim() ?? '', page);
       showPage(request, reply, baseUrl(), page, total);
-      return { ok: true, data: entries.map((profile) => presentProfile(profile, baseUrl())) };
+      const { person: caller } = callerOf(request);
+      const seesAddress = (profile: Profile) => caller.isAdmin || caller.id === profile.id;
+      // Whoever knows somebody's name may ask for them; a list of everybody's address is nobody's business.
+      const shown = entries.map((profile) => (seesAddress(profile) ? profile : { ...profile, email: '' }));
+      return { ok: true, data: shown.map((profile) => presentProfile(profile, baseUrl())) };
     },
   );
 

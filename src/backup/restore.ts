@@ -7,6 +7,7 @@ import type { AuditEntry } from '../directory/audit.ts';
 import { AppError } from '../errors.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
+import { readObjects, refuseForeign } from './foreign.store.ts';
 import { type Manifest, schemaOf, tableOf } from './format.ts';
 import { rowsIn } from './inspection.ts';
 import { readSequences, readTables, type Table } from './tables.store.ts';
@@ -67,7 +68,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
         'the database is not empty: nothing was changed; --replace puts the backup in its place',
       );
     }
-    const before = await readTables(query);
+    const before = await readObjects(query);
     const sequences = await readSequences(query);
     await script(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await target.dropEverything(query, script);
@@ -77,7 +78,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
     // Before the rest, because a migration may add rows; and after it, for what the rest has made.
     await target.setSequences(query, manifest.sequences, sequences);
     await applyRest(files, query, script, options.say);
-    target.refuseForeign(before, await readTables(query));
+    refuseForeign(before, await readObjects(query));
     await target.setSequences(query, sequences, await readSequences(query));
     await target.leapAhead(query, former.revision, new Date());
     await appendAudit(query, [entryOf(manifest)]);

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Db, openDb } from '../db/db.ts';
-import { lockFolder } from '../db/lock.ts';
 import { AppError } from '../errors.ts';
 import { askServer, type Tell } from '../operator.ts';
+import { newCopy, removeAbandonedCopies } from './copies.ts';
 
 export interface Source {
   readonly db: Db;
@@ -17,10 +17,6 @@ interface Place {
   readonly DATABASE_URL: string | undefined;
   readonly DATA_DIR: string;
 }
-
-const PREFIX = 'backup-';
-/** A copy that nobody has opened by then was left behind by a command that was killed. */
-const ABANDONED_MS = 600_000;
 
 /** PostgreSQL as it is; the built-in database itself when no server has it, else a copy that its server makes. */
 export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Tell): Promise<Source> {
@@ -52,17 +48,12 @@ export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Tell): 
 
 /** In the server: its files as they are now, for the command that asked, which removes them. */
 export async function copyForBackup(db: Db, dataDir: string, tell: Tell): Promise<void> {
-  if (!db.copyTo) throw new AppError('invalid', 'only the built-in database is copied');
-  removeAbandoned(dataDir);
+  const { copyTo } = db;
+  if (!copyTo) throw new AppError('invalid', 'only the built-in database is copied');
+  removeAbandonedCopies(dataDir, Date.now());
   await refuseFullDisk(dataDir);
-  const folder = mkdtempSync(join(resolve(dataDir), PREFIX));
-  try {
-    const waitedMs = await db.copyTo(join(folder, 'pglite'));
-    tell(JSON.stringify({ folder, waitedMs }));
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
-  }
+  const { folder, result: waitedMs } = await newCopy(dataDir, copyTo);
+  tell(JSON.stringify({ folder, waitedMs }));
 }
 
 async function refuseFullDisk(dataDir: string): Promise<void> {
@@ -76,17 +67,4 @@ async function refuseFullDisk(dataDir: string): Promise<void> {
     'conflict',
     `a backup of a running server needs ${needed} MiB in ${dataDir} for a while: make room, or stop the server`,
   );
-}
-
-function removeAbandoned(dataDir: string): void {
-  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith(PREFIX))) {
-    const folder = join(dataDir, name);
-    if (Date.now() - statSync(folder).mtimeMs < ABANDONED_MS) continue;
-    try {
-      lockFolder(join(folder, 'pglite')).release();
-      rmSync(folder, { recursive: true, force: true });
-    } catch {
-      // Somebody reads it.
-    }
-  }
 }

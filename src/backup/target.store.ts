@@ -1,5 +1,4 @@
 import { type Query, type Script, sql } from '../db/db.ts';
-import { AppError } from '../errors.ts';
 import type { Row } from './format.ts';
 import { named, quote, type Sequence, type Table } from './tables.store.ts';
 
@@ -132,15 +131,4 @@ export async function setSequences(query: Query, ...lists: readonly (readonly Se
 export async function leapAhead(query: Query, former: bigint, now: Date): Promise<void> {
   await query(LEAP_AHEAD, [former, BigInt(now.getTime()) * 1000n]);
   await query(TELL_BUS);
-}
-
-/** Tables that were there before and that no migration makes are somebody else's. */
-export function refuseForeign(before: readonly Table[], after: readonly Table[]): void {
-  const known = new Set(after.map(({ name }) => name));
-  const foreign = before.map(({ name }) => name).filter((name) => !known.has(name));
-  if (foreign.length === 0) return;
-  throw new AppError(
-    'conflict',
-    `the database also holds tables that are not Atrium's (${foreign.join(', ')}): nothing was changed; restore into a database of its own`,
-  );
 }

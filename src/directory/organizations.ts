@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Actor } from './audit.ts';
 import type { Members } from './members.ts';
+import { nameKey } from './names.ts';
 import { nameTaken, requireName } from './people.ts';
 import type { OrganizationDetails, Visibility } from './profile.ts';
 import { BUILT_IN_TEAMS, type NewTeam, type TeamDraft, type Teams } from './teams.ts';
@@ -96,7 +97,8 @@ export function createOrganizations(
       (current) => {
         require(current);
         // The present name in any letter case is its own, also one that is reserved by now.
-        if (name !== undefined && name.toLowerCase() !== current.name.toLowerCase()) requireName(name);
+        const key = name === undefined ? undefined : nameKey(name);
+        if (name !== undefined && (key === '' || key !== nameKey(current.name))) requireName(name);
         return merged(current, input);
       },
       actor,

@@ -43,7 +43,11 @@ let absent: Promise<string> | undefined;
 
 /** As long as a real verification takes, so that time does not tell whether a name exists. */
 export async function verifyAbsentPassword(password: string): Promise<false> {
-  absent ??= hashPassword(randomBytes(16).toString('hex'));
+  // Refused when too many wait: remembered, that would tell names that do not exist from those that do.
+  absent ??= hashPassword(randomBytes(16).toString('hex')).catch((error) => {
+    absent = undefined;
+    throw error;
+  });
   await verifyPassword(password, await absent);
   return false;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { wrongCredential } from './callers.ts';
 import { hashSecret } from './token-text.ts';
 
 export interface SessionDraft {
@@ -6,10 +7,12 @@ export interface SessionDraft {
   readonly accountId: bigint;
   readonly csrf: string;
   readonly expiresAt: Date;
+  readonly passwordHash: string | undefined;
 }
 
 export interface SessionStore {
-  create(draft: SessionDraft): Promise<void>;
+  /** False when the account's password is no longer the one that was shown. */
+  create(draft: SessionDraft): Promise<boolean>;
   remove(hash: Buffer): Promise<void>;
 }
 
@@ -29,11 +32,13 @@ const REMEMBERED = 31 * DAY;
 export function createSessions(store: SessionStore, key: Buffer) {
   return { open, close };
 
-  async function open(accountId: bigint, remember: boolean, now: Date): Promise<Session> {
+  /** With the hash that a password was compared with: it may have been changed while that took its time. */
+  async function open(accountId: bigint, remember: boolean, now: Date, passwordHash?: string): Promise<Session> {
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
     const expiresAt = new Date(now.getTime() + (remember ? REMEMBERED : SHORT));
-    await store.create({ hash: hashSecret(key, text), accountId, csrf, expiresAt });
+    const draft = { hash: hashSecret(key, text), accountId, csrf, expiresAt, passwordHash };
+    if (!(await store.create(draft))) throw wrongCredential();
     return { text, csrf, expiresAt };
   }
 

@@ -155,7 +155,7 @@ export function createAdmission({ callers, relations, usage, brake, queryTokens 
       case 'none':
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
-        const grant = await byToken(credential.text, request.ip, now);
+        const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
         const { person, robotId, scopes } = grant;
         if (robotId !== null && !access.robots) throw new AppError('forbidden', 'robot accounts cannot call this');
         usage.note(grant.tokenId, now);
@@ -175,14 +175,6 @@ export function createAdmission({ callers, relations, usage, brake, queryTokens 
         const { person, csrf } = grant;
         return { person, via: 'session', credentialKey: `p${person.id}`, scopes: ['all'], csrf };
       }
-    }
-  }
-
-  async function byToken(text: string, address: string, now: Date): Promise<TokenGrant> {
-    try {
-      return await callers.byToken(text, now);
-    } catch (error) {
-      throw brake.failedToken(error, text, address);
     }
   }
 

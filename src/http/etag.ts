@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 
@@ -12,11 +13,14 @@ export function requireMatch(request: FastifyRequest, etag: string): void {
 export interface Versioned {
   readonly id: bigint;
   readonly version: number;
+  /** Shown with the thing, but stored with others, whose changes do not raise its version. */
+  readonly roleIds?: readonly bigint[];
 }
 
-/** Depends on the thing and its version only, so that every caller sees the same. */
-export function versionTag({ id, version }: Versioned): string {
-  return `"${id}-${version}"`;
+/** Depends on the thing alone, so that every caller sees the same. */
+export function versionTag({ id, version, roleIds = [] }: Versioned): string {
+  const roles = roleIds.length === 0 ? '' : `-${hash('sha256', roleIds.join(), 'base64url').slice(0, 16)}`;
+  return `"${id}-${version}${roles}"`;
 }
 
 /** The precondition of a request, for whoever sees the thing while nobody else can change it. */

@@ -22,8 +22,9 @@ export function createSignIn(
   async function open(request: SignInRequest, now: Date): Promise<{ person: Person; session: Session }> {
     const person = await callers.byPassword(request.username, request.password);
     refuseUnusable(person);
+    const session = await sessions.open(person.id, request.remember, now, person.passwordHash ?? '');
     await people.signedIn(person.id, now);
-    return { person: { ...person, lastLoginAt: now }, session: await sessions.open(person.id, request.remember, now) };
+    return { person: { ...person, lastLoginAt: now }, session };
   }
 }
 

@@ -1,11 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { callerOf, signedIn } from '../http/access.ts';
+import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { leavingOut } from '../http/left-out.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { AccessToken, NewAccessToken, presentToken, readNewToken } from '../http/token.view.ts';
-import type { AccessTokens } from './tokens.ts';
+import type { AccessTokens, TokenCaller } from './tokens.ts';
 
 const Owner = { username: Type.String() };
 
@@ -27,7 +28,7 @@ export function tokenRoutes(scope: Scope, tokens: AccessTokens, baseUrl: () => s
       },
     },
     async (request, reply) => {
-      const all = await tokens.list(callerOf(request), request.params.username);
+      const all = await tokens.list(whoAsks(request), request.params.username);
       const page = readPage(request.query);
       showPage(request, reply, baseUrl(), page, all.length);
       return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token));
@@ -50,7 +51,7 @@ export function tokenRoutes(scope: Scope, tokens: AccessTokens, baseUrl: () => s
     },
     async (request, reply) => {
       const made = await tokens.create(
-        callerOf(request),
+        whoAsks(request),
         request.params.username,
         readNewToken(request.body),
         new Date(),
@@ -72,8 +73,13 @@ export function tokenRoutes(scope: Scope, tokens: AccessTokens, baseUrl: () => s
       },
     },
     async (request, reply) => {
-      await tokens.remove(callerOf(request), request.params.username, request.params.token);
+      await tokens.remove(whoAsks(request), request.params.username, request.params.token);
       return reply.code(204).send();
     },
   );
+}
+
+function whoAsks(request: FastifyRequest): TokenCaller {
+  const { person, scopes } = callerOf(request);
+  return { person, scopes, actor: actorOf(request) };
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../directory/audit.ts';
 import type { Person } from '../directory/callers.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../directory/token-request.ts';
 import type { Tokens } from '../directory/tokens.ts';
@@ -13,6 +14,7 @@ export interface AccessTokenStore {
 export interface TokenCaller {
   readonly person: Person;
   readonly scopes: readonly string[];
+  readonly actor: Actor;
 }
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
@@ -30,7 +32,7 @@ export function createAccessTokens(store: AccessTokenStore, tokens: Tokens, flus
   async function create(caller: TokenCaller, username: string, wanted: TokenRequest, now: Date) {
     const accountId = await ownerOf(caller, username);
     const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
-    const { id, text } = await tokens.issue({ accountId, ...request });
+    const { id, text } = await tokens.issue({ accountId, actor: caller.actor, ...request });
     const made = (await store.list(accountId)).find((token) => token.id === id);
     if (!made) throw new AppError('internal', 'the token was removed while it was made');
     return { ...made, text };
@@ -39,7 +41,7 @@ export function createAccessTokens(store: AccessTokenStore, tokens: Tokens, flus
   /** By id, or else by name. */
   async function remove(caller: TokenCaller, username: string, idOrName: string): Promise<void> {
     const present = await store.list(await ownerOf(caller, username));
-    await tokens.revoke(findToken(present, idOrName).id);
+    await tokens.revoke(findToken(present, idOrName).id, caller.actor);
   }
 
   async function ownerOf({ person }: TokenCaller, username: string): Promise<bigint> {

@@ -137,12 +137,45 @@ describe('restoring', () => {
       await db.close();
     });
 
-    it(`refuses tables of somebody else on ${driver}`, async () => {
+    it(`refuses to drop what is somebody else's on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
-      await db.query(statement('create table invoices (id int)'));
+      const run = (text: string) => db.query(statement(text));
+      const foreign = [
+        ['create table invoices (id int)', 'table invoices', 'drop table invoices'],
+        ['create view report as select name from account', 'view report', 'drop view report'],
+        [
+          'create materialized view kept as select name from account',
+          'materialized view kept',
+          'drop materialized view kept',
+        ],
+        ['create sequence tickets', 'sequence tickets', 'drop sequence tickets'],
+        [
+          'create function twice(n int) returns int language sql return n * 2',
+          'function twice(integer)',
+          'drop function twice',
+        ],
+        ['create view other.report as select name from account', 'view other.report', 'drop view other.report'],
+        [
+          'create table other.notes (id int, account_id bigint references account)',
+          'constraint notes_account_id_fkey on table other.notes',
+          'drop table other.notes',
+        ],
+      ] as const;
+      await run('create schema other');
+      // What does not depend on ours, and stands elsewhere, stays as it is.
+      await run('create table other.own (id serial primary key, name text default now()::text)');
       const content = await contentOf(db);
-      await assert.rejects(restoreFrom(whole, db, true), /not Atrium's \(invoices\): nothing was changed/);
+      for (const [make, name, drop] of foreign) {
+        await run(make);
+        await assert.rejects(restoreFrom(whole, db, true), ({ message }: Error) => {
+          assert.ok(message.includes(`what is not Atrium's (${name}): nothing was changed`), message);
+          return true;
+        });
+        await run(drop);
+      }
       assert.deepEqual(await contentOf(db), content);
+      await restoreFrom(whole, db, true);
+      assert.deepEqual(await run('select count(*)::int as count from other.own'), [{ count: 0 }]);
       await db.close();
     });
 

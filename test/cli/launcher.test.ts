@@ -22,6 +22,11 @@ describe('bin/atrium.mjs', () => {
     const { stdout } = await run(older ?? '', [program, 'version']);
     assert.match(stdout, /^node: +v24\./m);
     await assert.rejects(run(older ?? '', [program, 'nonsense']), (error: { code?: number }) => error.code === 2);
+    const odd = '$(id) & "two words" %PATH%';
+    await assert.rejects(
+      run(older ?? '', [program, odd]),
+      ({ stderr }: { stderr?: string }) => !!stderr?.includes(JSON.stringify(odd)),
+    );
   });
 
   it("runs what needs the server's own machine with the server's own settings", async () => {

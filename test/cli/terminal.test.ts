@@ -74,6 +74,20 @@ describe('on a terminal', { skip }, () => {
     );
   });
 
+  it('documents steer it no more than tables do, and are exact elsewhere', async () => {
+    const odd = 'a\u009b31mb\u202ec';
+    const made = await house.as('ann')('POST', '/authz/roles?org=acme', { name: odd, permissions: [] });
+    assert.equal(made.status, 201, made.text);
+    for (const line of ['audit --export', 'role export', 'role export --json', 'role list --yaml']) {
+      const { seen } = await onTerminal(`atrium ${line}`);
+      assert.ok(!/[\u0080-\u009f\u202a-\u202e]/.test(seen) && seen.includes('a\\u009b31mb\\u202ec'), line);
+    }
+    for (const line of ['audit --export', 'role list --yaml']) {
+      assert.ok((await onTerminal(`atrium ${line} | cat`)).seen.includes(odd), line);
+    }
+    await house.as('ann')('DELETE', `/authz/roles/${made.body.id}?org=acme`);
+  });
+
   it('what is lost is asked about', async () => {
     await onTerminal('atrium team create shortlived');
     const no = await onTerminal('atrium team delete shortlived', [[/Delete the team shortlived\? Type yes: /, 'no\n']]);

@@ -191,6 +191,25 @@ describe('members', () => {
     assert.equal((await house.as('bob')('DELETE', `${viewers}/fan01`)).status, 204);
   });
 
+  it('whoever fills teams moves members about, and lets no stranger in', async () => {
+    const { name } = await makeHolder(house, ['manage team members'].map(orgPermission));
+    const made = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'guests', permission: 'none' });
+    const guests = `/teams/${made.body.id}/members`;
+    for (const path of [`${guests}/fan03`, `/teams/${id.team('Viewers')}/members/fan03`]) {
+      await assertRefused(house, {
+        who: name,
+        send: ['PUT', path],
+        status: 403,
+        message: 'missing relation add_member:org',
+      });
+    }
+    assert.equal((await house.as('ann')('GET', '/orgs/acme/members/fan03')).status, 404);
+    assert.equal((await house.as(name)('PUT', `${guests}/cat`)).status, 204);
+    assert.equal((await house.as('root')('PUT', `${guests}/fan03`)).status, 204);
+    assert.equal((await house.as(name)('DELETE', `${guests}/fan03`)).status, 204);
+    assert.equal((await house.as('ann')('DELETE', `/teams/${made.body.id}`)).status, 204);
+  });
+
   it('nobody brings somebody, themselves included, further than they got themselves', async () => {
     const bring = ['add members', 'remove members', 'manage team members'].map(orgPermission);
     const { name } = await makeHolder(house, bring);

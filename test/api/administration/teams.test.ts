@@ -89,7 +89,13 @@ for (const driver of DRIVERS) {
       const may = () => allowedTo(house, member.name, 'organization', org.id, org.name);
       const path = `/teams/${team}/roles`;
       assert.deepEqual((await call('GET', path)).body, []);
+      const tagNow = async () => (await call('GET', `/teams/${team}`)).headers.get('etag') ?? '';
+      const bare = await tagNow();
       assert.equal((await call('PUT', `${path}/${role}`)).status, 204);
+      const full = await tagNow();
+      assert.notEqual(full, bare, 'the roles are part of what is shown');
+      assert.equal((await call('PATCH', `/teams/${team}`, { description: 'x' }, { 'If-Match': bare })).status, 412);
+      assert.equal((await call('PATCH', `/teams/${team}`, { description: 'x' }, { 'If-Match': full })).status, 200);
       assert.equal((await call('PUT', `${path}/${role}`)).status, 204);
       assert.ok((await may()).includes('can_edit'));
       const [given] = (await call('GET', path)).body;
@@ -97,7 +103,9 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await call('GET', `/teams/${team}`)).body.role_ids, [role]);
       const stale = { 'If-Match': `"${role}-1"` };
       assert.equal((await call('DELETE', `${path}/${role}`, undefined, stale)).status, 412);
+      const before = await tagNow();
       assert.equal((await call('DELETE', `${path}/${role}`)).status, 204);
+      assert.notEqual(await tagNow(), before);
       assert.equal((await call('DELETE', `${path}/${role}`)).status, 404);
       assert.deepEqual(await may(), ['can_view', 'can_leave']);
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/credential.ts';
+import { createSignIn } from '../../../src/user/sign-in.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
 import { DRIVERS } from '../../support/db.ts';
@@ -87,6 +88,35 @@ for (const driver of DRIVERS) {
       assert.deepEqual(brokenLinks(await auditOf(house.house.db, 0n)), []);
     });
 
+    it('a new password ends also what was opened with the old one while it came', async () => {
+      const { callers, people, sessions } = house.house;
+      const root = house.as('root');
+      await root('POST', '/admin/users', { username: 'slow', email: 'slow@example.com', password: PASSWORD });
+      const changedMeanwhile = {
+        async byPassword(login: string, password: string) {
+          const person = await callers.byPassword(login, password);
+          assert.equal((await root('PATCH', '/admin/users/slow', { password: `${PASSWORD} 2` })).status, 200);
+          return person;
+        },
+      };
+      const signIn = createSignIn(changedMeanwhile, people, sessions);
+      const request = { username: 'slow', password: PASSWORD, remember: false };
+      await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
+
+      for (let round = 0; round < 4; round++) {
+        const [old, next] = [`${PASSWORD} ${round + 2}`, `${PASSWORD} ${round + 3}`];
+        const opening = createSignIn(callers, people, sessions).open({ ...request, password: old }, new Date());
+        const [opened, changed] = await Promise.allSettled([
+          opening,
+          root('PATCH', '/admin/users/slow', { password: next }),
+        ]);
+        assert.equal(changed.status === 'fulfilled' && changed.value.status, 200);
+        if (opened.status !== 'fulfilled') continue;
+        const cookie = { Cookie: `${SESSION_COOKIE}=${opened.value.session.text}` };
+        assert.equal((await house.call('GET', '/api/v1/user', undefined, cookie)).status, 401);
+      }
+    });
+
     it('one who is deactivated or prohibited can do nothing from that moment on, by any credential', async () => {
       const root = house.as('root');
       const { body } = await root('POST', '/admin/users', {
@@ -129,6 +159,15 @@ for (const driver of DRIVERS) {
       const found = await house.as('eve')('GET', '/users/search?q=ARCH');
       assert.deepEqual([found.body.ok, found.body.data.length, found.body.data[0].login], [true, 1, 'ann']);
       assert.equal(found.body.data[0].is_admin, false);
+      const address = async (who: string) =>
+        (await house.as(who)('GET', '/users/search?q=ARCH')).body.data.map((user: { email: string }) => user.email);
+      for (const [who, email] of [
+        ['eve', ''],
+        ['ann', 'ann@example.com'],
+        ['root', 'ann@example.com'],
+      ] as const)
+        assert.deepEqual(await address(who), [email], who);
+      assert.equal((await house.as('eve')('GET', '/users/ann')).body.email, 'ann@example.com');
       const fans = await house.as('eve')('GET', '/users/search?q=fan&limit=10&page=2');
       assert.deepEqual([fans.body.data.length, fans.headers.get('x-total-count')], [10, '45']);
       for (const q of ['example.com', '%25', 'acme'])

@@ -68,6 +68,25 @@ describe('guessing passwords', () => {
     for (let time = 0; time < 8; time++) assert.equal((await signIn('mia', secret('mia'))).status, 403);
   });
 
+  it('over many names is stopped for the address, by Basic and by signing in', async () => {
+    const basic = (pair: string) => ({
+      Authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
+      'X-Forwarded-For': '192.0.2.77',
+    });
+    const user = (pair: string) => house.as()('GET', '/user', undefined, basic(pair));
+    const many = <T>(length: number, one: (at: number) => Promise<T>) =>
+      Promise.all(Array.from({ length }, (_, at) => one(at)));
+    const guesses = await many(75, (at) => user(`nobody${at}:x`));
+    const heard = guesses.filter(({ status }) => status === 401).length;
+    // One comes back every six seconds, and hashing fifty takes some.
+    assert.ok(heard >= 50 && heard < 75, `${heard} guesses`);
+    const stopped = guesses.find(({ status }) => status !== 401);
+    assert.deepEqual([stopped?.status, stopped?.body.message], [429, 'too many failed attempts, try again later']);
+    const signIns = await many(25, (at) => signIn(`nobody${at}`, 'x', '192.0.2.77'));
+    assert.ok(signIns.some(({ status }) => status === 429));
+    assert.equal((await signIn('bob', secret('bob'), '192.0.2.78')).status, 200);
+  });
+
   it('does not slow down the others: hashing is off the event loop', async () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
@@ -118,15 +137,59 @@ describe('the brake', () => {
     await assert.rejects(fourth, { kind: 'limited' });
   });
 
-  it('on tokens lets a scanner guess a thousand, and minds no text that is no token', () => {
+  it('on an address lets ten times as many failures through as on a name, however many names there are', async () => {
+    const brake = createBrake(2);
+    const wrong = () => Promise.reject(wrongCredential());
+    for (let at = 0; at < 20; at++)
+      await assert.rejects(brake.password(`n${at}`, 'a', wrong), { kind: 'unauthenticated' });
+    await assert.rejects(brake.password('n20', 'a', right), { kind: 'limited' });
+    assert.equal(await brake.password('n20', 'b', right), 'in');
+    // Being right costs nothing, alone or in a crowd; neither does being held back for one's name.
+    const crowd = Array.from({ length: 50 }, (_, at) => brake.password(`m${at}`, 'b', right));
+    assert.deepEqual(new Set(await Promise.all(crowd)), new Set(['in']));
+    for (let at = 0; at < 2; at++) await assert.rejects(brake.password('ann', 'b', wrong), { kind: 'unauthenticated' });
+    for (let at = 0; at < 50; at++) await assert.rejects(brake.password('ann', 'b', wrong), { kind: 'limited' });
+    assert.equal(await brake.password('bob', 'b', right), 'in');
+  });
+
+  it('on tokens lets a scanner guess a thousand, and then asks nobody any more', async () => {
     const brake = createBrake(1);
-    const error = wrongCredential();
-    for (let guess = 0; guess < 1500; guess++) assert.equal(brake.failedToken(error, 'nonsense', 'a'), error);
-    const text = mintToken();
-    for (let guess = 0; guess < 1000; guess++) assert.equal(brake.failedToken(error, text, 'a'), error);
-    assert.equal((brake.failedToken(error, text, 'a') as AppError).kind, 'limited');
-    assert.equal(brake.failedToken(error, text, 'b'), error);
-    const ours = new AppError('unavailable', 'the database does not answer');
-    assert.equal(brake.failedToken(ours, text, 'a'), ours);
+    let asked = 0;
+    const wrong = () => {
+      asked++;
+      return Promise.reject(wrongCredential());
+    };
+    const broken = () => Promise.reject(new AppError('unavailable', 'the database does not answer'));
+    for (let time = 0; time < 1500; time++) await assert.rejects(brake.token('a', broken), { kind: 'unavailable' });
+    await Promise.allSettled(Array.from({ length: 1500 }, () => brake.token('a', wrong)));
+    // It grows back meanwhile, by three a second.
+    assert.ok(asked >= 1000 && asked < 1050, `${asked} asked`);
+    const late = await Promise.allSettled(Array.from({ length: 100 }, () => brake.token('a', wrong)));
+    assert.ok(late.some((one) => one.status === 'rejected' && one.reason.kind === 'limited'));
+    assert.equal(await brake.token('b', right), 'in');
+  });
+});
+
+describe('guessing tokens', () => {
+  let house: TestHouse;
+  before(async () => {
+    house = await openTestHouse({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  });
+  after(() => house.close());
+
+  it('is stopped before the database is asked; a token in use, and a text that is none, are not minded', async () => {
+    const call = (text: string) =>
+      house.as()('GET', '/user', undefined, { Authorization: `token ${text}`, 'X-Forwarded-For': '192.0.2.9' });
+    const used = house.world.users.ann?.token ?? '';
+    assert.equal((await call(used)).status, 200);
+    for (let guess = 0; guess < 1050; guess += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => call(mintToken())));
+      if (guess < 1000) for (const { status } of answers) assert.equal(status, 401);
+    }
+    const late = await Promise.all(Array.from({ length: 100 }, () => call(mintToken())));
+    const refused = late.find(({ status }) => status === 429);
+    assert.equal(refused?.body.message, 'too many failed attempts, try again later');
+    assert.equal((await call('nonsense')).status, 401);
+    assert.equal((await call(used)).status, 200);
   });
 });

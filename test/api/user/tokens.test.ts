@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { auditOf } from '../../support/audit.ts';
 import { DRIVERS } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
@@ -134,6 +135,36 @@ for (const driver of DRIVERS) {
       for (const name of ['nobody', 'acme', '%E2%84%AAat']) {
         assert.equal((await house.as('root')('GET', `/users/${name}/tokens`)).status, 404, name);
       }
+    });
+
+    it('are on record with who made and revoked them, and never with their text', async () => {
+      const cat = house.world.users.cat?.id ?? 0n;
+      const texts: string[] = [];
+      for (const [by, name] of [
+        ['root', 'for cat'],
+        ['cat', 'for herself'],
+      ] as const) {
+        const made = await make(by, { name, scopes: ['read:user'] }, asPassword(by), 'cat');
+        texts.push(made.body.sha1);
+        assert.equal((await house.as(by)('DELETE', `/users/cat/tokens/${made.body.id}`)).status, 204);
+        const rows = (await auditOf(house.house.db, cat)).filter(({ object_id }) => object_id === BigInt(made.body.id));
+        assert.deepEqual(
+          rows.map(({ actor_name, action, object_type }) => [actor_name, action, object_type]),
+          [
+            [by, 'token.create', 'token'],
+            [by, 'token.delete', 'token'],
+          ],
+        );
+        assert.deepEqual(JSON.parse(rows[0]?.after ?? ''), {
+          name,
+          robotId: null,
+          scopes: ['read:user'],
+          expiresAt: null,
+        });
+        assert.deepEqual(JSON.parse(rows[1]?.before ?? ''), { name, robotId: null, scopes: ['read:user'] });
+      }
+      const written = (await auditOf(house.house.db, cat)).map(({ before, after }) => `${before} ${after}`).join();
+      for (const text of texts) assert.ok(!written.includes(text) && !written.includes(text.slice(-8)));
     });
   });
 }
