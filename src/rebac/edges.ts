@@ -15,7 +15,7 @@ const CONDITIONAL = 7;
 export class Edges {
   readonly #rows = new Rows(STRIDE);
   readonly #sets = new RelationSets();
-  readonly #index = new Buckets();
+  readonly #index = new Buckets(1);
 
   get length(): number {
     return this.#rows.length;

@@ -21,7 +21,7 @@ const USERSETS = 7;
 export class Nodes {
   readonly rows = new Rows(STRIDE);
   readonly #names = new Names();
-  readonly #buckets = new Buckets();
+  readonly #buckets = new Buckets(2);
   /** Kinds below this have a name; those above are usersets and are found through their object. */
   readonly #namedKinds: number;
 

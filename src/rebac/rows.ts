@@ -45,10 +45,16 @@ export class Rows {
 /** A hash index over rows: heads by bucket, the chain in a column of the rows themselves. */
 export class Buckets {
   heads: Int32Array = new Int32Array(16).fill(-1);
+  readonly #room: number;
+
+  /** @param room how many buckets there are at least for a row: the more, the seldomer are two in one */
+  constructor(room: number) {
+    this.#room = room;
+  }
 
   /** True when the index has become too narrow and was emptied: every row must be inserted again. */
   widen(rows: number): boolean {
-    if (rows <= this.heads.length) return false;
+    if (rows * this.#room <= this.heads.length) return false;
     this.heads = new Int32Array(this.heads.length * 2).fill(-1);
     return true;
   }
