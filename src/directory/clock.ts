@@ -57,6 +57,7 @@ export interface Clock {
 /** Before the first reading. What was remembered by then may be of any moment, so it is forgotten, not patched. */
 const NEVER = -1n;
 const NO_CHANGES = 2n ** 63n - 1n;
+const MOST_TURNS = 5;
 
 /**
  * The one clock. A request waits for a reading of the revision that began after the request arrived; requests that
@@ -94,17 +95,28 @@ export function createClock(store: ClockStore): Clock {
       done();
       return;
     }
-    if (waiting.push(done) === 1 && !isReading) setImmediate(begin);
+    if (waiting.push(done) === 1 && !isReading) gather();
   }
 
-  /** The next reading: after the one under way, else at the end of this turn, so that a whole wave shares it. */
+  /**
+   * The next reading begins after the one under way, and while every turn of the event loop brings more requests a few
+   * turns later: twice as many share it then, and waking the database is dear.
+   */
+  function gather(turns = MOST_TURNS): void {
+    const before = waiting.length;
+    setImmediate(() => {
+      if (waiting.length > before && turns > 1) gather(turns - 1);
+      else begin();
+    });
+  }
+
   function begin(): void {
     const wave = waiting;
     waiting = [];
     isReading = true;
     const finish = (error?: unknown) => {
       isReading = false;
-      if (waiting.length > 0) setImmediate(begin);
+      if (waiting.length > 0) gather();
       for (const done of wave) tell(done, error);
     };
     read().then(() => finish(), finish);

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as oneTurn } from 'node:timers/promises';
 import { type Change, type ClockStore, createClock, type News } from '../../src/directory/clock.ts';
+
+/** More turns of the event loop than a reading waits for others. */
+async function turn(): Promise<void> {
+  for (let turns = 0; turns < 8; turns++) await oneTurn();
+}
 
 /** A database that answers when the test says so, with the moment at which it was asked. */
 function slowStore({ onlyWriter = false } = {}) {
@@ -54,6 +59,25 @@ describe('the clock', () => {
     await Promise.all(wave);
     assert.equal(clock.questions, 1);
     assert.equal(clock.revision, 5n);
+  });
+
+  it('waits for those who come a few turns later, and not for ever', async () => {
+    const { store, asked } = slowStore();
+    const clock = createClock(store);
+    const coming = [clock.current(), clock.current()];
+    for (let turns = 0; asked.length === 0 && turns < 20; turns++) {
+      await oneTurn();
+      if (asked.length === 0) coming.push(clock.current());
+    }
+    assert.equal(asked.length, 1);
+    assert.ok(coming.length > 4 && coming.length < 10, `${coming.length} shared it`);
+    asked[0]?.answer();
+    await Promise.all(coming);
+    const alone = clock.current();
+    await oneTurn();
+    assert.equal(asked.length, 2, 'whoever is alone does not wait');
+    asked[1]?.answer();
+    await alone;
   });
 
   it('calls back everybody of a wave, whatever one of them does', async (t) => {

