@@ -158,8 +158,9 @@ describe('a contract that a marketplace made', () => {
   });
   after(() => house.close());
 
-  async function bind(id: string, installerId = installer) {
-    const bound = await house.notify('B', { eventType: 'BIND', applicationId: id, bindingInfo: { installerId } });
+  async function bind(id: string, installerId = installer, when: { eventTime?: string } = {}) {
+    const event = { eventType: 'BIND', applicationId: id, bindingInfo: { installerId }, ...when };
+    const bound = await house.notify('B', event);
     assert.equal(bound.status, 200, bound.text);
     return bound;
   }
@@ -202,6 +203,8 @@ describe('a contract that a marketplace made', () => {
     const failed = { eventType: 'DELETE', ...about, provisioningState: 'Failed' };
     assert.equal((await house.notify('B', failed)).status, 200);
     await bind(application, installer);
+    assert.equal((await house.as(login)('GET', path)).body.revoked, true, 'by a bind that is told again');
+    await bind(application, installer, { eventTime: new Date().toISOString() });
     const back = await house.as(login)('GET', path);
     assert.equal(back.body.revoked, false);
     assert.notEqual(back.headers.get('etag'), revoked.headers.get('etag'));
