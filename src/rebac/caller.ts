@@ -156,8 +156,8 @@ export class Caller {
 
   /** Marks take memory only once a caller with a large closure has come. */
   #markAll(): void {
-    const { length } = this.#graph.nodes;
-    if (this.#marks.length < length) this.#marks = new Uint32Array(Math.ceil(length * 1.05));
+    const { end } = this.#graph.nodes;
+    if (this.#marks.length < end) this.#marks = new Uint32Array(Math.ceil(end * 1.05));
     for (let i = 0; i < this.count; i++) this.#marks[this.nodes[i] as number] = this.#epoch;
   }
 

@@ -1,7 +1,6 @@
 import { RelationSets } from './relation-sets.ts';
-import { Buckets, Rows } from './rows.ts';
+import { Buckets, ROW, type Rows } from './rows.ts';
 
-const STRIDE = 8;
 const SUBJECT = 0;
 const OBJECT = 1;
 const SET = 2;
@@ -13,16 +12,21 @@ const CONDITIONAL = 7;
 
 /** One edge for all tuples from one subject to one object, found by that pair. */
 export class Edges {
-  readonly #rows = new Rows(STRIDE);
+  readonly #rows: Rows;
   readonly #sets = new RelationSets();
-  readonly #index = new Buckets(1);
+  readonly #index: Buckets;
 
-  get length(): number {
-    return this.#rows.length;
+  constructor(rows: Rows) {
+    this.#rows = rows;
+    this.#index = new Buckets(rows, CHAIN, 1);
+  }
+
+  get count(): number {
+    return this.#index.count;
   }
 
   get bytes(): number {
-    return this.#rows.bytes + this.#index.bytes + this.#sets.bytes;
+    return this.#index.bytes + this.#sets.bytes;
   }
 
   /** The edge between two nodes, or -1. */
@@ -31,7 +35,7 @@ export class Edges {
     const { heads } = this.#index;
     let edge = heads[hashPair(subject, object) & (heads.length - 1)] as number;
     while (edge !== -1) {
-      const row = edge * STRIDE;
+      const row = edge * ROW;
       if (cells[row] === subject && cells[row + OBJECT] === object) return edge;
       edge = cells[row + CHAIN] as number;
     }
@@ -41,7 +45,7 @@ export class Edges {
   /** Appends an edge that is not there yet, in front of the two lists that it belongs to. */
   push(subject: number, object: number, nextIn: number, nextOut: number): number {
     const edge = this.#rows.push();
-    const row = edge * STRIDE;
+    const row = edge * ROW;
     const { cells } = this.#rows;
     cells[row + SUBJECT] = subject;
     cells[row + OBJECT] = object;
@@ -49,37 +53,36 @@ export class Edges {
     cells[row + NEXT_IN] = nextIn;
     cells[row + NEXT_OUT] = nextOut;
     cells[row + CONDITIONAL] = 0;
-    if (this.#index.widen(this.length)) for (let each = 0; each < this.length; each++) this.#insert(each);
-    else this.#insert(edge);
+    this.#index.enter(edge, this.#hashOf);
     return edge;
   }
 
   subject(edge: number): number {
-    return this.#rows.cells[edge * STRIDE + SUBJECT] as number;
+    return this.#rows.cells[edge * ROW + SUBJECT] as number;
   }
 
   object(edge: number): number {
-    return this.#rows.cells[edge * STRIDE + OBJECT] as number;
+    return this.#rows.cells[edge * ROW + OBJECT] as number;
   }
 
   /** The relations that tuples without condition state, ascending. */
   relations(edge: number): readonly number[] {
-    return this.#sets.members[this.#rows.cells[edge * STRIDE + SET] as number] as readonly number[];
+    return this.#sets.members[this.#rows.cells[edge * ROW + SET] as number] as readonly number[];
   }
 
   /** How many of its tuples have a condition. */
   conditional(edge: number): number {
-    return this.#rows.cells[edge * STRIDE + CONDITIONAL] as number;
+    return this.#rows.cells[edge * ROW + CONDITIONAL] as number;
   }
 
   /** The next edge into the same object; -1 ends. */
   nextIn(edge: number): number {
-    return this.#rows.cells[edge * STRIDE + NEXT_IN] as number;
+    return this.#rows.cells[edge * ROW + NEXT_IN] as number;
   }
 
   /** The next edge out of the same subject; -1 ends. */
   nextOut(edge: number): number {
-    return this.#rows.cells[edge * STRIDE + NEXT_OUT] as number;
+    return this.#rows.cells[edge * ROW + NEXT_OUT] as number;
   }
 
   /** The first of its tuples, or -1 when all have gone. */
@@ -104,16 +107,7 @@ export class Edges {
     this.#rows.set(edge, CONDITIONAL, this.conditional(edge) + 1);
   }
 
-  trim(): void {
-    this.#rows.trim();
-  }
-
-  #insert(edge: number): void {
-    const { heads } = this.#index;
-    const bucket = hashPair(this.subject(edge), this.object(edge)) & (heads.length - 1);
-    this.#rows.set(edge, CHAIN, heads[bucket] as number);
-    heads[bucket] = edge;
-  }
+  readonly #hashOf = (edge: number): number => hashPair(this.subject(edge), this.object(edge));
 }
 
 function hashPair(subject: number, object: number): number {

@@ -2,7 +2,7 @@ import type { Condition, Context } from './condition.ts';
 import { Edges } from './edges.ts';
 import type { Kind, Model } from './model.ts';
 import { GRANTS, LINKS, Nodes, REACHES, USES } from './nodes.ts';
-import { Rows } from './rows.ts';
+import { ROW, Rows } from './rows.ts';
 import { type Entry, type Reference, type Tuple, TupleReader } from './tuple.ts';
 
 /** Columns of a tuple: where it lies, its relation, and the next of its source and of its edge. */
@@ -31,7 +31,12 @@ export class Graph {
   /** What was read ahead is kept, since a read without use might be left out. */
   warmed = 0;
   nodes: Nodes;
-  edges = new Edges();
+  edges: Edges;
+  /**
+   * Nodes and edges lie in one array in the order in which they came: as a rule that of a node is followed by its first edge, so
+   * that one read of main memory brings both.
+   */
+  #rows = new Rows(ROW);
   #tuples = new Rows(4);
   #freeTuple = -1;
   #sources = new Map<string, number>();
@@ -41,7 +46,8 @@ export class Graph {
 
   constructor(model: Model) {
     this.model = model;
-    this.nodes = new Nodes(model.types.length * 2);
+    this.nodes = new Nodes(this.#rows);
+    this.edges = new Edges(this.#rows);
   }
 
   /** How many tuples count; each source counts its own. */
@@ -56,7 +62,7 @@ export class Graph {
   /** What this graph holds in memory, to a few per cent; for a cache that is bounded in bytes. */
   get bytes(): number {
     const aside = this.#sources.size * 100 + this.#conditions.size * 400 + 4000;
-    return this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + aside;
+    return this.#rows.bytes + this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + aside;
   }
 
   /** Enters many tuples at once, each under its own source. */
@@ -64,8 +70,8 @@ export class Graph {
     const reader = new TupleReader(this.model);
     for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
     this.revision++;
+    this.#rows.trim();
     this.nodes.trim();
-    this.edges.trim();
     this.#tuples.trim();
   }
 
@@ -75,7 +81,7 @@ export class Graph {
     const reader = new TupleReader(this.model);
     for (const tuple of tuples) this.#add(source, tuple, reader.read(tuple));
     this.revision++;
-    if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.length) this.#rebuild();
+    if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.count) this.#rebuild();
   }
 
   /** All tuples of a source, as they came in but for those that the model refused. */
@@ -204,6 +210,7 @@ export class Graph {
   #rebuild(): void {
     const fresh = new Graph(this.model);
     fresh.load(this.#all());
+    this.#rows = fresh.#rows;
     this.nodes = fresh.nodes;
     this.edges = fresh.edges;
     this.#tuples = fresh.#tuples;

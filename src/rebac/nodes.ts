@@ -1,8 +1,7 @@
 import { hashName, hashNumber, Names, numberIn } from './names.ts';
-import { Buckets, Rows } from './rows.ts';
+import { Buckets, ROW, type Rows } from './rows.ts';
 
 /** Columns of a node. `REF` is the name of an object (a number, or where its text lies), or the object of a userset. */
-const STRIDE = 8;
 const KIND = 0;
 const REF = 1;
 const CHAIN = 2;
@@ -19,31 +18,31 @@ const USERSETS = 7;
 
 /** Everything that can stand left or right of a relation, as an integer: objects, `type:*`, and usersets. */
 export class Nodes {
-  readonly rows = new Rows(STRIDE);
+  readonly rows: Rows;
   readonly #names = new Names();
-  readonly #buckets = new Buckets(2);
-  /** Kinds below this have a name; those above are usersets and are found through their object. */
-  readonly #namedKinds: number;
+  readonly #buckets: Buckets;
 
-  constructor(namedKinds: number) {
-    this.#namedKinds = namedKinds;
+  constructor(rows: Rows) {
+    this.rows = rows;
+    this.#buckets = new Buckets(rows, CHAIN, 2);
   }
 
-  get length(): number {
+  /** No node has this number or a higher one. */
+  get end(): number {
     return this.rows.length;
   }
 
   kind(node: number): number {
-    return this.rows.cells[node * STRIDE] as number;
+    return this.rows.cells[node * ROW] as number;
   }
 
   /** The object that a userset is of. */
   base(userset: number): number {
-    return this.rows.cells[userset * STRIDE + REF] as number;
+    return this.rows.cells[userset * ROW + REF] as number;
   }
 
   first(node: number, list: number): number {
-    return this.rows.cells[node * STRIDE + list] as number;
+    return this.rows.cells[node * ROW + list] as number;
   }
 
   /** The first node in the bucket of a name: as a rule the one that is meant. */
@@ -62,7 +61,7 @@ export class Nodes {
     const hash = number === 0 ? hashName(kind, text, from, to) : hashNumber(kind, number);
     let node = heads[hash & (heads.length - 1)] as number;
     while (node !== -1) {
-      const row = node * STRIDE;
+      const row = node * ROW;
       const ref = cells[row + REF] as number;
       if (cells[row] === kind && (number === 0 ? ref >= 0 && this.#names.same(ref, text, from, to) : ref === number))
         return node;
@@ -77,14 +76,13 @@ export class Nodes {
     const node = this.rows.push();
     this.rows.set(node, KIND, kind);
     this.rows.set(node, REF, numberIn(text, from, to) || this.#names.write(text, from, to));
-    if (this.#buckets.widen(this.length)) for (let each = 0; each < this.length; each++) this.#insert(each);
-    else this.#insert(node);
+    this.#buckets.enter(node, this.#hashOf);
     return node;
   }
 
   /** The first userset of an object, or the one after a userset; -1 ends. */
   nextUserset(node: number): number {
-    return this.rows.cells[node * STRIDE + USERSETS] as number;
+    return this.rows.cells[node * ROW + USERSETS] as number;
   }
 
   findUserset(object: number, kind: number): number {
@@ -111,22 +109,17 @@ export class Nodes {
   }
 
   trim(): void {
-    this.rows.trim();
     this.#names.trim();
   }
 
   get bytes(): number {
-    return this.rows.bytes + this.#buckets.bytes + this.#names.bytes;
+    return this.#buckets.bytes + this.#names.bytes;
   }
 
-  #insert(node: number): void {
-    const kind = this.kind(node);
-    if (kind >= this.#namedKinds) return;
-    const { heads } = this.#buckets;
+  readonly #hashOf = (node: number): number => {
     const ref = this.rows.get(node, REF);
-    const name = ref < 0 ? '' : this.#names.read(ref);
-    const bucket = (ref < 0 ? hashNumber(kind, ref) : hashName(kind, name, 0, name.length)) & (heads.length - 1);
-    this.rows.set(node, CHAIN, heads[bucket] as number);
-    heads[bucket] = node;
-  }
+    if (ref < 0) return hashNumber(this.kind(node), ref);
+    const name = this.#names.read(ref);
+    return hashName(this.kind(node), name, 0, name.length);
+  };
 }

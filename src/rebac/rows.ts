@@ -1,3 +1,6 @@
+/** The length of a row of nodes and edges: two of them fill a cache line. */
+export const ROW = 8;
+
 /** Rows of integers in one growing array: a row lies in one cache line, and nothing in it is seen by the garbage collector. */
 export class Rows {
   readonly stride: number;
@@ -6,7 +9,7 @@ export class Rows {
 
   constructor(stride: number, capacity = 16) {
     this.stride = stride;
-    this.cells = new Int32Array(stride * capacity);
+    this.cells = aligned(stride * capacity);
   }
 
   /** A new row, all -1. */
@@ -32,34 +35,65 @@ export class Rows {
   }
 
   get bytes(): number {
-    return this.cells.byteLength;
+    return this.cells.buffer.byteLength;
   }
 
   #resize(rows: number): void {
-    const grown = new Int32Array(rows * this.stride);
+    const grown = aligned(rows * this.stride);
     grown.set(this.cells.subarray(0, Math.min(this.cells.length, grown.length)));
     this.cells = grown;
   }
 }
 
-/** A hash index over rows: heads by bucket, the chain in a column of the rows themselves. */
+/** A large block begins 16 bytes behind a page, where every other row would lie in two cache lines; 48 further on none does. */
+function aligned(cells: number): Int32Array {
+  return new Int32Array(new ArrayBuffer(cells * 4 + 64), 48, cells);
+}
+
+/** A hash index over some of the rows: heads by bucket, the chain in a column of the rows themselves. */
 export class Buckets {
   heads: Int32Array = new Int32Array(16).fill(-1);
+  readonly #rows: Rows;
+  readonly #chain: number;
   readonly #room: number;
+  #count = 0;
 
   /** @param room how many buckets there are at least for a row: the more, the seldomer are two in one */
-  constructor(room: number) {
+  constructor(rows: Rows, chain: number, room: number) {
+    this.#rows = rows;
+    this.#chain = chain;
     this.#room = room;
   }
 
-  /** True when the index has become too narrow and was emptied: every row must be inserted again. */
-  widen(rows: number): boolean {
-    if (rows * this.#room <= this.heads.length) return false;
-    this.heads = new Int32Array(this.heads.length * 2).fill(-1);
-    return true;
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Enters a row, and where the index has become too narrow all others again. */
+  enter(row: number, hashOf: (row: number) => number): void {
+    if (++this.#count * this.#room > this.heads.length) this.#widen(hashOf);
+    this.#insert(row, hashOf(row));
   }
 
   get bytes(): number {
     return this.heads.byteLength;
+  }
+
+  #widen(hashOf: (row: number) => number): void {
+    const before = this.heads;
+    this.heads = new Int32Array(before.length * 2).fill(-1);
+    for (const head of before) {
+      for (let row = head; row !== -1; ) {
+        const next = this.#rows.get(row, this.#chain);
+        this.#insert(row, hashOf(row));
+        row = next;
+      }
+    }
+  }
+
+  #insert(row: number, hash: number): void {
+    const bucket = hash & (this.heads.length - 1);
+    this.#rows.set(row, this.#chain, this.heads[bucket] as number);
+    this.heads[bucket] = row;
   }
 }
