@@ -60,3 +60,20 @@ export async function measurement(admin: string, name: string): Promise<number> 
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))];
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
+
+/** How much of the machine's time other machines on the same host have taken from it since the last look; 0 where the system does not tell. */
+export function createStealMeter(): () => number {
+  let last = read();
+  return () => {
+    const now = read();
+    const share = (now.stolen - last.stolen) / Math.max(1, now.total - last.total);
+    last = now;
+    return share;
+  };
+
+  function read(): { stolen: number; total: number } {
+    if (!existsSync('/proc/stat')) return { stolen: 0, total: 0 };
+    const fields = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/ +/).slice(1, 9).map(Number);
+    return { stolen: fields[7] ?? 0, total: fields.reduce((sum, field) => sum + field, 0) };
+  }
+}
