@@ -3,19 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
 import type { DemoWorld } from '../src/demo/world.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type Cold, measureCold } from './authz/cold.ts';
-import { type BenchServer, startServer } from './server.ts';
+import { load, type Shot } from './load.ts';
+import { type BenchServer, createStealMeter, startServer } from './server.ts';
 
 /** The authorization group over HTTP, against bare Fastify in the same run, while another process writes roles. */
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
-const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 1);
 const CONNECTIONS = 64;
 const BATCH = 100;
-
-type Shot = Pick<autocannon.Options, 'url' | 'method' | 'headers' | 'body'>;
 
 interface Contestant {
   readonly name: string;
@@ -78,21 +76,26 @@ async function compare(): Promise<string[][]> {
   const contestants = [bareGet, houseGet, barePost, housePost];
   const acme = world.orgs.acme;
   const writer = await startWriter([databaseUrl, String(acme?.id), String(acme?.teams.operators)]);
-  for (const contestant of contestants) await shoot(contestant, 2);
+  for (const { shot } of contestants) await load(shot, CONNECTIONS, 2);
+  const stolen = createStealMeter();
   for (let round = 1; round <= ROUNDS; round++) {
     for (const contestant of contestants) await measure(contestant);
     say(`round ${round}: ${contestants.map(({ name, rates }) => `${name} ${rates.at(-1)?.toFixed(0)}/s`).join(', ')}`);
   }
+  const lost = 100 * stolen();
   writer.kill('SIGTERM');
   await Promise.all([house.stop(), bare.stop()]);
 
   const shares = houseGet.rates.map((rate, round) => (100 * rate) / (bareGet.rates[round] ?? Number.NaN));
   const times = housePost.rates.map((rate, round) => (barePost.rates[round] ?? Number.NaN) / rate);
   const costs = housePost.costs.map((cost, round) => cost / (barePost.costs[round] ?? Number.NaN));
+  const byCost = houseGet.costs.map((cost, round) => (100 * (bareGet.costs[round] ?? Number.NaN)) / cost);
   return [
+    ['processor time that the host took away', `${lost.toFixed(1)} %`, '', ''],
     ...rowsOf(bareGet, `bare route, ${one.length} bytes`),
     ...rowsOf(houseGet, 'GET …/allowed-permissions'),
     ['… of the bare route in the same round', `${median(shares).toFixed(0)} %`, spread(shares), '≥ 75 %'],
+    ['… by processor time it would be', `${median(byCost).toFixed(0)} %`, spread(byCost), ''],
     ...rowsOf(barePost, `bare batch, ${body.length} bytes in, ${many.length} out`),
     ...rowsOf(housePost, `POST …/allowed-permissions, ${BATCH} objects`),
     ['… time against the bare batch in the same round', `${median(times).toFixed(2)} ×`, spread(times, 2), '< 2.5 ×'],
@@ -138,15 +141,9 @@ async function startWriter(args: readonly string[]): Promise<ChildProcess> {
   return child;
 }
 
-async function measure(one: Contestant): Promise<void> {
-  const before = one.server.cpuMicroseconds();
-  const requests = await shoot(one, SECONDS);
-  one.rates.push(requests / SECONDS);
-  one.costs.push((one.server.cpuMicroseconds() - before) / requests);
-}
-
-async function shoot({ name, shot }: Contestant, duration: number): Promise<number> {
-  const result = await autocannon({ ...shot, duration, connections: CONNECTIONS });
-  if (result.non2xx + result.errors > 0) throw new Error(`${name}: ${result.non2xx} refused, ${result.errors} lost`);
-  return (result.requests.total * duration) / result.duration;
+async function measure({ server, shot, rates, costs }: Contestant): Promise<void> {
+  const before = server.cpuMicroseconds();
+  const rate = await load(shot, CONNECTIONS, SECONDS);
+  rates.push(rate);
+  costs.push((server.cpuMicroseconds() - before) / (rate * SECONDS));
 }

@@ -1,0 +1,95 @@
+import { connect, type Socket } from 'node:net';
+
+export interface Shot {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+const OK = Buffer.from('HTTP/1.1 200 ');
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/**
+ * Keeps so many connections busy, each with one request after the other, and answers how many requests a second were
+ * answered with 200. A general load generator takes more time for an answer than the server does, and the more headers
+ * the answer has: on two cores it measures itself. To see that, set BENCH_LOAD=autocannon.
+ */
+export async function load(shot: Shot, connections: number, seconds: number): Promise<number> {
+  if (process.env.BENCH_LOAD === 'autocannon') return await byAutocannon(shot, connections, seconds);
+  const url = new URL(shot.url);
+  const request = requestOf(shot, url);
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(url)));
+  let answered = 0;
+  let isOver = false;
+  const faults: Error[] = [];
+  const began = performance.now();
+  for (const socket of sockets) {
+    const read = createReader();
+    socket.on('error', (error) => faults.push(error));
+    socket.on('close', () => isOver || faults.push(new Error('a connection was closed')));
+    socket.on('data', (chunk) => {
+      const refusal = read(chunk, () => {
+        answered++;
+        if (!isOver) socket.write(request);
+      });
+      if (refusal !== undefined) faults.push(new Error(refusal));
+    });
+    socket.write(request);
+  }
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  const rate = (answered * 1000) / (performance.now() - began);
+  isOver = true;
+  // What is under way is answered before the next contestant has its turn.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (const socket of sockets) socket.destroy();
+  if (faults[0]) throw faults[0];
+  return rate;
+}
+
+function requestOf({ method = 'GET', headers = {}, body }: Shot, url: URL): Buffer {
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  const lines = Object.entries({ host: url.host, connection: 'keep-alive', ...headers, ...length });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return Buffer.from(`${method} ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n${body ?? ''}`);
+}
+
+function open(url: URL): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true }, () => resolve(socket));
+    socket.once('error', reject);
+  });
+}
+
+/** Calls back for each whole answer; answers with the text of one that is no 200. */
+function createReader() {
+  let rest: Buffer = Buffer.alloc(0);
+  let usual = -1;
+  return function read(chunk: Buffer, done: () => void): string | undefined {
+    // As a rule an answer comes in one piece and is as long as the one before.
+    if (chunk.length === usual && rest.length === 0 && chunk.subarray(0, OK.length).equals(OK)) {
+      done();
+      return undefined;
+    }
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (;;) {
+      const end = rest.indexOf(HEAD_END);
+      if (end === -1) return undefined;
+      const head = rest.subarray(0, end).toString('latin1');
+      const length = end + HEAD_END.length + Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+      if (!head.startsWith(OK.toString()) || Number.isNaN(length)) return rest.toString();
+      if (rest.length < length) return undefined;
+      usual = length;
+      rest = rest.subarray(length);
+      done();
+    }
+  };
+}
+
+async function byAutocannon(shot: Shot, connections: number, duration: number): Promise<number> {
+  const { default: autocannon } = await import('autocannon');
+  const result = await autocannon({ ...shot, connections, duration });
+  const refused = result.non2xx + result.errors;
+  if (refused > 0) throw new Error(`${refused} requests were refused or lost`);
+  return result.requests.total / result.duration;
+}
