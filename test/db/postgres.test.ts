@@ -69,6 +69,12 @@ describe('postgres in trouble', () => {
     await assert.rejects(asked(), UNAVAILABLE);
   });
 
+  test('no plan is compiled to machine code, which takes longer than any of our statements', async () => {
+    const db = await open();
+    assert.deepEqual(await db.query(sql('test.jit', 'show jit')), [{ jit: 'off' }]);
+    await db.close();
+  });
+
   test('a terminated connection inside a transaction fails that transaction alone', async () => {
     const db = await open();
     const waiting = db.transaction(async (query) => {
