@@ -19,11 +19,13 @@ interface PatchRow {
 // text, a line each, which is read in a fraction of the time that as many rows take; no field can hold a blank or a line end.
 const LOAD = sql(
   'graphs.load',
-  `select r.value as revision, (
-     select string_agg(t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' || t.subject || ' '
-                       || t.source_kind || ':' || t.source_id, E'\\n')
-       from tuple t where t.store in ($1, 0)) as lines
-     from revision r where r.id = 1`,
+  `select r.value as revision, l.count, l.lines
+     from revision r,
+          (select count(*)::integer,
+                  string_agg(t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' || t.subject || ' '
+                             || t.source_kind || ':' || t.source_id, E'\\n') as lines
+             from tuple t where t.store in ($1, 0)) l
+    where r.id = 1`,
 );
 const SOURCE_KINDS = ['account', 'platform', 'team', 'role', 'cluster', 'contract', 'robot', 'token'];
 // A join with the changes would make the view produce all tuples of the account for each of them; values reach its indexes.
@@ -50,8 +52,8 @@ function freshOf(kind: string): string {
 export function createGraphStore(db: Db): GraphStore {
   return {
     async load(accountId) {
-      const [row] = await db.query<{ revision: bigint; lines: string | null }>(LOAD, [accountId]);
-      return { revision: row?.revision ?? 0n, tuples: readLines(row?.lines ?? '') };
+      const [row] = await db.query<{ revision: bigint; count: number; lines: string | null }>(LOAD, [accountId]);
+      return { revision: row?.revision ?? 0n, count: row?.count ?? 0, tuples: readLines(row?.lines ?? '') };
     },
 
     async patch(accountId, since) {

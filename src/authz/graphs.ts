@@ -24,7 +24,7 @@ export interface Patch extends Snapshot {
 }
 
 export interface GraphStore {
-  load(accountId: bigint): Promise<Snapshot>;
+  load(accountId: bigint): Promise<Snapshot & { readonly count: number }>;
   patch(accountId: bigint, since: bigint): Promise<Patch>;
 }
 
@@ -121,8 +121,8 @@ export function createGraphs(
 
   /** A graph of one's own, to try out what a change would do. */
   async function copyOf(accountId: bigint): Promise<Graph> {
-    const { tuples } = await store.load(accountId);
-    return createGraph(model, tuples);
+    const { tuples, count } = await store.load(accountId);
+    return createGraph(model, tuples, count);
   }
 
   function refreshOnce(accountId: bigint): Promise<Entry> {
@@ -144,8 +144,8 @@ export function createGraphs(
   }
 
   async function loaded(accountId: bigint): Promise<Entry> {
-    const { revision, tuples } = await store.load(accountId);
-    return { graph: createGraph(model, tuples), since: revision, revision, isStale: false };
+    const { revision, tuples, count } = await store.load(accountId);
+    return { graph: createGraph(model, tuples, count), since: revision, revision, isStale: false };
   }
 
   function patched(entry: Entry, patch: Patch): Entry {

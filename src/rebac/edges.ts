@@ -107,6 +107,10 @@ export class Edges {
     this.#rows.set(edge, CONDITIONAL, this.conditional(edge) + 1);
   }
 
+  reserve(edges: number): void {
+    this.#index.reserve(edges, this.#hashOf);
+  }
+
   readonly #hashOf = (edge: number): number => hashPair(this.subject(edge), this.object(edge));
 }
 

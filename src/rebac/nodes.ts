@@ -116,6 +116,10 @@ export class Nodes {
     return this.#buckets.bytes + this.#names.bytes;
   }
 
+  reserve(nodes: number): void {
+    this.#buckets.reserve(nodes, this.#hashOf);
+  }
+
   readonly #hashOf = (node: number): number => {
     const ref = this.rows.get(node, REF);
     if (ref < 0) return hashNumber(this.kind(node), ref);

@@ -29,6 +29,11 @@ export class Rows {
     this.cells[row * this.stride + column] = value;
   }
 
+  /** Room for so many more rows, where it is known that they will come. */
+  reserve(rows: number): void {
+    if ((this.length + rows) * this.stride > this.cells.length) this.#resize(this.length + rows);
+  }
+
   /** Gives back what growing has taken ahead, once the bulk is in. */
   trim(): void {
     if (this.cells.length > this.length * this.stride * 1.1 + 64) this.#resize(Math.ceil(this.length * 1.05) + 4);
@@ -71,17 +76,23 @@ export class Buckets {
 
   /** Enters a row, and where the index has become too narrow all others again. */
   enter(row: number, hashOf: (row: number) => number): void {
-    if (++this.#count * this.#room > this.heads.length) this.#widen(hashOf);
+    if (++this.#count * this.#room > this.heads.length) this.#widen(hashOf, this.heads.length * 2);
     this.#insert(row, hashOf(row));
+  }
+
+  /** Room for so many more rows, so that they need not all be entered again as it grows. */
+  reserve(rows: number, hashOf: (row: number) => number): void {
+    const needed = (this.#count + rows) * this.#room;
+    if (needed > this.heads.length) this.#widen(hashOf, 2 ** Math.ceil(Math.log2(needed)));
   }
 
   get bytes(): number {
     return this.heads.byteLength;
   }
 
-  #widen(hashOf: (row: number) => number): void {
+  #widen(hashOf: (row: number) => number, buckets: number): void {
     const before = this.heads;
-    this.heads = new Int32Array(before.length * 2).fill(-1);
+    this.heads = new Int32Array(buckets).fill(-1);
     for (const head of before) {
       for (let row = head; row !== -1; ) {
         const next = this.#rows.get(row, this.#chain);
