@@ -2,7 +2,7 @@
 import { allowed } from '../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../src/rebac/graph.ts';
 import { readModel } from '../src/rebac/model.ts';
-import { measure, measureEach, memory, type Speed } from './engine/measure.ts';
+import { measure, measureEach, measureInTurns, memory, type Speed } from './engine/measure.ts';
 import { install, load, PEER_FOLDER, type PeerKind } from './engine/peer.ts';
 import { casbin } from './engine/peer-casbin.ts';
 import { cedar } from './engine/peer-cedar.ts';
@@ -23,20 +23,42 @@ function cells({ perSecond, best, p50, p99 }: Speed): string {
   return `${Math.round(perSecond)} | ${Math.round(best)} | ${p50.toFixed(2)} | ${p99.toFixed(2)}`;
 }
 
-/** What one graph takes, and how fast it answers; the graph is gone when this returns. */
-function size(organizations: number): Readonly<Record<Habit, Speed>> {
+const HABITS: readonly Habit[] = ['even', 'skewed'];
+
+/** A graph, what it takes, and what is asked of it. */
+function worldOf(organizations: number) {
   const before = memory();
   const graph = createGraph(model, tuplesOfAll(organizations));
   ask(graph)(questionsOf(organizations, 1)[0] as Question);
   const bytes = (memory() - before) / graph.size;
-  const answering = (habit: Habit): Speed => {
-    const speed = measure(questionsOf(organizations, 200_000, habit), ask(graph), SECONDS);
+  return { organizations, graph, bytes };
+}
+
+/** How fast small and large graphs answer, in turn. */
+function sizes(): void {
+  const worlds = [10, 100, 1000].map(worldOf);
+  const speeds = HABITS.map((habit) => {
+    const contestants = worlds.map(({ organizations, graph }) => ({
+      questions: questionsOf(organizations, 200_000, habit),
+      ask: ask(graph),
+    }));
+    return measureInTurns(contestants, SECONDS);
+  });
+  worlds.forEach(({ graph, bytes }, at) => {
+    for (const [place, habit] of HABITS.entries()) {
+      const speed = speeds[place]?.[at] as Speed;
+      write(
+        `| ${graph.size} | ${habit} | ${cells(speed)} | ${bytes.toFixed(1)} | ${(graph.bytes / graph.size).toFixed(1)} |`,
+      );
+    }
+  });
+  for (const [place, habit] of HABITS.entries()) {
+    const [small, , large] = speeds[place] as [Speed, Speed, Speed];
+    const [median, best] = [small.perSecond / large.perSecond, small.best / large.best];
     write(
-      `| ${graph.size} | ${habit} | ${cells(speed)} | ${bytes.toFixed(1)} | ${(graph.bytes / graph.size).toFixed(1)} |`,
+      `\ncost at 1,000,000 tuples against 10,000, ${habit}: ${median.toFixed(2)}× (best windows ${best.toFixed(2)}×)`,
     );
-    return speed;
-  };
-  return { even: answering('even'), skewed: answering('skewed') };
+  }
 }
 
 function cold(): void {
@@ -78,14 +100,7 @@ async function compare(kind: PeerKind, ours: Speed, graph: Graph, questions: rea
 write(
   '| tuples | questions | answers/s | best | p50 µs | p99 µs | bytes a tuple | as the graph reports |\n|---|---|---|---|---|---|---|---|',
 );
-const [small, , large] = [10, 100, 1000].map(size);
-for (const habit of ['even', 'skewed'] as const) {
-  if (!small || !large) break;
-  const [median, best] = [small[habit].perSecond / large[habit].perSecond, small[habit].best / large[habit].best];
-  write(
-    `\ncost at 1,000,000 tuples against 10,000, ${habit}: ${median.toFixed(2)}× (best windows ${best.toFixed(2)}×)`,
-  );
-}
+sizes();
 cold();
 
 const graph = createGraph(model, tuplesOfAll(PEER_ORGANIZATIONS));

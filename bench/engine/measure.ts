@@ -7,22 +7,38 @@ export interface Speed {
   readonly p99: number;
 }
 
+interface Contestant<T> {
+  readonly questions: readonly T[];
+  readonly ask: (question: T) => unknown;
+}
+
+const WINDOW_MS = 100;
+
 /** Answers a second without looking at the clock within a window, then the spread with a look at each. */
 export function measure<T>(questions: readonly T[], ask: (question: T) => unknown, seconds: number): Speed {
-  for (const question of questions.slice(0, 20_000)) ask(question);
-  const windows: number[] = [];
-  const end = performance.now() + seconds * 1000;
-  for (let next = 0; performance.now() < end; ) {
-    const start = performance.now();
-    let asked = 0;
-    for (; performance.now() - start < 100; asked += 500) {
-      for (let i = 0; i < 500; i++) ask(questions[next++ % questions.length] as T);
+  return measureInTurns([{ questions, ask }], seconds)[0] as Speed;
+}
+
+/** The same for several, window after window in turn, because the machine is now faster and now slower. */
+export function measureInTurns<T>(contestants: readonly Contestant<T>[], seconds: number): Speed[] {
+  const all = contestants.map((one) => ({ ...one, next: 0, windows: [] as number[] }));
+  for (const { questions, ask } of all) for (const question of questions.slice(0, 20_000)) ask(question);
+  for (let turn = 0; turn < (seconds * 1000) / WINDOW_MS; turn++) {
+    for (const one of all) {
+      const { questions, ask, windows } = one;
+      const start = performance.now();
+      let asked = 0;
+      for (; performance.now() - start < WINDOW_MS; asked += 500) {
+        for (let i = 0; i < 500; i++) ask(questions[one.next++ % questions.length] as T);
+      }
+      windows.push((asked * 1000) / (performance.now() - start));
     }
-    windows.push((asked * 1000) / (performance.now() - start));
   }
-  windows.sort((a, b) => a - b);
-  const perSecond = windows[Math.floor(windows.length / 2)] ?? 0;
-  return { perSecond, best: windows.at(-1) ?? 0, ...spread(questions.slice(0, 100_000), ask) };
+  return all.map(({ questions, ask, windows }) => {
+    windows.sort((a, b) => a - b);
+    const perSecond = windows[Math.floor(windows.length / 2)] ?? 0;
+    return { perSecond, best: windows.at(-1) ?? 0, ...spread(questions.slice(0, 100_000), ask) };
+  });
 }
 
 /** In microseconds. */
