@@ -33,6 +33,9 @@ const SWEEP_RING = sql(
       and not exists (select 1 from data_key k where k.ring_key_id = r.id)`,
 );
 
+/** A value may have a megabyte, and a batch of them is in memory at once, twice. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
 /** The key id in the head of a sealed value. */
 const keyId = (sealed: string) => `('x' || encode(substring(${sealed} from 2 for 8), 'hex'))::bit(64)::bigint`;
 
@@ -80,13 +83,16 @@ export function createRotationStore(db: Db): RotationStore {
 const staleOf = ({ table, column, ownerId, identity }: SealedColumn) =>
   sql(
     `rotation.stale.${table}.${column}`,
-    `select t.id, t.${ownerId} as owner_id, ${identity} as identity, t.${column} as sealed,
-            old.id as old_id, old.ring_key_id as old_ring, old.wrapped as old_wrapped,
-            new.id as new_id, new.ring_key_id as new_ring, new.wrapped as new_wrapped
-       from ${table} t
-       join data_key old on old.id = ${keyId(`t.${column}`)} and old.retired_at is not null
-       join data_key new on new.owner_id = t.${ownerId} and new.retired_at is null
-      where t.id > $1 order by t.id limit $2`,
+    `select * from (
+       select t.id, t.${ownerId} as owner_id, ${identity} as identity, t.${column} as sealed,
+              old.id as old_id, old.ring_key_id as old_ring, old.wrapped as old_wrapped,
+              new.id as new_id, new.ring_key_id as new_ring, new.wrapped as new_wrapped,
+              sum(octet_length(t.${column})) over (order by t.id) - octet_length(t.${column}) as bytes_before
+         from ${table} t
+         join data_key old on old.id = ${keyId(`t.${column}`)} and old.retired_at is not null
+         join data_key new on new.owner_id = t.${ownerId} and new.retired_at is null
+        where t.id > $1 order by t.id limit $2) s
+      where bytes_before < ${MOST_BYTES} order by id`,
   );
 
 const resealOf = ({ table, column }: SealedColumn) =>

@@ -6,10 +6,16 @@ import { sql } from '../../src/db/db.ts';
 import { type House, openHouse } from '../../src/house.ts';
 import { createKeys } from '../../src/keys.ts';
 import { createLog } from '../../src/log.ts';
+import { CREDENTIAL_SPECS } from '../../src/user/credentials.store.ts';
+import { createRotationStore } from '../../src/vault/rotation.store.ts';
 import { DRIVERS, newPlace, type Place } from '../support/db.ts';
 
 const HOUR_MS = 3_600_000;
 const KEYS = sql('test.rotation.keys', 'select id, retired_at is null as present from data_key order by id');
+const PRESENT = sql(
+  'test.rotation.present',
+  'select owner_id as "ownerId", ring_key_id as "ringKeyId", wrapped from data_key where retired_at is null',
+);
 const RING = sql('test.rotation.ring', `select count(*)::int as count from ring_key where purpose = 'vault'`);
 
 for (const driver of DRIVERS) {
@@ -102,6 +108,20 @@ for (const driver of DRIVERS) {
       await assert.rejects(open(oldRoot), /not the one that this database was made with/);
       if (driver === 'pglite') house = await open(newRoot);
       assert.match(await read(), /secret-[13]/);
+    });
+
+    it('takes large values a few at a time, and all of them', async () => {
+      const large = (text: string) => `{"name":"${text}","v":"${text.repeat(500_000)}"}`;
+      const names = Array.from({ length: 20 }, (_, at) => `x${at}`);
+      for (const name of names) await house.credentials.create(ann, large(name));
+      await house.rotateKeys();
+      const store = createRotationStore(house.db);
+      // As if none of them had been sealed anew: the keys are retired once more, and new ones made.
+      await store.replaceKeys(await house.db.query<{ ownerId: bigint; ringKeyId: bigint; wrapped: Buffer }>(PRESENT));
+      const batch = await store.stale(CREDENTIAL_SPECS, 0n, 1000);
+      assert.ok(batch.length > 10 && batch.length < 20, `${batch.length} of 22 in one batch`);
+      const rest = await store.stale(CREDENTIAL_SPECS, batch.at(-1)?.id ?? 0n, 1000);
+      assert.equal(batch.length + rest.length, 22);
     });
   });
 }
