@@ -55,10 +55,10 @@ export async function askSecret(question: string): Promise<string> {
 }
 
 /** A file, or with `-` what is piped in. */
-export function readInput(file: string): string {
+export async function readInput(file: string): Promise<string> {
   if (file === '-' && process.stdin.isTTY) throw misuse('- means that something is piped in, but nothing is');
   try {
-    const text = readFileSync(file === '-' ? 0 : file, 'utf8');
+    const text = file === '-' ? await pipedIn() : readFileSync(file, 'utf8');
     if (text.length > MOST_INPUT) throw misuse(`${file} is too large`);
     return text;
   } catch (error) {
@@ -66,6 +66,19 @@ export function readInput(file: string): string {
     if (code === undefined) throw error;
     throw misuse(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : code}`);
   }
+}
+
+/** Waited for: a pipe whose writer is not done yet cannot always be read at once. */
+async function pipedIn(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    // Nobody reads more than this, and `readInput` says so.
+    if (length > MOST_INPUT * 3) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** Says on a terminal that long work goes on; elsewhere it is silent. */

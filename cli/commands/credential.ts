@@ -17,7 +17,7 @@ const file = {
 /** Goes to the server number by number as it was written: some clouds have keys that are long numbers. */
 async function specIn(path: string | undefined): Promise<{ readonly text: string; readonly name: string }> {
   if (path === undefined) throw misuse('--file FILE is missing; - reads from the standard input');
-  const text = await toJson(await readDocument(readInput(path), path));
+  const text = await toJson(await readDocument(await readInput(path), path));
   const spec = JSON.parse(text) as { name?: unknown } | null;
   if (typeof spec !== 'object' || spec === null || typeof spec.name !== 'string') {
     throw misuse('a credential is an object with a name, a type, and the block of its cloud');

@@ -73,10 +73,10 @@ async function signIn(session: Session, url: string, ways: Ways): Promise<Signed
   if (ways['token-stdin'] && (ways.user !== undefined || ways['password-stdin'])) {
     throw misuse('--token-stdin needs neither --user nor --password-stdin');
   }
-  if (ways['token-stdin']) return { token: tokenIn(readInput('-')) };
+  if (ways['token-stdin']) return { token: tokenIn(await readInput('-')) };
   if (ways['password-stdin'] && ways.user === undefined) throw misuse('--password-stdin needs --user NAME');
   if (ways['password-stdin'])
-    return await makeToken(session, url, ways.user ?? '', firstLine(readInput('-')), ways.scope);
+    return await makeToken(session, url, ways.user ?? '', firstLine(await readInput('-')), ways.scope);
   if (!isInteractive) throw misuse('there is nobody to ask: add --token-stdin, or --user NAME --password-stdin');
   if (ways.user === undefined) {
     const text = await askSecret('Access token (empty to use a password): ');

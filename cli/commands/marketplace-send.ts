@@ -41,14 +41,14 @@ export const send = command({
     if (!(Number.isInteger(times) && times > 0 && times <= MOST_TIMES))
       throw misuse('--times needs a number from 1 on');
     const secret = options['secret-file']
-      ? readInput(options['secret-file']).trim()
+      ? (await readInput(options['secret-file'])).trim()
       : (options.secret ?? session.env.ATRIUM_MARKETPLACE_SECRET);
     const query = secret === undefined ? '' : `?secret=${encodeURIComponent(secret)}`;
     const url = `${listener(session, options.url)}/marketplace/api/v1/marketplaces/${args.marketplace}/notification/resource${query}`;
-    const sendings = args.file.flatMap((file) =>
-      bodiesIn(file, options.installer).flatMap((body) =>
-        Array.from({ length: times }, () => () => sendOne(url, file, body)),
-      ),
+    const files: { file: string; bodies: string[] }[] = [];
+    for (const file of args.file) files.push({ file, bodies: await bodiesIn(file, options.installer) });
+    const sendings = files.flatMap(({ file, bodies }) =>
+      bodies.flatMap((body) => Array.from({ length: times }, () => () => sendOne(url, file, body))),
     );
     const results: Sent[] = [];
     if (options.together) results.push(...(await Promise.all(sendings.map((one) => one()))));
@@ -73,8 +73,8 @@ function line({ status, ms, file, answer }: Sent): string {
   return plain(status === 0 ? `---  ${file}  ${answer}` : `${status}  ${ms} ms  ${file}  ${answer}`);
 }
 
-function bodiesIn(file: string, installer: string | undefined): string[] {
-  const value = parse(readInput(file), file);
+async function bodiesIn(file: string, installer: string | undefined): Promise<string[]> {
+  const value = parse(await readInput(file), file);
   return (Array.isArray(value) ? value : [value]).map((one: unknown) => {
     if (installer === undefined || !isObject(one) || !isObject(one.bindingInfo)) return JSON.stringify(one);
     return JSON.stringify({ ...one, bindingInfo: { ...one.bindingInfo, installerId: installer } });

@@ -38,7 +38,7 @@ export const roleApply = command({
   ],
   async run(session, { options }): Promise<Shown> {
     if (options.file === undefined) throw misuse('--file FILE is missing; - reads from the standard input');
-    const { text, type } = await readDocument(readInput(options.file), options.file);
+    const { text, type } = await readDocument(await readInput(options.file), options.file);
     const body = new RawBody(text, type);
     const put = (dryRun: boolean, ifMatch?: string) =>
       session.client().call('PUT /authz/roles/import', {

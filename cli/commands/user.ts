@@ -31,7 +31,7 @@ const fields: Columns<User> = {
 
 /** Never an argument: a shell would remember it, and others could see it. */
 async function passwordIn(session: Session, options: Readonly<Record<keyof typeof password, boolean>>) {
-  if (options['password-stdin']) return readInput('-').split(/\r?\n/, 1)[0];
+  if (options['password-stdin']) return (await readInput('-')).split(/\r?\n/, 1)[0];
   if (!options['ask-password']) return undefined;
   if (!session.screen.isInteractive) throw misuse('there is nobody to ask: use --password-stdin');
   return await askSecret('Password: ');
