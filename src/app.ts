@@ -10,7 +10,7 @@ import { docsRoutes } from './http/docs.ts';
 import { marketplaceVoice, platformVoice, speak, type Voice } from './http/errors.ts';
 import { frontendRoutes } from './http/frontend.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
-import { observe } from './http/observe.ts';
+import { createWatch } from './http/observe.ts';
 import { describeApi, LISTENER_PREFIX } from './http/openapi.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
@@ -49,10 +49,10 @@ export function createApp(parts: AppParts) {
     log: parts.log,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps,
+    watch: createWatch(parts.log, metrics),
     refuse: (error, request, reply) => void speak(voiceOf(request.url), error, request, reply),
     word: (path, message) => voiceOf(path).body(new AppError('invalid', message), ''),
   });
-  observe(app, metrics);
   const count = createRateLimit(config.RATE_LIMIT);
   const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
   const book = createRouteBook(app, ({ path, access }) =>
@@ -92,10 +92,10 @@ export function createListenerApp(parts: AppParts) {
     log: parts.log,
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps: () => baseUrl().startsWith('https:'),
+    watch: createWatch(parts.log, metrics),
     refuse: (error, request, reply) => void speak(marketplaceVoice, error, request, reply),
     word: (_path, message) => marketplaceVoice.body(new AppError('invalid', message), ''),
   });
-  observe(app, metrics);
   const count = createRateLimit(config.RATE_LIMIT);
   // Nobody signs in here.
   const book = createRouteBook(app, ({ path, access }) =>

@@ -1,7 +1,7 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { safeUrl } from '../log.ts';
 import type { Metrics, RouteDurations } from '../metrics.ts';
-import { journalOf, type Scope } from './server.ts';
+import { journalOf } from './server.ts';
 import { originForm } from './target.ts';
 
 declare module 'fastify' {
@@ -15,15 +15,13 @@ declare module 'fastify' {
  * One measurement a request, and one log line for those that an operator wants to see. The framework's own hook for
  * this hangs two listeners onto every answer and takes them off again, which costs as much as all of admission.
  */
-export function observe(app: Scope, metrics: Metrics): void {
-  app.decorateRequest('durations', null);
+export function createWatch(journal: FastifyBaseLogger, metrics: Metrics) {
   const unknown = metrics.requests.of('unknown');
-  const logsEvery = app.journal.level === 'debug';
-  app.addHook('onRequest', (request, reply, done) => {
+  const logsEvery = journal.level === 'debug';
+  return function watch(request: FastifyRequest, reply: FastifyReply): void {
     const began = performance.now();
     reply.raw.on('finish', () => note(request, reply.statusCode, performance.now() - began));
-    done();
-  });
+  };
 
   function note(request: FastifyRequest, status: number, ms: number): void {
     const { method } = request;

@@ -39,6 +39,8 @@ interface Options {
   readonly log: FastifyBaseLogger;
   readonly trustedProxies: readonly string[];
   readonly isHttps: () => boolean;
+  /** Sees every request first, also those that are refused at once. */
+  readonly watch: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Speaks the refusals that no scope sees, such as a path that cannot be decoded. */
   readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
   /** Words the refusals of what is not even HTTP. */
@@ -57,7 +59,7 @@ let requests = 0;
 const nextId = () => `${SERIES}${(++requests).toString(16).padStart(12, '0')}`;
 
 /** Fastify as this house uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
-export function createServer({ log, trustedProxies, isHttps, refuse, word }: Options): Scope {
+export function createServer({ log, trustedProxies, isHttps, watch, refuse, word }: Options): Scope {
   const brokenHttp = createBrokenHttp(word);
   const app = Fastify({
     // Fastify's own logger costs every request something, though few log anything: what there is to say goes to the journal.
@@ -86,6 +88,7 @@ export function createServer({ log, trustedProxies, isHttps, refuse, word }: Opt
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     frameworkErrors: (error, request, reply) => {
+      watch(request, reply);
       mark(request, reply);
       refuse(error, request, reply);
     },
@@ -97,11 +100,13 @@ export function createServer({ log, trustedProxies, isHttps, refuse, word }: Opt
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   app.decorate('journal', log);
   app.decorateRequest('caller', null);
+  app.decorateRequest('durations', null);
   app.decorateRequest('bodyText', '{}');
   readOnlyJson(app);
   validateByPart(app);
   writeByPart(app);
   app.addHook('onRequest', (request, reply, done) => {
+    watch(request, reply);
     mark(request, reply);
     if (request.raw.readableEnded) readNothing(request);
     if (!hasOneHost(request.raw)) done(new AppError('invalid', 'request must have exactly one Host header'));

@@ -35,6 +35,7 @@ function serverThat(voice: Voice, thrown: () => unknown): { app: Scope; lines: s
     log: createLog('info', { write: (line) => void lines.push(line) }),
     trustedProxies: [],
     isHttps: () => true,
+    watch: () => undefined,
     refuse: (error, request, reply) => void speak(voice, error, request, reply),
     word: (_path, message) => voice.body(new AppError('invalid', message), ''),
   });

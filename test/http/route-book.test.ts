@@ -14,6 +14,7 @@ function newServer(): { app: Scope; book: ReturnType<typeof createRouteBook> } {
     log: createLog('error'),
     trustedProxies: [],
     isHttps: () => false,
+    watch: () => undefined,
     refuse: () => undefined,
     word: () => ({}),
   });

@@ -21,6 +21,7 @@ describe('the server', () => {
       log: createLog('error', { write: () => undefined }),
       trustedProxies: [],
       isHttps: () => false,
+      watch: () => undefined,
       refuse: (error, request, reply) => void speak(voice, error, request, reply),
       word: (_path, message) => ({ message }),
     });

@@ -25,6 +25,7 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
     log: createLog('error', { write: () => undefined }),
     trustedProxies: [],
     isHttps: () => false,
+    watch: () => undefined,
     refuse: (error, request, reply) => void speak(voice, error, request, reply),
     word: (_path, message) => voice.body(new AppError('invalid', message), ''),
   });

@@ -79,6 +79,19 @@ describe('the log', () => {
     assert.equal(line?.url, '/api/v1/nope');
   });
 
+  it('names what was refused before any route saw it, which is counted, too', async () => {
+    const count = async () =>
+      (await house.house.metrics.registry.metrics()).match(/_count\{.*"unknown".*400"\} (\d+)/)?.[1];
+    const before = Number((await count()) ?? 0);
+    for (const [at, path] of ['/user?x=%00', '/%zz', '/nope?x=%00'].entries()) {
+      await house.as()('GET', path, undefined, { 'X-Request-Id': `early-${at}` });
+      const [line] = lines().filter((one) => one.request_id === `early-${at}`);
+      assert.equal(line?.status, 400, path);
+      assert.equal(line?.url, `/api/v1${path}`);
+    }
+    assert.equal(Number(await count()) - before, 3);
+  });
+
   it('cannot be made to hold a line that somebody else wrote', async () => {
     await house.as()('GET', '/nope?x=%0a%7b%22level%22%3a%22fatal%22%7d', undefined, {
       'X-Request-Id': 'a{"level":"fatal"}',
