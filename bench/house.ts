@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../test/support/ports.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { load } from './load.ts';
-import { type BenchServer, createStealMeter, freePort, measurement, startServer } from './server.ts';
+import { type BenchServer, createStealMeter, measurement, startServer } from './server.ts';
 
 // Many short rounds: what else happens on the machine, or on its host, then falls on all contestants alike.
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 21);

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 
 export interface BenchServer {
   readonly address: string;
@@ -46,16 +44,6 @@ export async function startServer(
       await ended;
     },
   };
-}
-
-/** One that nobody has now; the ports of connections are taken from the same range. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
 /** Linux counts the ticks of user and system time, a hundred to the second. */

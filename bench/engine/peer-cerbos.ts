@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../test/support/ports.ts';
 import { allGroups, factsOf } from './facts.ts';
 import type { PeerKind } from './peer.ts';
 import { FOR_MEMBERS, PERMISSIONS } from './world.ts';
@@ -90,13 +89,4 @@ async function untilReady(server: ChildProcess, port: number): Promise<void> {
 /** The package starts its binary through a script of its own, so that both are ended as one group. */
 function end(server: ChildProcess): void {
   if (server.pid !== undefined) process.kill(-server.pid);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

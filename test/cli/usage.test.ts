@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Cli, cliAs, configFile, openCli } from '../support/cli.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/ports.ts';
 
 describe('what is typed wrongly', () => {
   const cli = openCli();

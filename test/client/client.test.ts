@@ -6,7 +6,7 @@ import { createClient, RawBody } from '../../client/client.ts';
 import { ApiError, UnreachableError } from '../../client/errors.ts';
 import { readJson, writeJson } from '../../client/json.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
-import { freePort } from '../support/process.ts';
+import { freePort } from '../support/ports.ts';
 
 const BIG = 9007199254740993n;
 

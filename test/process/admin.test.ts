@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { newPlace } from '../support/db.ts';
-import { freePort, get, openWire, startServer } from '../support/process.ts';
+import { freePort } from '../support/ports.ts';
+import { get, openWire, startServer } from '../support/process.ts';
 import { sendRaw } from '../support/raw.ts';
 
 describe('the admin port', () => {

@@ -10,8 +10,9 @@ import { atrium } from '../support/atrium.ts';
 import { contentOf, openPlace } from '../support/backup.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { newNats } from '../support/nats.ts';
+import { freePort } from '../support/ports.ts';
 import { onServer } from '../support/postgres.ts';
-import { freePort, startServer } from '../support/process.ts';
+import { startServer } from '../support/process.ts';
 import { startSmtp } from '../support/smtp.ts';
 
 interface Report {

@@ -3,7 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { newPlace } from '../support/db.ts';
-import { freePort, get, type ServerProcess, startServer } from '../support/process.ts';
+import { freePort } from '../support/ports.ts';
+import { get, type ServerProcess, startServer } from '../support/process.ts';
 
 /** How long the server waits for a request that does not come to its end. */
 const PATIENCE_MS = 8000;

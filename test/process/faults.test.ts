@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { newPlace, temporaryFolder } from '../support/db.ts';
-import { freePort, get, occupyPort, startServer } from '../support/process.ts';
+import { freePort, occupyPort } from '../support/ports.ts';
+import { get, startServer } from '../support/process.ts';
 
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const OTHER_KEY = Buffer.alloc(32, 2).toString('base64');

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { after } from 'node:test';
 import { connect, credsAuthenticator, type NatsConnection, wsconnect } from '@nats-io/transport-node';
 import { temporaryFolder } from './db.ts';
-import { freePort } from './process.ts';
+import { freePort } from './ports.ts';
 
 /** A real NATS server on loopback, with exactly the configuration that it is given. */
 export interface TestNats {

@@ -85,18 +85,6 @@ export function get(url: string, token?: string): Promise<Response> {
   return fetch(url, { headers: { Connection: 'close', ...(token && { Authorization: `token ${token}` }) } });
 }
 
-export async function freePort(): Promise<number> {
-  const { port, close } = await occupyPort();
-  await close();
-  return port;
-}
-
-export async function occupyPort(): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer();
-  const port = await listen(server, 0);
-  return { port, close: () => new Promise((resolve) => server.close(() => resolve())) };
-}
-
 /** Stands between the server and its database, and can be cut. */
 export async function openWire(target: URL): Promise<{ url: string; cut(): Promise<void>; mend(): Promise<void> }> {
   const sockets = new Set<Socket>();

@@ -10,7 +10,8 @@ import { describe, it } from 'node:test';
 import { newPlace, temporaryFolder } from '../../support/db.ts';
 import { openTestHouse } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
-import { freePort, startServer, surroundings } from '../../support/process.ts';
+import { freePort } from '../../support/ports.ts';
+import { startServer, surroundings } from '../../support/process.ts';
 
 const VERSION = '/marketplace/api/v1/version';
 

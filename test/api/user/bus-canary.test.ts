@@ -8,7 +8,7 @@ import { fileOf } from '../../support/bus.ts';
 import { newPlace } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { newNats, type TestNats } from '../../support/nats.ts';
-import { freePort } from '../../support/process.ts';
+import { freePort } from '../../support/ports.ts';
 
 const CALLS: readonly (readonly [who: string, path: string])[] = [
   ['ann', 'credentials'],
