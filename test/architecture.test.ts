@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { breaches } from './support/arrow-rule.ts';
 import { parseSource, readSources } from './support/imports.ts';
 
-describe('the arrow rule', () => {
-  it('holds in the whole tree', () => {
+describe('Architecture rules', () => {
+  it('The whole source tree follows the architecture rules', () => {
     const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,mjs}');
     assert.ok(files.length > 60, 'the tree was found');
     assert.ok(files.flatMap((file) => file.imports).length > 200, 'imports were found');
@@ -37,18 +37,18 @@ describe('the arrow rule', () => {
     ['src/stuff/thing.ts', '', /no place in the plan/],
   ];
   for (const [path, text, fault] of WRONG) {
-    it(`fails on ${path} with ${text.slice(0, 60).replaceAll('\n', ' ')}`, () => {
+    it(`The architecture rules reject ${path} with ${text.slice(0, 60).replaceAll('\n', ' ') || 'any content'}`, () => {
       assert.match(breaches([parseSource(path, text)]).join('\n'), fault);
     });
   }
 
-  it('fails on a circle at run time, and not on one of types alone', () => {
+  it('The architecture rules reject import cycles at run time and allow cycles of types only', () => {
     const there = parseSource('src/http/a.ts', `import { b } from './b.ts';`);
     assert.match(breaches([there, parseSource('src/http/b.ts', `import { a } from './a.ts';`)]).join(), /circle/);
     assert.deepEqual(breaches([there, parseSource('src/http/b.ts', `import type { a } from './a.ts';`)]), []);
   });
 
-  it('allows what the plan allows', () => {
+  it('The architecture rules allow routes to import access helpers, rules and errors', () => {
     const text = [
       `import { callerOf } from '../http/access.ts';`,
       `import type { Roles } from './roles.ts';`,

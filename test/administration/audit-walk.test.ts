@@ -22,8 +22,8 @@ function openChain() {
   return { audit, asked, answer };
 }
 
-describe('the walk over an audit log', () => {
-  it('is one for all who ask while it is under way, and one for each organization', async () => {
+describe('Audit log verification', () => {
+  it('Concurrent verifications share one walk over the audit log per organization', async () => {
     const { audit, asked, answer } = openChain();
     const verdicts = [audit.verify(1n, () => true), audit.verify(2n, () => true)];
     await answer();
@@ -36,7 +36,7 @@ describe('the walk over an audit log', () => {
     await answer();
   });
 
-  it('goes on while anybody waits for it, and ends when nobody does', async () => {
+  it('A walk over the audit log continues while any caller waits and stops when none does', async () => {
     const { audit, asked, answer } = openChain();
     const left = audit.verify(1n, () => false);
     const stayed = audit.verify(1n, () => true);

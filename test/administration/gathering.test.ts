@@ -7,8 +7,8 @@ interface Item {
   readonly said: number;
 }
 
-describe('writes that are gathered', () => {
-  it('go together, those that come meanwhile with the next batch, one key once in each and in order', async () => {
+describe('Batched writes', () => {
+  it('Concurrent writes are batched, at most one per key, in order', async () => {
     const batches: number[][] = [];
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ describe('writes that are gathered', () => {
     assert.equal(await write({ id: 1n, said: 6 }), true);
   });
 
-  it('fail together, and the next ones do not', async () => {
+  it('A failed batch rejects all of its writes, and later writes succeed', async () => {
     let isDown = true;
     const write = createGathering<Item>(async (items) => {
       if (isDown) throw new Error('down');

@@ -8,13 +8,13 @@ import { openTestHouse, type TestHouse } from '../support/house.ts';
 
 const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${action}"`;
 
-describe('the catalogue and the model', () => {
+describe('Permission catalog and model', () => {
   let model: Model;
   before(async () => {
     model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
   });
 
-  it('say the same: every permission is one relation that a role can be given, and there is no other', () => {
+  it('The permissions of the catalog are exactly the relations that the model lets a role hold', () => {
     const organization = model.typeIndex.get('organization');
     const role = model.typeIndex.get('role');
     assert.ok(organization && role);
@@ -25,7 +25,7 @@ describe('the catalogue and the model', () => {
     assert.ok(!others.some(({ admits }) => admits.has(assignee)));
   });
 
-  it('what an entry cannot do without is another entry of its namespace', () => {
+  it('Every required permission in the catalog is an entry of the same namespace', () => {
     for (const { namespace, requires } of CATALOG) {
       for (const action of requires) {
         assert.ok(CATALOG.some((other) => other.namespace === namespace && other.action === action));
@@ -34,7 +34,7 @@ describe('the catalogue and the model', () => {
   });
 });
 
-describe('every permission of the catalogue', () => {
+describe('Permissions of the catalog', () => {
   let house: TestHouse;
   let holder: Awaited<ReturnType<typeof makeHolder>>;
   let objects: { objectType: string; objectID: number }[];
@@ -76,7 +76,7 @@ describe('every permission of the catalogue', () => {
   }
 
   for (const entry of CATALOG) {
-    it(`${wording(entry)} changes what is allowed when it is given, and changes it back when it is taken`, async () => {
+    it(`Permission ${wording(entry)} grants only itself and what it requires, until revoked`, async () => {
       const bare = await allowed();
       await give([entry]);
       const now = await allowed();
@@ -100,7 +100,7 @@ describe('every permission of the catalogue', () => {
     });
   }
 
-  it('with what it cannot do without sent too, gives no more than without', async () => {
+  it('Granting a permission together with those it requires grants nothing more', async () => {
     for (const entry of CATALOG.filter(({ requires }) => requires.length > 0)) {
       await give([entry]);
       const alone = await allowed();
@@ -115,7 +115,7 @@ describe('every permission of the catalogue', () => {
   });
 
   /** What is done to something that exists shows on the thing itself, not only on the organization. */
-  it('that is about things which exist shows on those things', async () => {
+  it('Permissions on existing resources take effect on the resources themselves', async () => {
     const onThings = CATALOG.filter(({ action }) =>
       /^(view|edit|reconfigure|connect|remove|delete|revoke|manage)/.test(action),
     );

@@ -113,8 +113,10 @@ async function assertInStep(
 }
 
 for (const [driver, kills] of Object.entries(KILLS) as [Driver, number][]) {
-  describe(`a process that writes roles on ${driver}`, () => {
-    it(`is killed ${kills} times, and all that belongs together is still together`, { timeout: 240_000 }, async () => {
+  describe(`Crashes during role writes on ${driver}`, () => {
+    it(`Role writes stay atomic when the process is killed ${kills} times on ${driver}`, {
+      timeout: 240_000,
+    }, async () => {
       const scene = await prepare(driver);
       let written = 0;
       for (let kill = 0; kill < kills; kill++) {

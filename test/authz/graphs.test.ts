@@ -16,7 +16,7 @@ import { openTestHouse, type TestHouse } from '../support/house.ts';
 const NAMES = sql('test.names', 'select distinct object_type as type, object_id as id from tuple where store = $1');
 
 for (const driver of DRIVERS) {
-  describe(`the graphs of accounts on ${driver}`, () => {
+  describe(`Account graphs on ${driver}`, () => {
     let house: TestHouse;
     let model: Model;
     let seed = 20250714;
@@ -116,7 +116,7 @@ for (const driver of DRIVERS) {
       }
     }
 
-    it('patched with what changed, one answers as one that is loaded anew', async () => {
+    it(`A patched graph answers like a newly loaded one on ${driver}`, async () => {
       const { graphs, clock, loads, patches } = openReplica();
       const store = createGraphStore(house.house.db);
       for (let round = 0; round < 60; round++) {
@@ -131,7 +131,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual([loads(), patches() > 40], [1, true]);
     });
 
-    it('under a tiny budget are dropped and loaded again, and never answer wrongly', async () => {
+    it(`Graphs beyond the memory budget are evicted and reloaded, and answer correctly, on ${driver}`, async () => {
       const { graphs, clock, loads } = openReplica(1);
       const { globex } = house.world.orgs;
       const person = house.world.users.ann?.id ?? 0n;
@@ -150,7 +150,7 @@ for (const driver of DRIVERS) {
       assert.ok(loads() >= 30);
     });
 
-    it('with the budget of all of them are kept', async () => {
+    it(`Graphs that fit in the shared memory budget stay cached on ${driver}`, async () => {
       const { graphs, clock, loads } = openReplica();
       for (let round = 0; round < 3; round++) {
         await clock.current();
@@ -160,7 +160,7 @@ for (const driver of DRIVERS) {
       assert.ok(graphs.bytes() > 0);
     });
 
-    it('when the changes that one missed are pruned it is loaded anew', async () => {
+    it(`A graph is reloaded when the changes it missed were pruned on ${driver}`, async () => {
       const { graphs, clock, loads } = openReplica();
       await clock.current();
       await graphs.of(acme().id);
@@ -179,7 +179,7 @@ for (const driver of DRIVERS) {
       assert.equal(later, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
     });
 
-    it('of two accounts are asked at one moment, whatever is written meanwhile', async () => {
+    it(`The graphs of two accounts are read at the same revision during concurrent writes on ${driver}`, async () => {
       // With its own clock, which on PGlite takes itself for the only writer and does not ask.
       const clock = createClock(createClockStore(house.house.db));
       const graphs = createGraphs(createGraphStore(house.house.db), clock, model, 1 << 20);

@@ -4,8 +4,8 @@ import { before, describe, it } from 'node:test';
 import { runFile } from '../../scripts/fga/file.ts';
 import { type Model, type Rewrite, readModel, type TypeDef } from '../../src/rebac/model.ts';
 
-describe('the model of the platform', () => {
-  it('says what its store tests say', async () => {
+describe('Platform model', () => {
+  it('The platform model passes its store tests', async () => {
     const { held, total, failures } = await runFile('test/authz/platform.fga.yaml');
     assert.deepEqual(failures, []);
     assert.equal(held, total);
@@ -14,21 +14,21 @@ describe('the model of the platform', () => {
 });
 
 /** OpenFGA's coming evaluator drops two corners of the language; a model outside of them can move there unchanged. */
-describe('the model stays in what OpenFGA will keep', () => {
+describe('Platform model and the OpenFGA subset', () => {
   let model: Model;
   before(async () => {
     model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
   });
 
-  it('no "x from parent" where some parent has no x', () => {
+  it('The platform model has no "x from parent" where a parent type lacks x', () => {
     assert.deepEqual(strayParents(model), []);
   });
 
-  it('no recursion through "and" or "but not"', () => {
+  it('The platform model has no recursion through "and" or "but not"', () => {
     assert.deepEqual(recursiveSubtractions(model), []);
   });
 
-  it('and a model outside is recognized', async () => {
+  it("A model outside OpenFGA's subset is reported", async () => {
     const outside = await readModel(`model
   schema 1.1
 type user

@@ -6,7 +6,7 @@ import { DRIVERS } from '../support/db.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
 
 for (const driver of DRIVERS) {
-  describe(`the store of roles on ${driver}`, () => {
+  describe(`Role store on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -15,7 +15,7 @@ for (const driver of DRIVERS) {
 
     const acme = () => house.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
 
-    it('keeps its promises', async () => {
+    it(`The role store creates, reads, updates and deletes roles and reports conflicts on ${driver}`, async () => {
       const store = createRoleStore(house.house.db, house.house.clock.write);
       const actor = { id: 1n, name: 'test', requestId: 'test' };
       const draft = { name: 'Über', description: '', permissions: CATALOG.slice(3, 6), teamIds: [] };

@@ -7,8 +7,8 @@ import { temporaryFolder } from '../support/db.ts';
 
 const HOUR = 3_600_000;
 
-describe('copies of the database for a backup', () => {
-  it('go when nobody came for them, and nothing else in the folder ever does', async () => {
+describe('Database copies for backups', () => {
+  it('Only abandoned backup copies are removed from the data directory', async () => {
     const dataDir = temporaryFolder();
     const { folder } = await newCopy(dataDir, async (place) => mkdirSync(place));
     const foreign = ['backup-2026', 'backup-abcdef', '.atrium-backup-copy-abc123', '.atrium-backup-copy-of-mine'];
@@ -31,7 +31,7 @@ describe('copies of the database for a backup', () => {
     assert.ok(existsSync(join(elsewhere, 'pglite')));
   });
 
-  it('stay while they are written, however long that takes', async () => {
+  it('A backup copy is kept while it is being written, however long that takes', async () => {
     const dataDir = temporaryFolder();
     const { folder } = await newCopy(dataDir, async (place) => {
       mkdirSync(place);
@@ -41,7 +41,7 @@ describe('copies of the database for a backup', () => {
     assert.deepEqual(readdirSync(dataDir), [basename(folder)]);
   });
 
-  it('leave nothing behind when they fail', async () => {
+  it('A failed backup copy leaves nothing behind', async () => {
     const dataDir = temporaryFolder();
     const failing = newCopy(dataDir, async () => Promise.reject(new Error('disk full')));
     await assert.rejects(failing, /disk full/);

@@ -30,8 +30,8 @@ async function fill({ house, as }: TestHouse): Promise<void> {
 }
 
 for (const from of DRIVERS) {
-  describe(`a backup of ${from}`, () => {
-    it('is restored into both drivers, value by value, and serves', async () => {
+  describe(`Backups of ${from}`, () => {
+    it(`A backup of ${from} is restored exactly on both drivers, and a server runs on the restored data`, async () => {
       const origin = await openTestHouse({ driver: from, env: { ATRIUM_KEY: KEY } });
       await fill(origin);
       const expected = await contentOf(origin.house.db);
@@ -84,7 +84,7 @@ async function serves({ dataDir, databaseUrl = '' }: Place, origin: TestHouse, e
   await house.close(0);
 }
 
-describe('a schema with everything that tables can have', () => {
+describe('Backups of a schema with every table feature', () => {
   const folder = temporaryFolder();
   writeFileSync(
     `${folder}/0001_all.sql`,
@@ -110,7 +110,7 @@ describe('a schema with everything that tables can have', () => {
   writeFileSync(`${old}/0001_all.sql`, readFileSync(`${folder}/0001_all.sql`));
 
   for (const [from, to] of [['pglite', 'postgres'] as const, ['postgres', 'pglite'] as const]) {
-    it(`comes back whole from ${from} in ${to}, and is brought up to date`, async () => {
+    it(`A schema with every table feature is restored from ${from} to ${to} and migrated to a newer version`, async () => {
       const { migrate } = await import('../../src/db/migrate.ts');
       const origin = await openPlace(await newPlace(from));
       await migrate(origin, old, () => undefined);
@@ -150,8 +150,8 @@ describe('a schema with everything that tables can have', () => {
   }
 });
 
-describe('writing a backup', () => {
-  it('leaves a former file alone when it fails, and no half of one', async () => {
+describe('Writing a backup', () => {
+  it('A failed backup keeps the previous file and leaves no partial one', async () => {
     const db = await openPlace(await newPlace('postgres'));
     const file = newFile();
     writeFileSync(file, 'the former one');

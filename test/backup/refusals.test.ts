@@ -30,8 +30,8 @@ function spoilt(change: (copy: Buffer) => Buffer): string {
   return file;
 }
 
-describe('a damaged file', () => {
-  it('is refused wherever it was cut', async () => {
+describe('Damaged backup files', () => {
+  it('A truncated backup file is rejected wherever it was cut', async () => {
     for (const part of [0, 0.001, 0.1, 0.5, 0.9, 0.99]) {
       const file = spoilt((copy) => copy.subarray(0, Math.floor(copy.length * part)));
       await assert.rejects(inspect(file), /is not a whole backup .*: nothing was changed/, `cut at ${part}`);
@@ -41,7 +41,7 @@ describe('a damaged file', () => {
     }
   });
 
-  it('is refused whichever bit was turned, unless it unpacks to the very same', async () => {
+  it('A backup file with a flipped bit is rejected unless it decompresses to the same content', async () => {
     let refused = 0;
     for (let place = 0; place < bytes.length; place += place < 12 ? 1 : 37) {
       const copy = Buffer.from(bytes);
@@ -58,7 +58,7 @@ describe('a damaged file', () => {
     assert.ok(refused > 150);
   });
 
-  it('is refused when it was packed anew with other contents', async () => {
+  it('A repacked backup file with altered contents is rejected', async () => {
     const repack = (change: (tar: Buffer) => void) =>
       spoilt((copy) => {
         const tar = gunzipSync(copy);
@@ -76,9 +76,9 @@ describe('a damaged file', () => {
   });
 });
 
-describe('restoring', () => {
+describe('Restoring a backup', () => {
   for (const driver of DRIVERS) {
-    it(`refuses a newer schema and another one, and changes nothing on ${driver}`, async () => {
+    it(`Restoring a backup with a newer or different schema is rejected and changes nothing on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
       const content = await contentOf(db);
       const { manifest } = await inspect(whole);
@@ -104,7 +104,7 @@ describe('restoring', () => {
       await db.close();
     });
 
-    it(`refuses a database that is not empty without --replace on ${driver}`, async () => {
+    it(`Restoring into a database that is not empty is rejected without --replace on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
       await db.query(statement(`insert into account (kind, name) values ('user', 'somebody')`));
       const content = await contentOf(db);
@@ -115,7 +115,7 @@ describe('restoring', () => {
       await db.close();
     });
 
-    it(`moves the revision ahead with every restore, and the sequences never back, on ${driver}`, async () => {
+    it(`Every restore advances the revision and never moves a sequence back on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver));
       const state = async () => {
         const [row] = await db.query<{ value: bigint; pruned: bigint; changes: bigint; next: bigint }>(
@@ -137,7 +137,7 @@ describe('restoring', () => {
       await db.close();
     });
 
-    it(`refuses to drop what is somebody else's on ${driver}`, async () => {
+    it(`A restore that would drop objects that Atrium did not create is rejected on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
       const run = (text: string) => db.query(statement(text));
       const foreign = [
@@ -180,7 +180,7 @@ describe('restoring', () => {
     });
 
     for (const place of ['email', 'commit']) {
-      it(`leaves the old state when it is killed at ${place} on ${driver}`, async () => {
+      it(`A restore killed ${place === 'commit' ? 'before the commit' : `at the ${place} table`} leaves the previous data intact on ${driver}`, async () => {
         const target = await newPlace(driver, migrated());
         const db = await openPlace(target);
         await db.query(statement(`insert into account (kind, name) values ('user', 'kept')`));
@@ -201,7 +201,7 @@ describe('restoring', () => {
     }
   }
 
-  it('refuses while a server is connected', async () => {
+  it('A restore is rejected while a server is connected to the database', async () => {
     const house = await openTestHouse({ env: { ATRIUM_KEY: KEY } });
     const db = await openPlace({ dataDir: house.dataDir, databaseUrl: urlOf(house.house.config) });
     await assert.rejects(

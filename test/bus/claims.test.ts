@@ -13,9 +13,9 @@ const KINDS: readonly (readonly [KeyKind, string])[] = [
 ];
 
 /** The libraries of NATS are the judge: what we write, they must read, and the other way round. */
-describe('keys', () => {
+describe('NATS keys', () => {
   for (const [kind, letter] of KINDS) {
-    it(`(${kind}) are what the library makes of the same seed`, () => {
+    it(`The NATS library derives the same ${kind} key from the same seed`, () => {
       for (let round = 0; round < 50; round++) {
         const ours = createKeyPair(kind);
         const theirs = fromSeed(Buffer.from(ours.seed()));
@@ -26,7 +26,7 @@ describe('keys', () => {
     });
   }
 
-  it('sign as the library does, to the byte', () => {
+  it('Signatures are identical to those of the NATS library', () => {
     const ours = createKeyPair('user');
     const theirs = fromSeed(Buffer.from(ours.seed()));
     assert.deepEqual(ours.sign('ünïcode'), Buffer.from(theirs.sign(Buffer.from('ünïcode'))));
@@ -34,7 +34,7 @@ describe('keys', () => {
     assert.ok(!fromPublic(ours.publicKey).verify(Buffer.from('other'), ours.sign('text')));
   });
 
-  it('come back from what is stored of them', () => {
+  it('A key pair is restored from its stored form', () => {
     const key = createKeyPair('account');
     assert.equal(key.raw().length, 32);
     assert.equal(restoreKeyPair('account', key.raw()).seed(), key.seed());
@@ -42,7 +42,7 @@ describe('keys', () => {
   });
 });
 
-describe('claims', () => {
+describe('NATS claims', () => {
   const operator = createKeyPair('operator');
   const account = createKeyPair('account');
   const user = createKeyPair('user');
@@ -54,7 +54,7 @@ describe('claims', () => {
     return fromPublic(issuer).verify(Buffer.from(`${head}.${body}`), Buffer.from(signature ?? '', 'base64url'));
   };
 
-  it('of a user are decoded by the library, and signed by the account', () => {
+  it('A user JWT is signed by the account and decoded by the NATS library', () => {
     const claims = decode<{ pub: object; sub: object; type: string; version: number }>(jwt);
     assert.equal(claims.iss, account.publicKey);
     assert.equal(claims.sub, user.publicKey);
@@ -65,19 +65,19 @@ describe('claims', () => {
     assert.ok(!verify(jwt, operator.publicKey));
   });
 
-  it('have the header of the library, and hold what the library would put in', async () => {
+  it('A user JWT has the header and all the claim fields that the NATS library writes', async () => {
     const theirs = await encodeUser('ann', fromPublic(user.publicKey), fromSeed(Buffer.from(account.seed())), {});
     assert.equal(jwt.split('.')[0], theirs.split('.')[0]);
     const keys = Object.keys(decode<object>(jwt).nats);
     for (const key of Object.keys(decode<object>(theirs).nats)) assert.ok(keys.includes(key), key);
   });
 
-  it('of the same things are the same text', () => {
+  it('User JWTs are identical if and only if their claims are', () => {
     assert.equal(userJwt(account, { ...said, publish: ['a.>'], subscribe: ['b.>', 'c'] }), jwt);
     assert.notEqual(userJwt(account, { ...said, publish: ['a.>'], subscribe: ['b.>'] }), jwt);
   });
 
-  it('of the operator and an account are decoded and verified', () => {
+  it('Operator and account JWTs are decoded and verified by the NATS library', () => {
     const top = operatorJwt(operator, { name: 'atrium', issuedAt: 1, systemAccount: account.publicKey });
     assert.ok(verify(top, operator.publicKey));
     assert.equal(decode<{ system_account: string }>(top).nats.system_account, account.publicKey);
@@ -93,7 +93,7 @@ describe('claims', () => {
     assert.equal(claims.nats.limits?.conn, -1);
   });
 
-  it('stand in a file that the library reads', async () => {
+  it('A credentials file is readable by the NATS library', async () => {
     const read = await parseCreds(Buffer.from(credentialsFile(jwt, user.seed())));
     assert.equal(read.jwt, jwt);
     assert.equal(read.key, user.seed());

@@ -11,7 +11,7 @@ const SETUP = {
 const listening = (url: string, wsUrl?: string) =>
   [...serverConfig(SETUP, { url, wsUrl, folder: '/srv' }).matchAll(/listen: "(.*)"/g)].map((found) => found[1]);
 
-describe('the configuration of a NATS server', () => {
+describe('NATS server configuration', () => {
   const PLACES: readonly (readonly [url: string, wsUrl: string | undefined, places: string[]])[] = [
     ['nats://127.0.0.1:4222', undefined, ['127.0.0.1:4222']],
     ['nats://localhost', undefined, ['127.0.0.1:4222']],
@@ -22,17 +22,18 @@ describe('the configuration of a NATS server', () => {
     ['tls://10.1.2.3', 'wss://bus.example.com:9443', ['0.0.0.0:4222', '0.0.0.0:9443']],
   ];
   for (const [url, wsUrl, places] of PLACES) {
-    it(`listens where clients are sent: ${url}, ${wsUrl}`, () => assert.deepEqual(listening(url, wsUrl), places));
+    it(`A NATS server for ${[url, wsUrl].filter(Boolean).join(' and ')} listens on ${places.join(' and ')}`, () =>
+      assert.deepEqual(listening(url, wsUrl), places));
   }
 
-  it('asks for a certificate where the address promises one, and only there', () => {
+  it('The NATS server configuration names a certificate only for TLS addresses', () => {
     const text = (url: string, wsUrl: string) => serverConfig(SETUP, { url, wsUrl, folder: '.' });
     assert.equal(text('tls://a', 'wss://a').match(/cert_file/g)?.length, 2);
     assert.equal(text('nats://a', 'ws://a').match(/cert_file/g), null);
     assert.match(text('nats://a', 'ws://a'), /no_tls: true/);
   });
 
-  it('quotes the folder', () => {
+  it('The NATS server configuration quotes the folder path', () => {
     const text = serverConfig(SETUP, { url: 'nats://a', wsUrl: undefined, folder: '/srv/my "bus"' });
     assert.match(text, /dir: "\/srv\/my \\"bus\\"\/accounts"/);
   });

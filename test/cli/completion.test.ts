@@ -16,7 +16,7 @@ for (const shell of ['zsh', 'fish']) {
     process.stderr.write(`\n!!! NOT TRIED: ${shell} is not installed, so its completion was not evaluated\n`);
 }
 
-describe('completion', () => {
+describe('Shell completion', () => {
   let house: TestHouse;
   let ann: Cli;
   const folder = temporaryFolder();
@@ -36,7 +36,7 @@ describe('completion', () => {
       .map((line) => line.split('\t')[0])
       .slice(0, -1);
 
-  it('knows commands, options, choices and names', async () => {
+  it('Completion offers commands, options, choices and names', async () => {
     assert.deepEqual(await words(''), Object.keys(CATALOGUE));
     assert.deepEqual(await words('wh'), ['whoami', 'who-can']);
     assert.deepEqual(await words('email', ''), ['list', 'add', 'delete']);
@@ -53,7 +53,7 @@ describe('completion', () => {
     assert.deepEqual(await words('role', 'apply', '--file', ''), [':files']);
   });
 
-  it('is silent when it knows nothing, or nobody is signed in', async () => {
+  it('Completion prints nothing for an unknown command or when nobody is signed in', async () => {
     assert.deepEqual(await words('nonsense', ''), []);
     const stranger = openCli();
     assert.deepEqual(await stranger(['__complete', 'role', 'show', '']), {
@@ -83,19 +83,19 @@ describe('completion', () => {
     return stdout.trimEnd().split('\n');
   };
 
-  it('works in bash', { skip: has('bash') ? false : 'bash is not installed' }, async () => {
+  it('Completion works in bash', { skip: has('bash') ? false : 'bash is not installed' }, async () => {
     assert.deepEqual(await inBash('atrium', 'wh'), ['whoami', 'who-can']);
     assert.deepEqual(await inBash('atrium', 'role', 'show', 'clu'), ['cluster-operator']);
     assert.deepEqual(await inBash('atrium', 'role', 'apply', '-f', 'ro'), ['roles.yaml']);
     assert.deepEqual(await inBash('atrium', 'nonsense', ''), ['']);
   });
 
-  it('works in zsh', { skip: has('zsh') ? false : 'zsh is not installed' }, async () => {
+  it('The completion script loads in zsh', { skip: has('zsh') ? false : 'zsh is not installed' }, async () => {
     const script = 'autoload -Uz compinit && compinit -u -D; source <(atrium completion zsh); whence -w _atrium';
     assert.match((await inShell('zsh', ['-f', '-c', script])).stdout, /_atrium: function/);
   });
 
-  it('works in fish', { skip: has('fish') ? false : 'fish is not installed' }, async () => {
+  it('Completion works in fish', { skip: has('fish') ? false : 'fish is not installed' }, async () => {
     const script = 'atrium completion fish | source; complete --do-complete "atrium wh"';
     assert.match((await inShell('fish', ['--no-config', '-c', script])).stdout, /^whoami\t/m);
   });

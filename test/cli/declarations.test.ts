@@ -21,9 +21,9 @@ async function everyCommand(): Promise<{ path: string[]; command: Command }[]> {
 const load = async (name: string) => await CATALOGUE[name]?.load();
 const names = Object.keys(CATALOGUE);
 
-describe('every command', async () => {
+describe('Commands', async () => {
   for (const { path, command } of await everyCommand()) {
-    it(`atrium ${path.join(' ')} has examples that are typed rightly, and options that do not clash`, async () => {
+    it(`atrium ${path.join(' ')} has valid examples, and options that do not conflict with global ones`, async () => {
       assert.ok(command.examples.length > 0);
       for (const example of command.examples) {
         const line = example.replace(/^source <\(|\)$/g, '').replace(/ [<>] .*$/, '');
@@ -39,7 +39,7 @@ describe('every command', async () => {
     });
   }
 
-  it('takes no secret as an argument, except where it says so', async () => {
+  it('No command except atrium marketplace send takes a secret as an option', async () => {
     for (const { path, command } of await everyCommand()) {
       const secrets = Object.entries(command.options ?? {}).filter(
         ([name, option]) => /token|password|secret/.test(name) && option.value !== undefined,
@@ -54,8 +54,8 @@ describe('every command', async () => {
   });
 });
 
-describe('what the server itself does', () => {
-  it('is known by name here, and told in the help', async () => {
+describe('Server commands', () => {
+  it('Every server command is in the CLI catalogue and in the help', async () => {
     const commands = JSON.parse(readFileSync('src/server-commands.json', 'utf8'));
     for (const { name } of commands) assert.ok(Object.hasOwn(CATALOGUE, name), name);
     const { stdout } = await openCli()('--help');
@@ -64,7 +64,7 @@ describe('what the server itself does', () => {
   });
 });
 
-describe('help', () => {
+describe('Help', () => {
   for (const line of [
     '--help',
     '-h',
@@ -75,7 +75,7 @@ describe('help', () => {
     'team create -h',
     'help robot token create',
   ]) {
-    it(`atrium ${line}: on the standard output, and 0`, async () => {
+    it(`${`atrium ${line}`.trim()} prints help to standard output and exits with 0`, async () => {
       const { code, stdout, stderr } = await openCli()(line);
       assert.equal(code, 0);
       assert.equal(stderr, '');

@@ -24,7 +24,7 @@ it('atrium audit --export writes every entry as a line, oldest first', async () 
   assert.deepEqual(few, listed.slice(0, 3));
 });
 
-it('an export that breaks off is 3, after what came', async () => {
+it('atrium audit --export keeps the received lines and exits with 3 when the connection breaks', async () => {
   const server = createServer((_request, reply) => {
     reply.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
     reply.write('{"id":1}\n{"id":', () => reply.destroy());

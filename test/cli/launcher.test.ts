@@ -18,7 +18,7 @@ if (older === undefined)
   process.stderr.write('\n!!! NOT TRIED: no Node older than 24 is installed to hand over from\n');
 
 describe('bin/atrium.mjs', () => {
-  it('hands over to the pinned Node from an older one', { skip: older === undefined }, async () => {
+  it('bin/atrium.mjs hands over from an older Node to the pinned one', { skip: older === undefined }, async () => {
     const { stdout } = await run(older ?? '', [program, 'version']);
     assert.match(stdout, /^node: +v24\./m);
     await assert.rejects(run(older ?? '', [program, 'nonsense']), (error: { code?: number }) => error.code === 2);
@@ -29,7 +29,7 @@ describe('bin/atrium.mjs', () => {
     );
   });
 
-  it("runs what needs the server's own machine with the server's own settings", async () => {
+  it('bin/atrium.mjs runs server commands with the settings of the server', async () => {
     const { dataDir, databaseUrl = '' } = await newPlace('postgres');
     const cli = openCli({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
     const rotated = await cli('rotate-keys');
@@ -42,7 +42,7 @@ describe('bin/atrium.mjs', () => {
     assert.notEqual(wrong.code, 0);
   });
 
-  it('goes by its name through a link', async () => {
+  it('bin/atrium.mjs can be run through a symbolic link', async () => {
     const cli = openCli();
     const { symlinkSync } = await import('node:fs');
     symlinkSync(program, `${cli.home}/atrium`);

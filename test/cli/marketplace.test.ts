@@ -20,7 +20,7 @@ describe('atrium marketplace', () => {
   });
   after(() => market.close());
 
-  it('plays payloads, shows what came of them, and acts again', async () => {
+  it('atrium marketplace sends payloads, lists and shows deliveries, and never prints the secret', async () => {
     const installer = await market.installer('B');
     const payload = { applicationId: applicationId('shop'), eventType: 'PUT', provisioningState: 'Succeeded' };
     const secret = file('secret.txt', `${market.demo.secrets.cloudB}\n`);
@@ -41,7 +41,7 @@ describe('atrium marketplace', () => {
     assert.equal((await root('marketplace redeliver --dead')).stdout, 'nothing to act on again\n');
   });
 
-  it('says no in words', async () => {
+  it('atrium marketplace rejects invalid requests with an error message and exit code 1 or 2', async () => {
     const REFUSED: readonly (readonly [line: string, says: RegExp, code: number])[] = [
       ['marketplace redeliver', /name deliveries by their IDs, or say --dead/, 2],
       ['marketplace redeliver 99999', /delivery does not exist/, 1],
@@ -60,7 +60,7 @@ describe('atrium marketplace', () => {
     assert.equal((await cliAs(market, 'ann')('marketplace deliveries')).code, 1);
   });
 
-  it('a server without a listener does not know these', async () => {
+  it('atrium marketplace fails with exit code 1 on a server without a marketplace listener', async () => {
     const plain = await openTestHouse();
     const { code, stderr } = await cliAs(plain, 'root')('marketplace deliveries');
     await plain.close();

@@ -189,9 +189,9 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
   ],
 };
 
-describe('the command line', () => {
+describe('CLI sessions', () => {
   for (const [title, lines] of Object.entries(STORIES)) {
-    it(title, async () => {
+    it(`The CLI session "${title}" matches its golden transcript`, async () => {
       const house = await openTestHouse();
       const folder = house.dataDir;
       writeFileSync(join(folder, 'roles.yaml'), ROLES);

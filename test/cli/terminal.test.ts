@@ -13,7 +13,7 @@ if (!hasScript)
 const skip = hasScript ? false : 'script (util-linux) is not installed';
 const PROGRAM = `${process.execPath} ${resolve('bin/atrium.mjs')}`;
 
-describe('on a terminal', { skip }, () => {
+describe('CLI on a terminal', { skip }, () => {
   let house: TestHouse;
   const home = temporaryFolder();
   before(async () => {
@@ -56,7 +56,7 @@ describe('on a terminal', { skip }, () => {
     });
   }
 
-  it('there are colours, which NO_COLOR and a dumb terminal turn off', async () => {
+  it('The CLI uses colors on a terminal unless NO_COLOR, TERM=dumb or a pipe turns them off', async () => {
     assert.ok((await onTerminal('atrium role list')).seen.includes(`${ESCAPE}1m`));
     for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
       assert.ok(!(await onTerminal('atrium role list', [], { ...signedIn(), ...env })).seen.includes(ESCAPE));
@@ -64,7 +64,7 @@ describe('on a terminal', { skip }, () => {
     assert.ok(!(await onTerminal('atrium role list | cat')).seen.includes(ESCAPE));
   });
 
-  it('tables fit into it, and are whole elsewhere', async () => {
+  it('Tables are truncated to the width of the terminal and complete in a pipe', async () => {
     const narrow = await onTerminal('stty cols 50; atrium team list', [], { ...signedIn(), NO_COLOR: '1' });
     for (const line of narrow.seen.split('\r\n')) assert.ok([...line].length <= 50, line);
     assert.match(narrow.seen, /Owners +owner +0 +May do .*…/);
@@ -74,7 +74,7 @@ describe('on a terminal', { skip }, () => {
     );
   });
 
-  it('documents steer it no more than tables do, and are exact elsewhere', async () => {
+  it('Control characters in exported documents are escaped on a terminal and kept in a pipe', async () => {
     const odd = 'a\u009b31mb\u202ec';
     const made = await house.as('ann')('POST', '/authz/roles?org=acme', { name: odd, permissions: [] });
     assert.equal(made.status, 201, made.text);
@@ -88,7 +88,7 @@ describe('on a terminal', { skip }, () => {
     await house.as('ann')('DELETE', `/authz/roles/${made.body.id}?org=acme`);
   });
 
-  it('what is lost is asked about', async () => {
+  it('A deletion asks for confirmation on a terminal', async () => {
     await onTerminal('atrium team create shortlived');
     const no = await onTerminal('atrium team delete shortlived', [[/Delete the team shortlived\? Type yes: /, 'no\n']]);
     assert.match(no.seen, /nothing was changed/);
@@ -98,7 +98,7 @@ describe('on a terminal', { skip }, () => {
     assert.equal(yes.code, 0);
   });
 
-  it('roles are applied after what changes was shown', async () => {
+  it('atrium role apply shows the changes and asks for confirmation on a terminal', async () => {
     const text = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\nroles:\n  - name: fresh\n';
     writeFileSync(join(home, 'roles.yaml'), text);
     const { seen, code } = await onTerminal('atrium role apply -f roles.yaml', [
@@ -108,7 +108,7 @@ describe('on a terminal', { skip }, () => {
     assert.equal(code, 0);
   });
 
-  it('signing in asks, shows neither token nor password, and remembers', async () => {
+  it('atrium login prompts without echoing secrets, and stays signed in without storing the password', async () => {
     const asked = await onTerminal(
       'atrium login --name here',
       [
@@ -132,7 +132,7 @@ describe('on a terminal', { skip }, () => {
     assert.doesNotMatch(readFileSync(join(home, '.config/atrium/config.json'), 'utf8'), new RegExp(password));
   });
 
-  it('Ctrl-C ends it without a word', async () => {
+  it('Ctrl-C at a prompt ends the CLI with exit code 130 and no error message', async () => {
     for (const question of [
       ['atrium login', /Server/],
       [`atrium login ${'http://127.0.0.1:3000'}`, /Access token/],
@@ -144,14 +144,14 @@ describe('on a terminal', { skip }, () => {
   });
 });
 
-describe('in a pipe', () => {
+describe('CLI in a pipe', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
   });
   after(() => house.close());
 
-  it('a reader who has seen enough is no fault', async () => {
+  it('The CLI exits with 0 when the reader of its pipe closes early', async () => {
     const env = {
       PATH: process.env.PATH ?? '',
       ATRIUM_URL: house.url,

@@ -6,8 +6,8 @@ import { nearest } from '../../cli/suggest.ts';
 import { layTable } from '../../cli/table.ts';
 import { cut, plain, widthOf } from '../../cli/text.ts';
 
-describe('text on a terminal', () => {
-  it('knows how wide letters are', () => {
+describe('Text on a terminal', () => {
+  it('The display width of text accounts for wide, combining and emoji characters', () => {
     const WIDTHS: readonly (readonly [text: string, width: number])[] = [
       ['plain', 5],
       ['Zoë', 3],
@@ -23,18 +23,18 @@ describe('text on a terminal', () => {
     for (const [text, width] of WIDTHS) assert.equal(widthOf(text), width, text);
   });
 
-  it('cuts between letters, never inside one', () => {
+  it('Text is truncated between characters, never inside one', () => {
     assert.equal(cut('Frankfurt', 6), 'Frank…');
     assert.equal(cut('東京都', 4), '東…');
     assert.equal(cut('short', 5), 'short');
   });
 
-  it('shows what would steer the terminal instead of obeying it', () => {
+  it('Control characters are escaped in text and JSON output', () => {
     assert.equal(plain('a\u001b[2Jb\u009bc\u202ed\ne'), 'a\\u001b[2Jb\\u009bc\\u202ed e');
     assert.equal(asJson('\u001b\u009b\u202e'), '"\\u001b\\u009b\\u202e"');
   });
 
-  it('lays tables one column below the other', () => {
+  it('Tables have aligned columns and fit the given width', () => {
     const row = (name: string, count: string) => [
       { title: 'NAME', text: name, right: false },
       { title: 'N', text: count, right: true },
@@ -46,16 +46,16 @@ describe('text on a terminal', () => {
   });
 });
 
-describe('what scripts get', () => {
-  it('is exact', async () => {
+describe('Output for scripts', () => {
+  it('JSON and YAML output is exact for large integers and decimals', async () => {
     const value = { id: 9007199254740993n, rate: JSON.rawJSON('1.50'), text: 'yes', none: null };
     assert.equal(asJson(value), '{\n  "id": 9007199254740993,\n  "rate": 1.50,\n  "text": "yes",\n  "none": null\n}');
     assert.equal(await asYaml(value), 'id: 9007199254740993\nrate: 1.50\ntext: yes\nnone: null');
   });
 });
 
-describe('times', () => {
-  it('are so long from now, or a date', () => {
+describe('Times', () => {
+  it('Times are parsed as a duration or a date, and anything else is rejected', () => {
     const now = Date.parse('2026-01-31T12:00:00Z');
     assert.equal(momentIn('90m', 1, now), '2026-01-31T13:30:00Z');
     assert.equal(momentIn('7d', -1, now), '2026-01-24T12:00:00Z');
@@ -67,7 +67,7 @@ describe('times', () => {
   });
 });
 
-it('guesses only what is close', () => {
+it('Only a close match is suggested for a mistyped word', () => {
   assert.equal(nearest('tem', ['team', 'role']), 'team');
   assert.equal(nearest('raem', ['team', 'role']), undefined);
   assert.equal(nearest('clsuter', ['cluster', 'contract']), 'cluster');

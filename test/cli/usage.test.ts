@@ -7,7 +7,7 @@ import { type Cli, cliAs, configFile, openCli } from '../support/cli.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
 
-describe('what is typed wrongly', () => {
+describe('Usage errors', () => {
   const cli = openCli();
   const WRONG: readonly (readonly [line: string, says: RegExp])[] = [
     ['tem list', /there is no command "tem" \(did you mean team\?\); type atrium --help/],
@@ -32,7 +32,7 @@ describe('what is typed wrongly', () => {
     ['login http://127.0.0.1:3000', /nobody to ask: add --token-stdin/],
   ];
   for (const [line, says] of WRONG) {
-    it(`atrium ${line}: one line, and 2`, async () => {
+    it(`atrium ${line} prints one line to standard error and exits with 2`, async () => {
       const { code, stdout, stderr } = await cli(line);
       assert.match(stderr, says);
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
@@ -41,15 +41,15 @@ describe('what is typed wrongly', () => {
     });
   }
 
-  it('shows no letter of a word that could steer the terminal', async () => {
+  it('An unknown command is reported without its escape characters', async () => {
     const { stderr } = await cli(['\u001b[2Jtem']);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there.
     assert.doesNotMatch(stderr, /\u001b/);
   });
 });
 
-describe('who cannot be reached', () => {
-  it('is 3, with the address', async () => {
+describe('Unreachable servers', () => {
+  it('An unreachable server is reported with its address and exit code 3', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, stderr } = await openCli({ ATRIUM_URL: url, ATRIUM_TOKEN: 'x' })('whoami');
     assert.equal(code, 3);
@@ -57,7 +57,7 @@ describe('who cannot be reached', () => {
     assert.equal(stderr.trimEnd().split('\n').length, 1);
   });
 
-  it('is 3 when it does not answer in time, or is no Atrium', async () => {
+  it('A server that times out or does not speak HTTP is reported with exit code 3', async () => {
     const silent = createServer(() => undefined);
     const garbage = createServer((socket) => socket.end('HELLO\r\n'));
     try {
@@ -79,7 +79,7 @@ describe('who cannot be reached', () => {
   });
 });
 
-describe('signing in', () => {
+describe('Signing in with the CLI', () => {
   let house: TestHouse;
   let cli: Cli;
   const token = () => house.world.users.ann?.token ?? '';
@@ -89,7 +89,7 @@ describe('signing in', () => {
   });
   after(() => house.close());
 
-  it('with a token from the standard input, kept for this user alone', async () => {
+  it('atrium login stores a token from standard input in a file that only the user can read', async () => {
     const { code, stdout, stderr } = await cli(`login ${house.url} --name demo --token-stdin`, {
       input: `${token()}\n`,
     });
@@ -100,14 +100,14 @@ describe('signing in', () => {
     assert.match((await cli('whoami')).stdout, /^login: +ann\n(.*\n)*context: +demo\norganization: +acme\n$/);
   });
 
-  it('shows the token in no answer of any command', async () => {
+  it('The context, whoami and token commands never print the token', async () => {
     for (const line of ['context list', 'context show', 'context list --json', 'whoami --json', 'token list --json']) {
       const { stdout, stderr } = await cli(line);
       assert.ok(!(stdout + stderr).includes(token()), line);
     }
   });
 
-  it('with a password, which makes a token that signing out revokes', async () => {
+  it('atrium login with a password creates a token that atrium logout revokes', async () => {
     const input = `${house.world.users.bob?.password}\n`;
     const signedIn = await cli(`login ${house.url} --name bobs --user bob --password-stdin`, { input });
     assert.equal(signedIn.code, 0, signedIn.stderr);
@@ -119,7 +119,7 @@ describe('signing in', () => {
     assert.equal((await house.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
   });
 
-  it('remembers several, and uses the one that is named', async () => {
+  it('Several contexts can be saved, and the current or named one is used', async () => {
     assert.equal((await cli('whoami')).code, 2);
     assert.match((await cli('context use demo')).stdout, /demo is the current context, in acme/);
     await cli(`login ${house.url} --name eves --token-stdin`, { input: house.world.users.eve?.token ?? '' });
@@ -134,7 +134,7 @@ describe('signing in', () => {
     assert.match((await cli('context use eevs')).stderr, /there is no context "eevs"/);
   });
 
-  it('does not keep what the server does not know', async () => {
+  it('atrium login saves nothing when the server rejects the token or password', async () => {
     const before = readFileSync(configFile(cli), 'utf8');
     const wrong = await cli(`login ${house.url} --name x --token-stdin`, { input: 'atr_nonsense\n' });
     assert.equal(wrong.code, 1);
@@ -145,13 +145,13 @@ describe('signing in', () => {
     assert.equal(readFileSync(configFile(cli), 'utf8'), before);
   });
 
-  it('sends no token of a context to another server', async () => {
+  it('The token of a context is not sent to another server', async () => {
     const { code, stderr } = await cli('whoami', { env: { ATRIUM_URL: 'http://127.0.0.1:9' } });
     assert.equal(code, 2);
     assert.match(stderr, /not signed in to http:\/\/127.0.0.1:9/);
   });
 
-  it('refuses a config file that others can read, or that is broken', async () => {
+  it('A config file that is malformed or readable by others is rejected', async () => {
     const other = openCli();
     mkdirSync(dirname(configFile(other)), { recursive: true });
     writeFileSync(configFile(other), '{"contexts": {}}');
@@ -166,14 +166,14 @@ describe('signing in', () => {
     assert.match(broken.stderr, /is not a config file of this program/);
   });
 
-  it('honours XDG_CONFIG_HOME', async () => {
+  it('atrium login stores its config file under XDG_CONFIG_HOME', async () => {
     const place = join(cli.home, 'elsewhere');
     const env = { XDG_CONFIG_HOME: place };
     await cli(`login ${house.url} --token-stdin`, { input: token(), env });
     assert.equal(statSync(join(place, 'atrium', 'config.json')).mode & 0o777, 0o600);
   });
 
-  it('says what to do when a token is no longer good', async () => {
+  it('An invalid token is reported with the advice to sign in again', async () => {
     const { code, stderr } = await cliAs(house, 'ann', { ATRIUM_TOKEN: 'atr_gone' })('whoami');
     assert.equal(code, 1);
     assert.equal(stderr, 'atrium: invalid username, password or token: sign in again with atrium login\n');

@@ -10,7 +10,7 @@ import { freePort } from '../support/ports.ts';
 
 const BIG = 9007199254740993n;
 
-describe('the client against a house', () => {
+describe('API client with a server', () => {
   let house: TestHouse;
   const as = (name: string) => createClient({ baseUrl: house.url, token: house.world.users[name]?.token });
   before(async () => {
@@ -18,7 +18,7 @@ describe('the client against a house', () => {
   });
   after(() => house.close());
 
-  it('gives typed answers, IDs as bigint', async () => {
+  it('The client returns typed answers with IDs as bigint', async () => {
     const user = await as('ann').call('GET /user');
     assert.equal(user.login, 'ann');
     assert.equal(user.id, house.world.users.ann?.id);
@@ -27,7 +27,7 @@ describe('the client against a house', () => {
     assert.equal(typeof role?.team_ids[0], 'bigint');
   });
 
-  it('sends and reads int64 exactly', async () => {
+  it('The client sends and reads int64 values exactly', async () => {
     const query = { org: 'acme' };
     const [answer] = await as('ann').call('POST /authz/objects/allowed-permissions', {
       query,
@@ -39,7 +39,7 @@ describe('the client against a house', () => {
     assert.equal(one.objectID, BIG);
   });
 
-  it('passes a credential through with every number as it was written', async () => {
+  it('The client preserves every number in a credential as it was written', async () => {
     const text =
       '{"name":"exact","type":"X","n":[1.0,1e3,9007199254740993,0.1000000000000000055,-0,123456789012345678901234567890]}';
     await as('ann').call('POST /user/credentials', { body: new RawBody(text) });
@@ -50,7 +50,7 @@ describe('the client against a house', () => {
     assert.equal(writeJson(back), text);
   });
 
-  it('goes through every page', async () => {
+  it('The client iterates over every page of a list', async () => {
     const names: string[] = [];
     for await (const one of as('root').each('GET /user/followers', { query: { limit: 20 } })) names.push(one.login);
     assert.equal(names.length, 45);
@@ -59,7 +59,7 @@ describe('the client against a house', () => {
     assert.deepEqual([total, nextPage], [45, 3]);
   });
 
-  it('knows the ETag, and refuses to overwrite what somebody else changed', async () => {
+  it('The client returns the ETag, and a write with an outdated one fails with 412', async () => {
     const at = { path: { id: house.world.orgs.acme?.roles['cluster-operator'] ?? 0n }, query: { org: 'acme' } };
     const { etag } = await as('ann').request('GET /authz/roles/{id}', at);
     await as('ann').call('PUT /authz/roles/{id}', { ...at, body: { description: 'new' }, ifMatch: etag });
@@ -67,7 +67,7 @@ describe('the client against a house', () => {
     await assert.rejects(late, (error) => error instanceof ApiError && error.status === 412);
   });
 
-  it('makes a refusal an error with all that the server said', async () => {
+  it('The client turns an error response into an ApiError with all its details', async () => {
     const wrong = as('ann').call('POST /user/emails', { body: { emails: ['nonsense'] } });
     await assert.rejects(wrong, (error) => {
       assert.ok(error instanceof ApiError);
@@ -80,7 +80,7 @@ describe('the client against a house', () => {
     await assert.rejects(nobody, (error) => error instanceof ApiError && error.message === 'token is required');
   });
 
-  it('keeps a name in its place of the path', async () => {
+  it('A path parameter of the client never leaves its path segment', async () => {
     for (const credName of ['../emails', '..', '.', 'a/b', 'ü?x=1#y']) {
       const asked = as('ann').call('GET /user/credentials/{credName}', { path: { credName } });
       const status = /^\.+$/.test(credName) ? 400 : 404;
@@ -89,8 +89,8 @@ describe('the client against a house', () => {
   });
 });
 
-describe('the client against something else', () => {
-  it('says that nothing is there, or that it is too slow, or no API', async () => {
+describe('API client with other servers', () => {
+  it('The client reports a server that is unreachable, too slow or not the API', async () => {
     const gone = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}` }).call('GET /version');
     await assert.rejects(gone, (error) => error instanceof UnreachableError && /ECONNREFUSED/.test(error.message));
     await answering(
@@ -109,7 +109,7 @@ describe('the client against something else', () => {
     );
   });
 
-  it('sends its token nowhere else: no redirect, and no link of a page to another host', async () => {
+  it('The client never sends its token to another host through a redirect or a page link', async () => {
     const seen: (string | undefined)[] = [];
     await answering(
       (request, reply) => {
@@ -137,13 +137,13 @@ describe('the client against something else', () => {
   });
 });
 
-describe('exact JSON', () => {
-  it('turns what is typed as int64 into bigint, and nothing else', () => {
+describe('Exact JSON', () => {
+  it('Reading JSON turns int64 fields and unsafe integers into bigint and leaves other numbers unchanged', () => {
     const value = readJson('{"id":1,"n":2,"list":[{"id":3}],"big":9007199254740993}', { int64: ['id', 'list.*.id'] });
     assert.deepEqual(value, { id: 1n, n: 2, list: [{ id: 3n }], big: BIG });
   });
 
-  it('writes what it read', () => {
+  it('JSON numbers are written exactly as they were read', () => {
     for (const text of ['1.0', '1e3', '9007199254740993', '0.10', '[1,2.50]', '1E400', '-0']) {
       assert.equal(writeJson(readJson(text)), text);
     }

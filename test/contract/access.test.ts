@@ -127,7 +127,7 @@ async function survey(): Promise<Map<string, Map<string, string[]>>> {
 }
 
 describe('access.txt', () => {
-  it('says for every route what nobody, a stranger, a member, an owner and the site administrator get', async () => {
+  it('access.txt lists for every route the status that each kind of caller receives', async () => {
     const rows = await survey();
     const width = Math.max(...[...rows.keys()].map((name) => name.split(' ', 1)[0]?.length ?? 0)) + 10;
     const lines = [...rows]

@@ -7,12 +7,12 @@ import { SETTINGS } from '../../src/config.ts';
 
 const files = await generatedFiles();
 
-describe('files that are made from the code', () => {
+describe('Generated files', () => {
   for (const [path, text] of Object.entries(files)) {
-    it(`${path} is fresh (else: npm run generate)`, () => assert.equal(readFileSync(path, 'utf8'), text));
+    it(`${path} is up to date (else: npm run generate)`, () => assert.equal(readFileSync(path, 'utf8'), text));
   }
 
-  it('tell every setting', () => {
+  it('.env.example and docs/configuration.md list every setting', () => {
     for (const name of Object.keys(SETTINGS)) {
       assert.match(files['.env.example'] ?? '', new RegExp(`^#${name}=`, 'm'));
       assert.match(files['docs/configuration.md'] ?? '', new RegExp(`^\\| \`${name}\` `, 'm'));
@@ -23,7 +23,7 @@ describe('files that are made from the code', () => {
 describe('openapi/atrium.json', () => {
   const document = JSON.parse(files['openapi/atrium.json'] ?? '');
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('openapi/atrium.json is valid OpenAPI 3.1', async () => {
     const validator = new Validator();
     const { valid, errors } = await validator.validate(structuredClone(document));
     assert.deepEqual(errors ?? [], []);
@@ -31,12 +31,12 @@ describe('openapi/atrium.json', () => {
     assert.equal(validator.version, '3.1');
   });
 
-  it('has the routes of every deployment', () => {
+  it('openapi/atrium.json contains the routes of every deployment', () => {
     assert.ok(document.paths['/api/v1/user'].get);
     assert.ok(document.paths['/marketplace/api/v1/version'].get);
   });
 
-  it('names every operation once, with who may call it', () => {
+  it('openapi/atrium.json gives every operation a unique id and states who may call it', () => {
     const operations = Object.values<Record<string, { operationId: string; description: string }>>(
       document.paths,
     ).flatMap((methods) => Object.values(methods));

@@ -16,7 +16,7 @@ mia and zed are refused at the door, whatever they hold. Everybody has can_view 
 Made anew by: UPDATE_GOLDEN=1 npm test -- test/contract/matrix.test.ts
 `;
 
-describe('who may do what in the demo world', () => {
+describe('Permissions in the demo world', () => {
   let house: TestHouse;
   let model: Model;
   let holdings: readonly Holdings[];
@@ -30,12 +30,12 @@ describe('who may do what in the demo world', () => {
   const peopleOf = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, house.world.users[name]?.id ?? 0n]));
 
-  it('is as a person has read and approved it', () => {
+  it('The permissions in the demo world match the reviewed matrix.txt', () => {
     const text = `${[HEAD, ...holdings.map((one) => `${tableOf(one, model)}\n`)].join('\n')}`;
     matchGolden(GOLDEN, text);
   });
 
-  it('is what the API answers', async () => {
+  it('The API returns the permissions listed in the matrix', async () => {
     const asked = holdings.filter(({ type }) => OBJECT_TYPES.some((known) => known === type));
     assert.ok(asked.length >= 20);
     for (const who of CAST.filter((name) => name !== 'mia' && name !== 'zed')) {
@@ -52,7 +52,7 @@ describe('who may do what in the demo world', () => {
     }
   });
 
-  it('lets those who are in nothing do nothing', async () => {
+  it('Users without any membership have no permissions on any object in the matrix', async () => {
     const fans = Object.keys(house.world.users).filter((name) => name.startsWith('fan'));
     assert.equal(fans.length, 45);
     for (const { held } of await holdingsOf(house, model, peopleOf(fans))) {

@@ -4,14 +4,14 @@ import { openTestHouse, type TestHouse } from '../support/house.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-describe('a method that a path does not answer', () => {
+describe('Unsupported methods', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse({ env: { DEPLOYMENT: 'marketplace', CLOUD_A_RANGES: 'src/demo/address-ranges.json' } });
   });
   after(() => house.close());
 
-  it('is refused on every route, whoever asks, and told which ones it answers', async () => {
+  it('Every route answers an unsupported method with 405 and the allowed methods', async () => {
     const known = new Map<string, Set<string>>();
     for (const { method, path } of house.house.routes) {
       const methods = known.get(path) ?? new Set();

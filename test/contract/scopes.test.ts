@@ -29,8 +29,8 @@ async function call(house: TestHouse, route: BookedRoute, scopes: readonly strin
 }
 
 for (const deployment of ['standard', 'hosted', 'marketplace']) {
-  describe(`scopes on ${deployment} deployments`, () => {
-    it('every route with a credential refuses a token without its scope, names it, and lets one in that has it', async () => {
+  describe(`Scopes on ${deployment} deployments`, () => {
+    it(`Every authenticated route on ${deployment} deployments requires and names its token scope`, async () => {
       const house = await openTestHouse({ env: { DEPLOYMENT: deployment } });
       const routes = house.house.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
       assert.ok(routes.length >= 30);

@@ -17,7 +17,7 @@ function normal(line: string): string {
   return `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}').replace(/\/$/, '')}`;
 }
 
-describe('the specification', () => {
+describe('Specification', () => {
   const specified = readList(SPECIFICATION);
   const mounted = new Set<string>();
   before(async () => {
@@ -34,18 +34,18 @@ describe('the specification', () => {
     }
   });
 
-  it('names each of its endpoints once', () => {
+  it('The specification lists each of its endpoints once', () => {
     assert.equal(specified.length, 45);
     assert.equal(new Set(specified.map(normal)).size, specified.length);
   });
 
-  it('is mounted, but for what missing.txt admits', () => {
+  it('Every specified endpoint is mounted or listed in missing.txt', () => {
     const admitted = new Set(readList(MISSING).map(normal));
     const lacking = specified.filter((line) => !mounted.has(normal(line)) && !admitted.has(normal(line)));
     assert.deepEqual(lacking, [], 'these endpoints are neither mounted nor in missing.txt, which may only shrink');
   });
 
-  it('has nothing in missing.txt that is mounted by now, nor anything that it does not know', () => {
+  it('missing.txt lists only specified endpoints that are not mounted', () => {
     const known = new Set(specified.map(normal));
     for (const line of readList(MISSING)) {
       assert.ok(!mounted.has(normal(line)), `${line} is mounted: take it out of missing.txt`);
@@ -53,7 +53,7 @@ describe('the specification', () => {
     }
   });
 
-  it('has nothing in the documentation that is not there', async () => {
+  it('The API documentation describes only mounted endpoints', async () => {
     const house = await openTestHouse({ env: { DEPLOYMENT: 'marketplace' } });
     const paths = house.house.describe().paths as Record<string, Record<string, object>>;
     const described = Object.entries(paths).flatMap(([path, methods]) =>

@@ -22,8 +22,8 @@ async function tables(db: Db): Promise<unknown[]> {
 }
 
 for (const driver of DRIVERS) {
-  describe(`migrations on ${driver}`, () => {
-    test('a fresh database gets all, a second run nothing, a new file only itself', async () => {
+  describe(`Migrations on ${driver}`, () => {
+    test(`A migration run applies exactly the files that were not applied before on ${driver}`, async () => {
       const db = await openTestDb(driver);
       const lines: string[] = [];
       const say = (line: string) => lines.push(line);
@@ -42,7 +42,7 @@ for (const driver of DRIVERS) {
       await db.close();
     });
 
-    test('a broken file leaves nothing half, keeps what came before, and names its line', async () => {
+    test(`A failing migration is rolled back, keeps earlier ones and is reported with its line on ${driver}`, async () => {
       const db = await openTestDb(driver);
       const broken = 'create table half (id int);\n\ninsert into nowhere values (1);\n';
       const folder = folderOf({ '0001_one.sql': ONE, '0002_broken.sql': broken });
@@ -59,7 +59,7 @@ for (const driver of DRIVERS) {
       await db.close();
     });
 
-    test('test files get copies of a migrated database', async () => {
+    test(`Test databases are copies of a migrated template on ${driver}`, async () => {
       const template = migrated(folderOf({ '0001_one.sql': `${ONE}-- copied` }));
       const copies = await Promise.all([1, 2, 3].map(() => openTestDb(driver, {}, template)));
       for (const db of copies) {
@@ -68,7 +68,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    test('a file may not end its own transaction', async () => {
+    test(`A migration that ends its own transaction is rejected on ${driver}`, async () => {
       const db = await openTestDb(driver);
       const folder = folderOf({ '0001_one.sql': 'create table a (id int); commit; create table b (id int);' });
       await assert.rejects(
@@ -78,7 +78,7 @@ for (const driver of DRIVERS) {
       await db.close();
     });
 
-    test('a newer database, a changed file, a gap, a strange name are refused', async () => {
+    test(`A newer database, a changed file, a numbering gap or an invalid file name is rejected on ${driver}`, async () => {
       const db = await openTestDb(driver);
       await migrate(db, folderOf({ '0001_one.sql': ONE, '0002_two.sql': TWO }), () => {});
       const refusals: [Record<string, string>, RegExp][] = [
@@ -101,10 +101,10 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('replicas on postgres', () => {
+describe('Migrations of replicas on postgres', () => {
   const slow = `select pg_sleep(1.3); create table a (id int);`;
 
-  test('several start at once: each file is applied once, everybody ends at the newest, no query timeout hurts', async () => {
+  test('Replicas that start at once on postgres apply each migration once, despite the query timeout', async () => {
     const place = await newPlace('postgres');
     const replicas = await Promise.all(
       Array.from({ length: 4 }, () => openDb({ ...place, say: () => {}, queryTimeoutMs: 1_000 })),
@@ -116,7 +116,7 @@ describe('replicas on postgres', () => {
     await Promise.all(replicas.map((db) => db.close()));
   });
 
-  test('one that waits too long says why', async () => {
+  test('A replica on postgres that waits too long for another migration reports the reason', async () => {
     const place = await newPlace('postgres');
     const [first, second] = await Promise.all([1, 2].map(() => openDb({ ...place, say: () => {} })));
     assert.ok(first && second);

@@ -31,7 +31,7 @@ function startWriter(dataDir: string, mode = 'hold'): Writer {
   };
 }
 
-test('the first start says what takes so long, later ones do not, and nobody else may look', async () => {
+test('Only the first start announces the creation of the database, which is private to its user', async () => {
   const dataDir = join(temporaryFolder(), 'new', 'data');
   const lines: string[] = [];
   for (let times = 0; times < 2; times += 1) {
@@ -45,7 +45,7 @@ test('the first start says what takes so long, later ones do not, and nobody els
   assert.deepEqual(readdirSync(dataDir).sort(), ['pglite', 'pglite.lock']);
 });
 
-test('a second process, or a second opening in one process, is refused and told who holds the folder', async () => {
+test('Opening a data directory that is in use is rejected with the process that holds it', async () => {
   const { dataDir } = await newPlace('pglite');
   const holder = startWriter(dataDir);
   assert.equal(await holder.next(), 'open');
@@ -67,7 +67,7 @@ test('a second process, or a second opening in one process, is refused and told 
   await db.close();
 });
 
-test('kill -9 leaves no lock behind and no acknowledged row is lost', async () => {
+test('kill -9 leaves no lock behind and loses no acknowledged row', async () => {
   const { dataDir } = await newPlace('pglite');
   let acknowledged = 0n;
   for (let round = 0; round < 3; round += 1) {
@@ -83,14 +83,14 @@ test('kill -9 leaves no lock behind and no acknowledged row is lost', async () =
   await db.close();
 });
 
-test('an owner file alone, of a dead process or of one that took its number, locks nothing', async () => {
+test('An owner file alone does not lock the data directory', async () => {
   const { dataDir } = await newPlace('pglite');
   writeFileSync(join(dataDir, 'pglite.owner'), `process ${process.pid} on elsewhere, since long ago\n`);
   const db = await openDb({ ...quiet, dataDir });
   await db.close();
 });
 
-test('a folder that cannot be used says why', async () => {
+test('An unusable data directory is rejected with the reason', async () => {
   const { dataDir } = await newPlace('pglite');
   writeFileSync(join(dataDir, 'pglite', 'PG_VERSION'), '12\n');
   await assert.rejects(openDb({ ...quiet, dataDir }), {
@@ -105,7 +105,7 @@ test('a folder that cannot be used says why', async () => {
   });
 });
 
-test('of many that start at once exactly one wins', async () => {
+test('Exactly one of several processes that start at once opens the database', async () => {
   const { dataDir } = await newPlace('pglite');
   const starters = Array.from({ length: 4 }, () => startWriter(dataDir));
   const words = await Promise.all(starters.map((starter) => starter.next()));
@@ -114,7 +114,7 @@ test('of many that start at once exactly one wins', async () => {
   await Promise.all(starters.map((starter) => (starter.process.exitCode === null ? starter.kill() : undefined)));
 });
 
-test('the log does not grow for ever, and dead rows are swept', { timeout: 120_000 }, async () => {
+test('The write-ahead log stays bounded and dead rows are vacuumed', { timeout: 120_000 }, async () => {
   const { dataDir } = await newPlace('pglite');
   const faults: Error[] = [];
   const db = await openDb({ ...quiet, dataDir, onError: (error) => faults.push(error) });

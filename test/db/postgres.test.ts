@@ -12,7 +12,7 @@ const PID = sql('fault.pid', 'select pg_backend_pid() as pid');
 const SLEEP = sql('fault.sleep', 'select pg_sleep($1)');
 const UNAVAILABLE = { name: 'AppError', kind: 'unavailable' };
 
-describe('postgres in trouble', () => {
+describe('PostgreSQL failures', () => {
   let server: TestPostgres;
   let url: string;
   const faults: Error[] = [];
@@ -44,7 +44,7 @@ describe('postgres in trouble', () => {
   });
   after(() => server.stop());
 
-  test('a terminated idle connection is replaced', async () => {
+  test('A terminated idle connection is logged and replaced', async () => {
     const db = await open();
     await onServer(server.url, `select pg_terminate_backend(${await pidOf(db.query)})`);
     await eventually(async () => assert.ok(faults.length > 0, 'the log is told'));
@@ -53,7 +53,7 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
-  test('the question that is asked all the time survives its connection, and fails while the server is away', async () => {
+  test('db.ask survives the loss of its connection and is unavailable while the server is down', async () => {
     const db = await open();
     const asked = () => db.ask(PID);
     const pid = await asked();
@@ -77,13 +77,13 @@ describe('postgres in trouble', () => {
     await assert.rejects(asked(), UNAVAILABLE);
   });
 
-  test('no plan is compiled to machine code, which takes longer than any of our statements', async () => {
+  test('JIT compilation is turned off', async () => {
     const db = await open();
     assert.deepEqual(await db.query(sql('test.jit', 'show jit')), [{ jit: 'off' }]);
     await db.close();
   });
 
-  test('a terminated connection inside a transaction fails that transaction alone', async () => {
+  test('A connection terminated inside a transaction fails only that transaction', async () => {
     const db = await open();
     const waiting = db.transaction(async (query) => {
       await onServer(server.url, `select pg_terminate_backend(${await pidOf(query)})`);
@@ -101,7 +101,7 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
-  test('a statement that takes too long is cancelled and its connection kept', async () => {
+  test('A statement that takes too long is canceled and its connection kept', async () => {
     const db = await open(url, 1);
     const before = await pidOf(db.query);
     await assert.rejects(db.query(SLEEP, [30]), { ...UNAVAILABLE, message: /took too long/ });
@@ -109,7 +109,7 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
-  test('a refused statement keeps its connection', async () => {
+  test('A failing statement keeps its connection', async () => {
     const db = await open(url, 1);
     const before = await pidOf(db.query);
     await assert.rejects(db.query(sql('fault.zero', 'select 1 / 0')), { code: '22012' });
@@ -117,7 +117,7 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
-  test('a backend that hangs fails in time and is not used again', async () => {
+  test('A backend that hangs fails within the timeout and is not used again', async () => {
     const db = await open(url, 1);
     const pid = await pidOf(db.query);
     process.kill(pid, 'SIGSTOP');
@@ -132,7 +132,7 @@ describe('postgres in trouble', () => {
     }
   });
 
-  test('a server that went away and came back is found again', async () => {
+  test('Queries work again after a server restart', async () => {
     const db = await open();
     await db.query(ONE);
     const restarted = server.restart();
@@ -150,7 +150,7 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
-  test('a server without a free connection is unavailable', async () => {
+  test('A query fails as unavailable when no connection is free', async () => {
     const db = await open(url, 1);
     const inside = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ describe('postgres in trouble', () => {
     await db.close();
   });
 
-  test('what cannot be reached says what is wrong, never the password', async () => {
+  test('A failed connection is reported with the reason and never with the password', async () => {
     const password = 'hunter2-canary';
     const at = (change: (url: URL) => void) => {
       const changed = new URL(url);
@@ -213,7 +213,7 @@ describe('postgres in trouble', () => {
     }
   });
 
-  test('a wrong password is told as such', async () => {
+  test('A wrong or missing password is reported as the reason of a failed connection', async () => {
     await server.demandPassword('guarded', 'right');
     const address = new URL(url);
     address.username = 'guarded';

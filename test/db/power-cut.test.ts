@@ -61,7 +61,7 @@ async function rows(db: Db): Promise<unknown> {
   return found;
 }
 
-test('a write that was acknowledged survives a power cut, from the first start on', async () => {
+test('An acknowledged write survives a power cut, from the first start on', async () => {
   const disk = createForgetfulDisk();
   const dataDir = temporaryFolder();
   const db = await openPglite({ ...quiet, dataDir }, disk);
@@ -89,7 +89,7 @@ test('a write that was acknowledged survives a power cut, from the first start o
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 12_001, last: 12_001 });
 });
 
-test('it survives whichever files reached the disk on their own', async () => {
+test('Acknowledged writes survive a power cut whichever unsynced files reached the disk', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.query(INSERT, [1, 3_000]);
@@ -105,7 +105,7 @@ test('it survives whichever files reached the disk on their own', async () => {
   await db.close();
 });
 
-test('a transaction that was not acknowledged is gone as a whole', async () => {
+test('A transaction that was not acknowledged leaves nothing behind after a power cut', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.transaction(async (query) => {
@@ -115,7 +115,7 @@ test('a transaction that was not acknowledged is gone as a whole', async () => {
   await db.close();
 });
 
-test('the test can fail: on a disk that lies about syncs the same row is lost', async () => {
+test('A row is lost in a power cut when the disk does not honor syncs', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.query(INSERT, [1, 1]);
@@ -125,7 +125,7 @@ test('the test can fail: on a disk that lies about syncs the same row is lost', 
   await db.close();
 });
 
-test('what an interrupted first start left is thrown away', async () => {
+test('Files left by an interrupted first start are discarded', async () => {
   const dataDir = temporaryFolder();
   mkdirSync(join(dataDir, 'pglite.new'));
   writeFileSync(join(dataDir, 'pglite.new', 'PG_VERSION'), '18');
@@ -134,7 +134,7 @@ test('what an interrupted first start left is thrown away', async () => {
   await db.close();
 });
 
-test('a read does not wait for the disk, a write does', async () => {
+test('A write waits for a disk sync and a read does not', async () => {
   let syncs = 0;
   const counting = {
     sync() {
@@ -155,7 +155,7 @@ test('a read does not wait for the disk, a write does', async () => {
   await db.close();
 });
 
-test('when the disk fails nothing more is acknowledged, and a restart recovers', { timeout: 60_000 }, async () => {
+test('A disk failure makes the database unavailable until a restart recovers it', { timeout: 60_000 }, async () => {
   let broken = false;
   const failing = {
     sync() {

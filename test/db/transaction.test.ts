@@ -9,7 +9,7 @@ const ADD_ONE = sql('transaction.addOne', 'update counter set n = n + 1');
 const READ = sql('transaction.read', 'select n from counter');
 const SET = sql('transaction.set', 'update counter set n = $1');
 
-test('a name means one statement', () => {
+test('A statement name that is too long or used for two statements is rejected', () => {
   const first = sql('transaction.same', 'select 1');
   assert.deepEqual(sql('transaction.same', 'select 1'), first);
   assert.throws(() => sql('transaction.same', 'select 2'), /two statements are named "transaction.same"/);
@@ -17,7 +17,7 @@ test('a name means one statement', () => {
 });
 
 for (const driver of DRIVERS) {
-  describe(`transactions on ${driver}`, () => {
+  describe(`Transactions on ${driver}`, () => {
     let db: Db;
     before(async () => {
       db = await openTestDb(driver);
@@ -29,7 +29,7 @@ for (const driver of DRIVERS) {
     after(() => db.close());
     const count = async () => (await db.query<{ n: number }>(COUNT))[0]?.n;
 
-    test('commits when the work resolves', async () => {
+    test(`A transaction commits when its work resolves on ${driver}`, async () => {
       const answer = await db.transaction(async (query) => {
         await query(INSERT, [1, 'a']);
         await query(INSERT, [2, 'b']);
@@ -39,7 +39,7 @@ for (const driver of DRIVERS) {
       assert.equal(await count(), 2);
     });
 
-    test('rolls back when the work throws, with the very error', async () => {
+    test(`A transaction rolls back and rethrows the error when its work throws on ${driver}`, async () => {
       const error = new Error('changed my mind');
       const work = db.transaction(async (query) => {
         await query(INSERT, [3, 'c']);
@@ -49,7 +49,7 @@ for (const driver of DRIVERS) {
       assert.equal(await count(), 2);
     });
 
-    test('a unique violation is recognised, by its index', async () => {
+    test(`A unique violation is recognized by its index on ${driver}`, async () => {
       const error = await db.query(INSERT, [9, 'a']).catch((thrown: unknown) => thrown);
       assert.ok(isUniqueViolation(error));
       assert.ok(isUniqueViolation(error, 'thing_name'));
@@ -60,7 +60,7 @@ for (const driver of DRIVERS) {
       assert.ok(!isUniqueViolation(undefined));
     });
 
-    test('a failure that the work swallowed is not a commit', async () => {
+    test(`A transaction that ignores a failed query is rolled back with an error on ${driver}`, async () => {
       const work = db.transaction(async (query) => {
         await query(INSERT, [4, 'd']);
         await query(INSERT, [4, 'again']).catch(() => {});
@@ -69,20 +69,20 @@ for (const driver of DRIVERS) {
       assert.equal(await count(), 2);
     });
 
-    test('a query after the end is refused', async () => {
+    test(`A query after the end of its transaction is rejected on ${driver}`, async () => {
       const leaked = await db.transaction(async (query) => ({ query }));
       await assert.rejects(leaked.query(INSERT, [5, 'e']), /after its transaction had ended/);
       assert.equal(await count(), 2);
     });
 
-    test('queries of one transaction may be sent together', async () => {
+    test(`Queries of one transaction can be sent concurrently on ${driver}`, async () => {
       await db.transaction(async (query) => {
         await Promise.all([query(ADD_ONE), query(ADD_ONE), query(ADD_ONE)]);
         await query(SET, [0]);
       });
     });
 
-    test('nobody sees or joins an open transaction', async () => {
+    test(`Queries outside an open transaction neither see nor join it on ${driver}`, async () => {
       const inside = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       const work = db.transaction(async (query) => {
@@ -101,13 +101,13 @@ for (const driver of DRIVERS) {
       assert.equal(await count(), 3);
     });
 
-    test('a hundred transactions at once lose no update', async () => {
+    test(`A hundred concurrent transactions lose no update on ${driver}`, async () => {
       const one = () => db.transaction(async (query) => void (await query(ADD_ONE)));
       await Promise.all(Array.from({ length: 100 }, one));
       assert.deepEqual(await db.query(READ), [{ n: 100 }]);
     });
 
-    test('what is wrong with a statement stays the error of the database', async () => {
+    test(`A failing statement is reported with the error code of the database on ${driver}`, async () => {
       await assert.rejects(db.query(sql('transaction.wrong', 'select nothing from nowhere')), { code: '42P01' });
       await assert.rejects(db.query(sql('transaction.divide', 'select 1 / $1::int as n'), [0]), { code: '22012' });
       assert.deepEqual(await db.query(sql('transaction.divide', 'select 1 / $1::int as n'), [1]), [{ n: 1 }]);
@@ -115,7 +115,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-test('pglite: who waits for a transaction that does not end is told so', async () => {
+test('Waiting for a transaction that does not end fails as unavailable on pglite', async () => {
   const db = await openTestDb('pglite', { queryTimeoutMs: 100 });
   const work = db.transaction(async () => db.query(sql('transaction.self', 'select 1')));
   await assert.rejects(work, { name: 'AppError', kind: 'unavailable', message: /busy with another transaction/ });

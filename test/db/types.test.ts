@@ -52,7 +52,7 @@ const CASES: readonly (readonly [type: string, given: unknown, expected?: unknow
 ];
 
 for (const driver of DRIVERS) {
-  describe(`values on ${driver}`, () => {
+  describe(`Values on ${driver}`, () => {
     let db: Db;
     before(async () => {
       db = await openTestDb(driver);
@@ -60,13 +60,13 @@ for (const driver of DRIVERS) {
     after(() => db.close());
 
     for (const [index, [type, given, expected = given]] of CASES.entries()) {
-      test(`${index}: ${type}`, async () => {
+      test(`Parameter ${index} of type ${type} is read back with the expected value on ${driver}`, async () => {
         const rows = await db.query(sql(`types.${index}`, `select $1::${type} as value`), [given]);
         assert.deepStrictEqual(rows, [{ value: expected }]);
       });
     }
 
-    test('an index finds what was stored, and rows come back in full', async () => {
+    test(`Stored rows are found by their key and read back in full on ${driver}`, async () => {
       await db.query(
         sql('types.create', 'create table thing (id int8 primary key, body bytea, at timestamptz, tags text[])'),
       );
@@ -84,11 +84,11 @@ for (const driver of DRIVERS) {
       assert.deepStrictEqual(await db.query(byIds, [[]]), []);
     });
 
-    test('a function is not a value', async () => {
+    test(`A function is rejected as a parameter on ${driver}`, async () => {
       await assert.rejects(db.query(sql('types.function', 'select $1::text'), [() => 1]), TypeError);
     });
 
-    test('a big result arrives whole', async () => {
+    test(`A result of 50,000 rows arrives complete on ${driver}`, async () => {
       const rows = await db.query<{ n: number; t: string }>(
         sql('types.big', `select n, repeat('x', 100) as t from generate_series(1, 50000) n`),
       );

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { hashPassword, verifyAbsentPassword, verifyPassword } from '../../src/directory/passwords.ts';
 
 // In a file of its own, because it is about the first name of a process that does not exist.
-it('the password of nobody is compared as ever after its first comparison found too many waiting', async () => {
+it('Password verification for an unknown user works after its first attempt is rejected under load', async () => {
   const cheap = (await hashPassword('x')).replace('m=19456,t=2', 'm=8,t=1');
   const crowd = Array.from({ length: 400 }, () => verifyPassword('x', cheap));
   await assert.rejects(verifyAbsentPassword('x'), { kind: 'limited' });

@@ -13,7 +13,7 @@ import { DRIVERS } from '../support/db.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
 
 for (const driver of DRIVERS) {
-  describe(`who is behind a credential, on ${driver}`, () => {
+  describe(`Credential lookup on ${driver}`, () => {
     const key = randomBytes(32);
     let house: TestHouse;
     let store: CallerStore;
@@ -33,7 +33,7 @@ for (const driver of DRIVERS) {
       return house.house.clock.revision;
     };
 
-    it('a token leads to its owner, with all their organizations and their highest permission in each', async () => {
+    it(`A token resolves to its owner with the highest permission in each organization on ${driver}`, async () => {
       const { acme } = house.world.orgs;
       await house.house.organizations.addMember(acme?.teams.Viewers ?? 0n, id('bob'));
       const { text, id: tokenId } = await tokens.issue({
@@ -51,7 +51,7 @@ for (const driver of DRIVERS) {
       );
     });
 
-    it('a session leads to its owner until it is closed', async () => {
+    it(`A session resolves to its owner until it is closed on ${driver}`, async () => {
       const session = await sessions.open(id('ann'), false, new Date());
       const found = await store.bySession(hashSecret(key, session.text));
       assert.equal(found.value?.person.login, 'ann');
@@ -61,7 +61,7 @@ for (const driver of DRIVERS) {
       await sessions.close(session.text);
     });
 
-    it('a name or a verified address leads to a person, an organization or a foreign address does not', async () => {
+    it(`Only a user name or a verified email address resolves to a user on ${driver}`, async () => {
       const unverified = sql(
         'test.email',
         `insert into email (account_id, address, verified, is_primary) values ($1, $2, false, false)`,
@@ -74,18 +74,18 @@ for (const driver of DRIVERS) {
         assert.equal(await loginOf(nobody), undefined);
     });
 
-    it('a name leads to an organization, not to a person', async () => {
+    it(`Only the name of an organization resolves to an organization on ${driver}`, async () => {
       assert.deepEqual((await store.organization('acme')).value, { id: house.world.orgs.acme?.id, name: 'acme' });
       for (const none of ['ann', 'nowhere', '']) assert.equal((await store.organization(none)).value, undefined);
     });
 
-    it('what is not there still has the revision of its moment', async () => {
+    it(`A lookup without a result still reports the current revision on ${driver}`, async () => {
       const now = await revision();
       const absent = await store.byToken(hashSecret(key, mintToken()));
       assert.deepEqual(absent, { revision: now, value: undefined });
     });
 
-    it('a write that touches takes the next revision, and one that fails takes none', async () => {
+    it(`A write that records a change takes the next revision and a failed write takes none on ${driver}`, async () => {
       const before = await revision();
       await house.house.people.setActive(id('eve'), true);
       assert.equal(await revision(), before + 1n);
@@ -97,13 +97,13 @@ for (const driver of DRIVERS) {
       assert.equal(await revision(), before + 1n);
     });
 
-    it('two who write at once take two revisions, whoever is first', async () => {
+    it(`Concurrent writes each take their own revision on ${driver}`, async () => {
       const before = await revision();
       await Promise.all(Array.from({ length: 20 }, () => house.house.people.setActive(id('eve'), true)));
       assert.equal(await revision(), before + 20n);
     });
 
-    it('a history that was pruned makes a reader forget everything, and know again', async () => {
+    it(`Answers stay correct after the change history is pruned on ${driver}`, async () => {
       await house.as('cat')('GET', '/user');
       await house.house.people.setActive(id('cat'), false);
       await house.house.clock.prune(0n);
@@ -112,7 +112,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('cat')('GET', '/user')).status, 200);
     });
 
-    it('removing what is not there is told', async () => {
+    it(`Changing a missing record is reported as not found, removing the last owner as a conflict, on ${driver}`, async () => {
       await assert.rejects(tokens.revoke(999_999n), { kind: 'notFound' });
       await assert.rejects(house.house.people.setActive(999_999n, true), { kind: 'notFound' });
       const owners = house.world.orgs.acme?.teams.Owners ?? 0n;
@@ -120,7 +120,7 @@ for (const driver of DRIVERS) {
       await assert.rejects(house.house.organizations.removeMember(owners, id('ann')), { kind: 'conflict' });
     });
 
-    it('a token cannot have a scope that does not exist, nor a name that is used already', async () => {
+    it(`A token with an unknown scope or a name already in use is rejected on ${driver}`, async () => {
       const issue = (name: string, scopes: string[]) => tokens.issue({ accountId: id('ann'), name, scopes });
       await assert.rejects(issue('odd', ['all', 'sudo']), { kind: 'invalid', message: 'unknown token scope: sudo' });
       await issue('twice', ['all']);

@@ -48,8 +48,8 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise.catch(() => undefined), Promise.resolve(open)])) !== open;
 }
 
-describe('the clock', () => {
-  it('asks once for a whole wave of requests', async () => {
+describe('Revision clock', () => {
+  it('Concurrent requests share one revision query', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const wave = Array.from({ length: 100 }, () => clock.current());
@@ -61,7 +61,7 @@ describe('the clock', () => {
     assert.equal(clock.revision, 5n);
   });
 
-  it('waits for those who come a few turns later, and not for ever', async () => {
+  it('A revision query waits briefly for further requests, but not when there is only one', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const coming = [clock.current(), clock.current()];
@@ -80,7 +80,7 @@ describe('the clock', () => {
     await alone;
   });
 
-  it('calls back everybody of a wave, whatever one of them does', async (t) => {
+  it('A callback that throws does not keep the other callbacks of a revision query from running', async (t) => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const called: string[] = [];
@@ -115,7 +115,7 @@ describe('the clock', () => {
     assert.deepEqual(called, ['first', 'second', 'third Error: no database']);
   });
 
-  it('never uses a reading that began before the request came', async () => {
+  it('A request never uses a revision query that began before the request arrived', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const early = clock.current();
@@ -132,7 +132,7 @@ describe('the clock', () => {
     assert.equal(clock.questions, 2);
   });
 
-  it('keeps at most one reading under way, however many come', async () => {
+  it('At most one revision query is in progress at a time', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const all: Promise<void>[] = [];
@@ -149,7 +149,7 @@ describe('the clock', () => {
     assert.equal(clock.questions, 2);
   });
 
-  it('hands out the changes since its last reading, before anybody goes on', async () => {
+  it('Listeners receive the changes since the last revision query before any request proceeds', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const heard = listening(clock);
@@ -171,7 +171,7 @@ describe('the clock', () => {
     assert.deepEqual(await second, ['account 1', 'team 2']);
   });
 
-  it('makes everybody forget everything when the changes it missed are pruned', async () => {
+  it('Listeners discard everything when the changes since the last revision query were pruned', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const heard = listening(clock);
@@ -191,7 +191,7 @@ describe('the clock', () => {
     assert.deepEqual(heard, ['everything']);
   });
 
-  it('fails every request that waited for a reading that failed, and none that comes after', async () => {
+  it('A failed revision query fails the requests that waited for it and no later ones', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const waiting = [clock.current(), clock.current(), clock.current()];
@@ -205,7 +205,7 @@ describe('the clock', () => {
     assert.equal(clock.revision, 5n);
   });
 
-  it('loses no change to a reading that failed', async () => {
+  it('A failed revision query loses no changes', async () => {
     const { store, asked } = slowStore();
     const clock = createClock(store);
     const heard = listening(clock);
@@ -225,7 +225,7 @@ describe('the clock', () => {
     assert.deepEqual(heard, ['everything', 'token 9']);
   });
 
-  it('as the only writer asks again only after a write of its own', async () => {
+  it('The only writer queries the revision again only after a write of its own', async () => {
     const { store, asked, state } = slowStore({ onlyWriter: true });
     const clock = createClock(store);
     const first = clock.current();

@@ -45,8 +45,8 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
   return { clock, get, write, loads: () => loads };
 }
 
-describe('what is remembered', () => {
-  it('is loaded once, and again only after a change of its own account', async () => {
+describe('Exact cache', () => {
+  it('A cached value is reloaded only after a change to its own account', async () => {
     const { get, write, loads } = tinyDatabase();
     write('2', 20);
     for (let time = 0; time < 5; time++) assert.equal(await get('1'), 0);
@@ -59,7 +59,7 @@ describe('what is remembered', () => {
     assert.equal(loads(), 2);
   });
 
-  it('is never an absence: what was not there may come', async () => {
+  it('The absence of a value is not cached', async () => {
     const { get, write, loads } = tinyDatabase();
     assert.equal(await get('9'), undefined);
     write('9', 1);
@@ -69,13 +69,13 @@ describe('what is remembered', () => {
     assert.equal(loads(), 3);
   });
 
-  it('is shared by all who ask at once', async () => {
+  it('Concurrent requests for a value share one load', async () => {
     const { get, loads } = tinyDatabase();
     assert.deepEqual(await Promise.all(Array.from({ length: 50 }, () => get('1'))), Array(50).fill(0));
     assert.equal(loads(), 1);
   });
 
-  it('is bounded: the oldest goes first', async () => {
+  it('The cache evicts the oldest value when it is full', async () => {
     const { get, write, loads } = tinyDatabase();
     for (const key of ['2', '3', '4']) write(key, Number(key));
     for (const key of ['1', '2', '3', '4']) await get(key);
@@ -86,7 +86,7 @@ describe('what is remembered', () => {
     assert.equal(loads(), 5);
   });
 
-  it('is not a load that a change has overtaken', async () => {
+  it('A loaded value is not cached when a change overtakes the load', async () => {
     const held: (() => void)[] = [];
     let holding = false;
     const { get, write, clock, loads } = tinyDatabase((what) =>
@@ -107,7 +107,7 @@ describe('what is remembered', () => {
     assert.equal(loads(), 2);
   });
 
-  it('is never older than the moment of asking, in whatever order answers arrive', async () => {
+  it('A cached value is never older than the request, in whatever order answers arrive', async () => {
     const step = fc.record({ key: fc.constantFrom('1', '2'), write: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.array(step, { minLength: 1, maxLength: 12 }), async (scheduler, steps) => {

@@ -4,15 +4,15 @@ import { describe, it } from 'node:test';
 import { hashPassword, verifyAbsentPassword, verifyPassword } from '../../src/directory/passwords.ts';
 import type { AppError } from '../../src/errors.ts';
 
-describe('a password', () => {
-  it('is stored as Argon2id with its cost and a salt of its own', async () => {
+describe('Passwords', () => {
+  it('A password is stored as an Argon2id hash with its cost and its own salt', async () => {
     const [one, two] = [await hashPassword('secret'), await hashPassword('secret')];
     assert.match(one, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     assert.notEqual(one, two);
     for (const stored of [one, two]) assert.equal(await verifyPassword('secret', stored), true);
   });
 
-  it('is right only when it is the same, whatever it is made of', async () => {
+  it('Only the identical password is accepted, whatever characters it contains', async () => {
     for (const right of ['', ' ', 'pässwörd 🦊', 'nul\0nul', 'a'.repeat(10_000)]) {
       const stored = await hashPassword(right);
       assert.equal(await verifyPassword(right, stored), true);
@@ -20,18 +20,18 @@ describe('a password', () => {
     }
   });
 
-  it('is verified at the cost that it was stored with', async () => {
+  it('A password is verified with the cost given in its stored hash', async () => {
     const cheap = (await hashPassword('x')).replace('m=19456,t=2', 'm=8,t=1');
     assert.equal(await verifyPassword('x', cheap), false);
   });
 
-  it('is wrong when what is stored is no hash', async () => {
+  it('No password is accepted when the stored value is not a valid hash', async () => {
     for (const stored of ['', 'secret', '$2y$10$abc', '$argon2id$v=19$m=1,t=1$x$y']) {
       assert.equal(await verifyPassword('secret', stored), false);
     }
   });
 
-  it('of nobody takes as long as that of somebody', async () => {
+  it('Password verification for an unknown user takes as long as for a known one', async () => {
     const stored = await hashPassword('secret');
     await verifyAbsentPassword('warm');
     const median = async (work: () => Promise<unknown>) => {
@@ -48,7 +48,7 @@ describe('a password', () => {
     assert.ok(nobody > somebody / 2 && nobody < somebody * 2, `${nobody} ms against ${somebody} ms`);
   });
 
-  it('is hashed off the event loop', async () => {
+  it('Passwords are hashed off the event loop', async () => {
     await hashPassword('warm');
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
@@ -61,7 +61,7 @@ describe('a password', () => {
     assert.ok(delay.max / 1e6 < took / 2, `the longest delay is ${delay.max / 1e6} ms of ${took} ms`);
   });
 
-  it('has to wait its turn, and is refused when too many wait', async () => {
+  it('Password verifications are queued, and rejected when too many are waiting', async () => {
     const cheap = (await hashPassword('x')).replace('m=19456,t=2', 'm=8,t=1');
     const all = await Promise.allSettled(Array.from({ length: 400 }, () => verifyPassword('x', cheap)));
     const refused = all.flatMap((one) => (one.status === 'rejected' ? [one.reason as AppError] : []));

@@ -8,8 +8,8 @@ import { hashSecret, isTokenText, mintToken } from '../../src/directory/token-te
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const numberOf = (digits: string) => [...digits].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);
 
-describe('the text of a token', () => {
-  it('is a prefix, 160 random bits and a checksum over both', () => {
+describe('Token format', () => {
+  it('A token consists of a prefix, 160 random bits and a checksum over both', () => {
     for (let time = 0; time < 1000; time++) {
       const text = mintToken();
       assert.match(text, /^atr_[0-9A-Za-z]{33}$/);
@@ -19,7 +19,7 @@ describe('the text of a token', () => {
     }
   });
 
-  it('uses all of its bits: over many tokens every bit is sometimes 0 and sometimes 1', () => {
+  it('Each of the 160 bits of a token varies between tokens', () => {
     const bits = Array.from({ length: 200 }, () => numberOf(mintToken().slice(4, -6)));
     const all = 2n ** 160n - 1n;
     assert.equal(
@@ -32,7 +32,7 @@ describe('the text of a token', () => {
     );
   });
 
-  it('that has one wrong character, or two changed places, is refused', () => {
+  it('A token with one wrong character is rejected', () => {
     fc.assert(
       fc.property(fc.nat({ max: 32 }), fc.nat({ max: 60 }), (at, shift) => {
         const text = mintToken();
@@ -44,16 +44,16 @@ describe('the text of a token', () => {
   });
 
   for (const odd of ['', 'atr_', 'ATR_', `atr_${'0'.repeat(33)}`, `atr_${'0'.repeat(27)}`, ' ', 'é'.repeat(37)]) {
-    it(`is not ${JSON.stringify(odd)}`, () => assert.equal(isTokenText(odd), false));
+    it(`The string ${JSON.stringify(odd)} is not a valid token`, () => assert.equal(isTokenText(odd), false));
   }
 
-  it('is not a right one with anything around it', () => {
+  it('A token with added whitespace, a missing character or changed case is not valid', () => {
     const text = mintToken();
     for (const odd of [` ${text}`, `${text} `, `${text}\n`, text.slice(1), text.toUpperCase()])
       assert.equal(isTokenText(odd), false);
   });
 
-  it('is stored as a hash that another key does not make', () => {
+  it('The stored hash of a token depends on the hashing key', () => {
     const text = mintToken();
     const [one, two] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     assert.equal(hashSecret(one, text).length, 32);
@@ -62,7 +62,7 @@ describe('the text of a token', () => {
   });
 });
 
-describe('the scopes of a token', () => {
+describe('Token scopes', () => {
   const table: readonly [readonly string[], 'read:user' | 'write:user', boolean][] = [
     [['all'], 'write:user', true],
     [['read:user'], 'read:user', true],
@@ -72,11 +72,11 @@ describe('the scopes of a token', () => {
     [[], 'read:user', false],
   ];
   for (const [scopes, needed, allowed] of table) {
-    it(`${scopes.join(' ') || 'none'} ${allowed ? 'allow' : 'do not allow'} ${needed}`, () =>
+    it(`A token with the scopes [${scopes.join(', ')}] ${allowed ? 'allows' : 'does not allow'} ${needed}`, () =>
       assert.equal(scopesAllow(scopes, needed), allowed));
   }
 
-  it('are known by name', () => {
+  it('The list of token scopes has no duplicates and includes the basic scopes', () => {
     assert.ok(SCOPES.includes('read:user') && SCOPES.includes('write:credential') && SCOPES.includes('all'));
     assert.equal(new Set(SCOPES).size, SCOPES.length);
   });

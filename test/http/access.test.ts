@@ -27,7 +27,7 @@ function mount(scope: Scope): void {
   scope.get('/forgetful', { config: { access: anyone } }, async (request) => callerOf(request).person.login);
 }
 
-describe('access', () => {
+describe('Route access', () => {
   let annex: Annex;
   before(async () => {
     annex = await openAnnex(mount);
@@ -76,13 +76,13 @@ describe('access', () => {
     ['/forgetful', 'ann', 500, 'internal error'],
   ];
   for (const [url, name, status, message] of table) {
-    it(`${url.slice(0, 40)} for ${name ?? 'nobody'}: ${status}`, async () => {
+    it(`GET ${url.slice(0, 40)} by ${name ?? 'an anonymous caller'} is answered with ${status}`, async () => {
       const answer = await call(name, 'GET', url);
       assert.deepEqual([answer.status, answer.body.message], [status, message]);
     });
   }
 
-  it('needs the scope for writing when the method writes, unless the route says that it reads', async () => {
+  it('A writing method requires the write scope unless the route is declared as reading', async () => {
     const { text } = await annex.house.house.tokens.issue({
       accountId: user('ann').id,
       name: 'narrow',
@@ -96,7 +96,7 @@ describe('access', () => {
     assert.equal((await call(undefined, 'POST', '/reads', as)).status, 200);
   });
 
-  it('with a session needs the CSRF token for everything that changes something', async () => {
+  it('A session requires its CSRF token for every request that changes something', async () => {
     const session = await annex.house.house.sessions.open(user('ann').id, false, new Date());
     const cookie = `atrium_session=${session.text}; _csrf=${session.csrf}`;
     assert.deepEqual((await call(undefined, 'GET', '/signed-in', { cookie })).body, { who: 'ann', via: 'session' });
@@ -119,7 +119,7 @@ describe('access', () => {
     assert.equal((await call('eve', 'POST', '/signed-in', { cookie })).body.who, 'eve', 'a token needs none');
   });
 
-  it('takes a token from the query on the route that says so, before the header', async () => {
+  it('A query token is accepted only on routes that allow it, and takes precedence over the header', async () => {
     const token = user('ann').token;
     assert.equal((await call(undefined, 'GET', `/query?token=${token}`)).body.who, 'ann');
     assert.equal((await call('eve', 'GET', `/query?access_token=${token}`)).body.who, 'ann');
@@ -129,7 +129,7 @@ describe('access', () => {
     assert.equal((await call(undefined, 'GET', `/signed-in?token=${token}`)).status, 401);
   });
 
-  it('refuses accounts that may not be used on every route that asks who calls', async () => {
+  it('Inactive and prohibited accounts are rejected on every route that requires a caller', async () => {
     for (const [url] of ROUTES.slice(2)) {
       assert.equal((await call('mia', 'GET', `${url}?org=acme`)).body.message, 'This account is not activated.');
       assert.match((await call('zed', 'GET', `${url}?org=acme`)).body.message, /^This account is prohibited/);
@@ -137,8 +137,8 @@ describe('access', () => {
   });
 });
 
-describe('tokens in queries turned off', () => {
-  it('count nowhere', async (t) => {
+describe('Query tokens turned off', () => {
+  it('A query token is answered with 401 when query tokens are turned off', async (t) => {
     const annex = await openAnnex(mount, false);
     t.after(() => annex.close());
     const url = `/query?token=${annex.house.world.users.ann?.token}`;

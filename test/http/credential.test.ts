@@ -17,7 +17,7 @@ const read = ({ headers = {}, query = {} }: Parts, queryAllowed = false) =>
   readCredential({ headers, query } as unknown as FastifyRequest, queryAllowed);
 const authorization = (value: string) => read({ headers: { authorization: value } });
 
-describe('the Authorization header', () => {
+describe('Authorization header', () => {
   const table: readonly [string, Credential][] = [
     [`token ${TOKEN}`, token(TOKEN)],
     [`Token ${TOKEN}`, token(TOKEN)],
@@ -46,38 +46,39 @@ describe('the Authorization header', () => {
     [TOKEN, NONE],
   ];
   for (const [header, wanted] of table) {
-    it(JSON.stringify(header.replaceAll(TOKEN, 'T')), () => assert.deepEqual(authorization(header), wanted));
+    it(`Authorization header ${JSON.stringify(header.replaceAll(TOKEN, 'T'))} is read as ${wanted.kind === 'none' ? 'no credential' : `a ${wanted.kind}`}`, () =>
+      assert.deepEqual(authorization(header), wanted));
   }
 
-  it('takes no longer for 16 KB of blanks', () => {
+  it('An Authorization header with 16 KB of blanks is read in under 100 ms', () => {
     const start = performance.now();
     assert.deepEqual(authorization(`token${' '.repeat(16_000)}a b`), NONE);
     assert.ok(performance.now() - start < 100);
   });
 });
 
-describe('a token in the query', () => {
+describe('Query tokens', () => {
   const headers = { authorization: `token ${OTHER}` };
 
-  it('counts where the route allows it, before the header', () => {
+  it('A query token takes precedence over the header where the route allows it', () => {
     assert.deepEqual(read({ headers, query: { token: TOKEN } }, true), token(TOKEN));
     assert.deepEqual(read({ headers, query: { access_token: TOKEN } }, true), token(TOKEN));
     assert.deepEqual(read({ query: { token: TOKEN, access_token: OTHER } }, true), token(TOKEN));
   });
 
-  it('counts nowhere else', () => {
+  it('A query token is ignored where the route does not allow it', () => {
     assert.deepEqual(read({ headers, query: { token: TOKEN } }), token(OTHER));
     assert.deepEqual(read({ query: { token: TOKEN, access_token: TOKEN } }), NONE);
   });
 
-  it('that is empty is none, and one given twice is wrong', () => {
+  it('An empty query token is ignored and a repeated one is invalid', () => {
     assert.deepEqual(read({ headers, query: { token: '' } }, true), token(OTHER));
     assert.deepEqual(read({ query: { token: '', access_token: TOKEN } }, true), token(TOKEN));
     assert.deepEqual(read({ headers, query: { token: [TOKEN, TOKEN] } }, true), token(''));
   });
 });
 
-describe('the session cookie', () => {
+describe('Session cookie', () => {
   const session = (text: string, csrf?: string): Credential => ({ kind: 'session', text, csrf });
   const table: readonly [Record<string, string>, Credential][] = [
     [{ cookie: 'atrium_session=abc' }, session('abc')],
@@ -91,6 +92,7 @@ describe('the session cookie', () => {
     [{ cookie: 'atrium_session=abc', authorization: 'nonsense' }, NONE],
   ];
   for (const [headers, wanted] of table) {
-    it(JSON.stringify(headers).replaceAll(TOKEN, 'T'), () => assert.deepEqual(read({ headers }), wanted));
+    it(`Request headers ${JSON.stringify(headers).replaceAll(TOKEN, 'T')} are read as ${wanted.kind === 'none' ? 'no credential' : `a ${wanted.kind}`}`, () =>
+      assert.deepEqual(read({ headers }), wanted));
   }
 });

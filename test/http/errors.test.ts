@@ -51,7 +51,7 @@ for (const [name, voice, statuses] of [
   ['platform', platformVoice(() => DOCS), PLATFORM],
   ['listener', marketplaceVoice, LISTENER],
 ] as const) {
-  describe(`the voice of the ${name}`, () => {
+  describe(`Error responses of the ${name}`, () => {
     let thrown: unknown;
     let server: ReturnType<typeof serverThat>;
     before(async () => {
@@ -64,7 +64,7 @@ for (const [name, voice, statuses] of [
     };
 
     for (const kind of ERROR_KINDS) {
-      it(`answers ${kind} with ${statuses[kind]}`, async () => {
+      it(`The ${name} answers errors of kind ${kind} with ${statuses[kind]}`, async () => {
         const answer = await ask(new AppError(kind, 'words'));
         assert.equal(answer.statusCode, statuses[kind]);
         assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
@@ -84,7 +84,7 @@ for (const [name, voice, statuses] of [
       });
     }
 
-    it('tells nothing of a failure of ours but that there was one; the log has the rest', async () => {
+    it(`The ${name} logs the details of an internal error and does not send them`, async () => {
       server.lines.length = 0;
       for (const failure of [
         new TypeError('x of undefined'),
@@ -102,7 +102,7 @@ for (const [name, voice, statuses] of [
       for (const line of server.lines) assert.equal(JSON.parse(line).request_id, 'r-1');
     });
 
-    it('keeps to itself where the database stands', async () => {
+    it(`The ${name} logs the address of an unavailable database and does not send it`, async () => {
       server.lines.length = 0;
       const answer = await ask(
         new AppError('unavailable', 'the database at db.internal:5432 cannot be used', { retryAfter: 2.2 }),
@@ -112,13 +112,13 @@ for (const [name, voice, statuses] of [
       assert.match(server.lines.join(''), /db\.internal/);
     });
 
-    it('says after how long to try again, and which methods there are', async () => {
+    it(`The ${name} sends the Retry-After and Allow headers of an error`, async () => {
       assert.equal((await ask(new AppError('limited', 'slow', { retryAfter: 0.2 }))).headers['retry-after'], '1');
       const answer = await ask(new AppError('methodNotAllowed', 'no', { allow: ['GET', 'PUT'] }));
       assert.equal(answer.headers.allow, 'GET, PUT');
     });
 
-    it('refuses a path that does not fit with 400', async () => {
+    it(`The ${name} rejects an invalid path parameter with 400 and a path that is too long`, async () => {
       const answer = await ask(undefined, '/abc');
       assert.equal(answer.statusCode, 400);
       assert.equal(answer.json().message, 'id must be integer');

@@ -14,19 +14,21 @@ const CLOSED = [
 ];
 const OPEN = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8', '2a00:1450::1'];
 
-describe('addresses that the server calls', () => {
+describe('Outbound addresses', () => {
   const isAllowed = createAddressGuard([]);
-  for (const address of CLOSED) it(`never ${address || 'nothing'}`, () => assert.equal(isAllowed(address), false));
-  for (const address of OPEN) it(`also ${address}`, () => assert.equal(isAllowed(address), true));
+  for (const address of CLOSED)
+    it(`${address ? `Address ${address}` : 'An empty address'} is blocked`, () =>
+      assert.equal(isAllowed(address), false));
+  for (const address of OPEN) it(`Address ${address} is allowed`, () => assert.equal(isAllowed(address), true));
 
-  it('are widened by a setting, and by no more than it says', () => {
+  it('Configured address ranges are allowed, and addresses beside them stay blocked', () => {
     const widened = createAddressGuard(['10.1.0.0/16', '127.0.0.1', 'fd00::/8']);
     for (const address of ['10.1.2.3', '127.0.0.1', '::ffff:10.1.2.3', 'fd12::1']) assert.ok(widened(address), address);
     for (const address of ['10.2.0.1', '127.0.0.2', '::1', 'fc00::1']) assert.ok(!widened(address), address);
   });
 });
 
-describe('guarded connections', () => {
+describe('Guarded connections', () => {
   const ask = (url: string, allowed: readonly string[]) =>
     new Promise<number>((resolve, reject) => {
       const agents = createGuardedAgents(createAddressGuard(allowed));
@@ -40,7 +42,7 @@ describe('guarded connections', () => {
       }).once('error', (error) => done(() => reject(error)));
     });
 
-  it('are refused by the address that a name leads to, before anything is sent', async () => {
+  it('A connection is rejected by its resolved address before anything is sent', async () => {
     const server = await serve((_request, response) => void response.end('hello'));
     const { port } = new URL(server.url);
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {

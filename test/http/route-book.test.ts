@@ -21,14 +21,14 @@ function newServer(): { app: Scope; book: ReturnType<typeof createRouteBook> } {
   return { app, book: createRouteBook(app) };
 }
 
-describe('a route that does not say who may call it', () => {
-  it('stops the start, and is named', () => {
+describe('Routes without declared access', () => {
+  it('A route without declared access is rejected with an error that names it', () => {
     const { app } = newServer();
     assert.throws(() => app.get('/secret', handler), /route GET \/secret does not declare who may call it/);
     assert.throws(() => app.route({ method: ['PUT', 'DELETE'], url: '/x', handler }), /route PUT,DELETE \/x/);
   });
 
-  it('stops the start also deep inside a scope', async () => {
+  it('A nested route without declared access prevents the start with an error that names it', async () => {
     const { app } = newServer();
     app.register(
       async (scope) => {
@@ -40,7 +40,7 @@ describe('a route that does not say who may call it', () => {
   });
 });
 
-describe('the book of routes', () => {
+describe('Route book', () => {
   const { app, book } = newServer();
   app.get('/roles', open, handler);
   app.post('/roles', open, handler);
@@ -52,7 +52,7 @@ describe('the book of routes', () => {
   app.get('/roles/export', open, handler);
   app.post('/:any/import', open, handler);
 
-  it('holds every route once, HEAD beside its GET not counted', () => {
+  it('The route book lists every route once, without the HEAD routes added for GET', () => {
     const lines = book.routes.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(lines, [
       'GET /roles',
@@ -94,7 +94,7 @@ describe('the book of routes', () => {
     ['GET', '/%zz', undefined],
   ];
   for (const [method, url, allow] of table) {
-    it(`${method} ${url || '(nothing)'} ${allow ? `may be ${allow}` : 'is not found'}`, () => {
+    it(`${method} ${url || '(empty path)'} is rejected ${allow ? `with the allowed methods ${allow}` : 'as not found'}`, () => {
       const error = book.refuseUnknown(method, url);
       assert.ok(error instanceof AppError);
       assert.equal(error.kind, allow ? 'methodNotAllowed' : 'notFound');
@@ -102,7 +102,7 @@ describe('the book of routes', () => {
     });
   }
 
-  it('takes no longer for 16 KB of slashes', () => {
+  it('A path with 16 KB of slashes is processed in under 100 ms', () => {
     const start = performance.now();
     book.refuseUnknown('GET', `${'/'.repeat(16_000)}x`);
     assert.ok(performance.now() - start < 100);

@@ -12,7 +12,7 @@ import { sendRaw } from '../support/raw.ts';
 const open = { config: { access: anyone } };
 const EXACT = '{"id":9223372036854775807,"more":[9007199254740993,1.5,"9007199254740993"]}';
 
-describe('the server', () => {
+describe('HTTP server', () => {
   const voice = platformVoice(() => 'http://docs');
   let app: Scope;
   let url: string;
@@ -50,7 +50,7 @@ describe('the server', () => {
     return await sendRaw(url, [`${lines.join('\r\n')}\r\n\r\n${body}`]);
   };
 
-  it('has timeouts that somebody chose', () => {
+  it('The server has explicit request, header and keep-alive timeouts', () => {
     const { requestTimeout, headersTimeout, keepAliveTimeout } = app.server;
     assert.deepEqual(
       { requestTimeout, headersTimeout, keepAliveTimeout },
@@ -59,11 +59,11 @@ describe('the server', () => {
   });
 
   const accepted: readonly [string, string, string[], string, string][] = [
-    ['JSON', 'POST', ['Content-Type: application/json'], '{"a":1}', '{"a":1}'],
-    ['JSON with a charset', 'POST', ['Content-Type: application/json; charset=utf-8'], '{"a":1}', '{"a":1}'],
-    ['JSON in capital letters', 'POST', ['Content-Type: APPLICATION/JSON'], '{"a":1}', '{"a":1}'],
+    ['a JSON body', 'POST', ['Content-Type: application/json'], '{"a":1}', '{"a":1}'],
+    ['a JSON body with a charset', 'POST', ['Content-Type: application/json; charset=utf-8'], '{"a":1}', '{"a":1}'],
+    ['a JSON content type in uppercase', 'POST', ['Content-Type: APPLICATION/JSON'], '{"a":1}', '{"a":1}'],
     [
-      'JSON that says it is not packed',
+      'a JSON body with identity encoding',
       'PUT',
       ['Content-Type: application/json', 'Content-Encoding: identity'],
       '1',
@@ -71,44 +71,44 @@ describe('the server', () => {
     ],
     ['a GET with a body', 'GET', ['Content-Type: application/json'], '{"a":1}', '{"a":1}'],
     ['a DELETE with a body', 'DELETE', ['Content-Type: application/json'], '[]', '[]'],
-    ['a DELETE with a JSON type and no body', 'DELETE', ['Content-Type: application/json'], '', '{}'],
-    ['the same, with a length of 0', 'DELETE', ['Content-Type: application/json', 'Content-Length: 0'], '', '{}'],
-    ['a POST without type and body', 'POST', ['Content-Length: 0'], '', '"none"'],
+    ['a DELETE with a JSON content type and no body', 'DELETE', ['Content-Type: application/json'], '', '{}'],
     [
-      'a form that is empty',
-      'POST',
-      ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 0'],
+      'a DELETE with a JSON content type and a length of 0',
+      'DELETE',
+      ['Content-Type: application/json', 'Content-Length: 0'],
       '',
-      '"none"',
+      '{}',
     ],
-    ['numbers of 64 bits, exact', 'POST', ['Content-Type: application/json'], EXACT, EXACT],
-    ['an expectation that nobody knows', 'POST', ['Content-Type: application/json', 'Expect: something'], '2', '2'],
+    ['a POST without content type and body', 'POST', ['Content-Length: 0'], '', '"none"'],
+    ['an empty form', 'POST', ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 0'], '', '"none"'],
+    ['exact 64-bit integers', 'POST', ['Content-Type: application/json'], EXACT, EXACT],
+    ['an unknown Expect header', 'POST', ['Content-Type: application/json', 'Expect: something'], '2', '2'],
   ];
   for (const [name, method, headers, body, read] of accepted) {
-    it(`takes ${name}`, async () => {
+    it(`The server accepts ${name}`, async () => {
       const answer = await send(method, headers, body);
       assert.equal(answer.status, 200, answer.text);
       assert.equal(answer.text, `{"body":${read}}`);
     });
   }
 
-  it('takes a body of exactly 1 MiB', async () => {
+  it('The server accepts a body of exactly 1 MiB', async () => {
     const body = `"${'a'.repeat(1024 * 1024 - 2)}"`;
     assert.equal((await send('POST', ['Content-Type: application/json'], body)).status, 200);
   });
 
-  it('takes a body in chunks, with extensions and trailers that mean nothing', async () => {
+  it('The server accepts a chunked body and ignores its extensions and trailers', async () => {
     const head =
       'POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     const answer = await sendRaw(url, [head, '2;x=y\r\n{"\r\n', '5\r\na":1}\r\n', '0\r\nX-Trailer: 1\r\n\r\n']);
     assert.equal(answer.text, '{"body":{"a":1}}');
   });
 
-  it('writes numbers of 64 bits exactly', async () => {
+  it('The server writes 64-bit integers exactly', async () => {
     assert.equal((await app.inject({ url: '/id', headers: { host: 'a' } })).body, '{"id":9223372036854775807}');
   });
 
-  it('closes the connection after an answer to HTTP/1.0', async () => {
+  it('The server closes the connection after an HTTP/1.0 response', async () => {
     const answer = await sendRaw(url, ['GET /echo HTTP/1.0\r\n\r\n']);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('connection'), 'close');

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { timestamp } from '../../src/http/schemas.ts';
 
-it('a moment is written in whole seconds of UTC, as the language itself would', () => {
+it('A timestamp is written in UTC with whole seconds, like toISOString without milliseconds', () => {
   const range = {
     min: new Date('0001-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59.999Z'),
@@ -17,7 +17,7 @@ it('a moment is written in whole seconds of UTC, as the language itself would', 
   );
 });
 
-it('a moment that never was is the beginning of Unix time, and one that is none is a fault', () => {
+it('A null timestamp is written as the Unix epoch and an invalid date is an error', () => {
   assert.equal(timestamp(null), '1970-01-01T00:00:00Z');
   assert.equal(timestamp(new Date(-1)), '1969-12-31T23:59:59Z');
   assert.throws(() => timestamp(new Date(Number.NaN)), RangeError);

@@ -6,8 +6,8 @@ import { freePort } from '../support/ports.ts';
 import { get, openWire, startServer } from '../support/process.ts';
 import { sendRaw } from '../support/raw.ts';
 
-describe('the admin port', () => {
-  it('tells alive from ready, and comes back with the database', async (test) => {
+describe('The admin port', () => {
+  it('The admin port distinguishes health from readiness and recovers with the database', async (test) => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const wire = await openWire(new URL(databaseUrl));
     test.after(() => wire.cut());
@@ -37,7 +37,7 @@ describe('the admin port', () => {
     assert.equal((await server.ended).code, 0);
   });
 
-  it('shows measurements under their usual names, and no secret', async () => {
+  it('The admin port serves metrics under their standard names and without secrets', async () => {
     const { dataDir } = await newPlace('pglite');
     const port = await freePort();
     const server = startServer({ env: { DATA_DIR: dataDir, ADMIN_PORT: String(port) } });
@@ -63,7 +63,7 @@ describe('the admin port', () => {
     await server.ended;
   });
 
-  it('is closed with ADMIN_PORT=0', { skip: process.platform !== 'linux' }, async () => {
+  it('ADMIN_PORT=0 disables the admin port', { skip: process.platform !== 'linux' }, async () => {
     const { dataDir } = await newPlace('pglite');
     const server = startServer({ env: { DATA_DIR: dataDir, ADMIN_PORT: '0' } });
     await server.listening();

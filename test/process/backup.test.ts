@@ -34,8 +34,8 @@ function caller(url: string, token: string) {
 }
 
 for (const driver of DRIVERS) {
-  describe(`atrium backup beside a server on ${driver}`, () => {
-    it('saves one moment while roles are written, and what it saved serves elsewhere', async () => {
+  describe(`atrium backup next to a running server on ${driver}`, () => {
+    it(`A backup taken on ${driver} during writes is consistent and can be restored on either database`, async () => {
       const { dataDir, databaseUrl = '' } = await newPlace(driver);
       const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64') };
       const server = startServer({ args: ['demo'], env });
@@ -114,8 +114,8 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('the root key and a backup', () => {
-  it('is asked for, never replaced, and taken from the file where there is none', async () => {
+describe('The root key in backups', () => {
+  it('A restore requires the right root key, never replaces one and takes it from the file if none exists', async () => {
     const { dataDir } = await newPlace('pglite');
     const env = { DATA_DIR: dataDir };
     const server = startServer({ args: ['demo'], env });
@@ -172,9 +172,9 @@ describe('the root key and a backup', () => {
   });
 });
 
-describe('a server that was away during a restore', () => {
+describe('A server disconnected during a restore', () => {
   for (const place of ['the same database', 'another database under the same name']) {
-    it(`trusts nothing that it remembers: ${place}`, async (test) => {
+    it(`A server disconnected during a restore to ${place} discards its cached data`, async (test) => {
       const { dataDir, databaseUrl = '' } = await newPlace('postgres');
       const wire = await openWire(new URL(databaseUrl));
       test.after(() => wire.cut());
@@ -235,8 +235,8 @@ async function takeName(databaseUrl: string, other: string): Promise<void> {
   await onServer(admin.href, `alter database ${name(other)} rename to ${name(databaseUrl)}`);
 }
 
-describe('atrium on the server’s own machine', () => {
-  it('tells wrong usage (2) from a refusal (1) and a database that is away (3)', async () => {
+describe('Server commands of atrium', () => {
+  it('Server commands exit with 2 for wrong usage, 1 for an error and 3 for an unreachable database', async () => {
     const folder = temporaryFolder();
     const away = { DATABASE_URL: 'postgres://atrium@127.0.0.1:1/atrium', DATA_DIR: folder };
     const cases: readonly (readonly [number, RegExp, Record<string, string>, ...string[]])[] = [
@@ -276,7 +276,7 @@ describe('atrium on the server’s own machine', () => {
     assert.ok(!existsSync(join(folder, 'x')));
   });
 
-  it('lists its commands once for help, completion and itself', async () => {
+  it('The help of atrium lists every server command with its usage and examples', async () => {
     const listed = JSON.parse(readFileSync('src/server-commands.json', 'utf8')) as {
       name: string;
       usage: string[];
@@ -292,7 +292,7 @@ describe('atrium on the server’s own machine', () => {
     }
   });
 
-  it('migrates, and says what it did and what it would do', async () => {
+  it('atrium migrate reports pending and applied migrations and rejects a newer database', async () => {
     const { databaseUrl = '', dataDir } = await newPlace('postgres');
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
     const names = readdirSync('migrations').sort();

@@ -14,7 +14,7 @@ interface LockFile {
 }
 
 describe('npm run build', () => {
-  it('makes plain JavaScript that serves with production dependencies alone', async () => {
+  it('npm run build produces plain JavaScript that serves with production dependencies only', async () => {
     const built = spawnSync(process.execPath, ['scripts/build.mjs'], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stdout + built.stderr);
     const image = temporaryFolder();

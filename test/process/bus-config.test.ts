@@ -18,7 +18,7 @@ function atrium(args: readonly string[], env: Readonly<Record<string, string>>) 
 }
 
 describe('atrium bus config', () => {
-  it('prints a configuration that a NATS server starts with, the same one each time', async () => {
+  it('atrium bus config prints a stable configuration that a NATS server starts with', async () => {
     const nats = await newNats();
     const { databaseUrl = '', dataDir } = await newPlace('postgres');
     const env = { ...nats.env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
@@ -31,7 +31,7 @@ describe('atrium bus config', () => {
     assert.equal(atrium(['bus', 'config', '--dir', nats.folder], env).stdout, first.stdout);
   });
 
-  it('asks the server that is running on the built-in database', async () => {
+  it('atrium bus config prints the same with and without a server running on the built-in database', async () => {
     const { dataDir } = await newPlace('pglite');
     const env = { DATA_DIR: dataDir };
     const server = startServer({ env });
@@ -47,7 +47,7 @@ describe('atrium bus config', () => {
     assert.equal(alone.stdout, asked.stdout);
   });
 
-  it('says how it is used', () => {
+  it('atrium bus config explains wrong usage and rejects an invalid BUS_URL', () => {
     for (const args of [['bus'], ['bus', 'configuration']]) {
       const { status, stdout, stderr } = atrium(args, {});
       assert.equal(status, 2);

@@ -18,7 +18,7 @@ interface Demo {
 
 const PEOPLE = ['root', 'ann', 'bob', 'cat', 'dan', 'eve', 'mia', 'zed'];
 
-describe('the demo world', () => {
+describe('The demo world', () => {
   let server: ServerProcess;
   let demo: Demo;
   let path = '';
@@ -37,7 +37,7 @@ describe('the demo world', () => {
   });
   after(() => server.kill('SIGKILL'));
 
-  it('is written to a file that only its owner can read, and shown as a table', () => {
+  it('The demo world is written to a file that only its owner can read, and printed as a table', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(demo.baseUrl, address);
     for (const name of PEOPLE) {
@@ -47,7 +47,7 @@ describe('the demo world', () => {
     assert.doesNotMatch(server.stderr(), /atr_[0-9A-Za-z]{33}/);
   });
 
-  it('has its people, each with a token that works as it should', async () => {
+  it('Demo tokens identify their users, and inactive or prohibited users are rejected with 403', async () => {
     for (const name of ['root', 'ann', 'bob', 'cat', 'dan', 'eve']) {
       const answer = await call(name);
       assert.equal(answer.status, 200, name);
@@ -63,7 +63,7 @@ describe('the demo world', () => {
     assert.equal((await call('zed')).status, 403);
   });
 
-  it('lets people sign in with the passwords of the table', async () => {
+  it('A demo user can sign in with the listed password', async () => {
     const body = JSON.stringify({ username: 'ann', password: demo.users.ann?.password });
     const headers = { 'Content-Type': 'application/json', Connection: 'close' };
     const answer = await fetch(`${address}/api/v1/user/signin`, { method: 'POST', headers, body });
@@ -71,7 +71,7 @@ describe('the demo world', () => {
     assert.equal(demo.users.ann?.email, 'ann@example.com');
   });
 
-  it('has its organizations, teams and members', async () => {
+  it('The demo world has the expected organizations, teams and members', async () => {
     const members = await rows(
       `select o.name || '/' || t.name || '(' || t.permission || '): ' || coalesce(string_agg(a.name, ',' order by a.name), '') as line
          from team t join account o on o.id = t.organization_id left join team_member m on m.team_id = t.id
@@ -91,7 +91,7 @@ describe('the demo world', () => {
     assert.deepEqual(Object.keys(demo.orgs.acme?.teams ?? {}), ['Owners', 'Editors', 'Viewers', 'operators']);
   });
 
-  it('has its clusters, contracts, robot account and token', async () => {
+  it('The demo world has the expected clusters, contracts, robot account and token', async () => {
     assert.deepEqual(
       await rows(
         'select c.name || $$ of $$ || a.name as line from cluster c join account a on a.id = c.owner_id order by c.id',
@@ -118,7 +118,7 @@ describe('the demo world', () => {
     assert.equal(typeof demo.robots.ci, 'number');
   });
 
-  it('has its followers and addresses', async () => {
+  it('The demo world has the expected followers and email addresses', async () => {
     const follows = await rows(
       `select a.name || ' follows ' || b.name as line from follow f join account a on a.id = f.follower_id
          join account b on b.id = f.followed_id order by a.name`,
@@ -134,7 +134,7 @@ describe('the demo world', () => {
     );
   });
 
-  it('is left as it is by a second start, under whatever address that has', async () => {
+  it('A second start keeps the demo world and updates only its base URL', async () => {
     const written = readFileSync(path, 'utf8');
     server.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);
@@ -150,8 +150,8 @@ describe('the demo world', () => {
   });
 });
 
-describe('a demo that was killed while it made its world', () => {
-  it('says at the next start what to do, and then works', async () => {
+describe('Interrupted creation of the demo world', () => {
+  it('A demo killed while creating its world reports how to recover, and then starts', async () => {
     const { dataDir, databaseUrl = '' } = await newPlace('postgres', migrated());
     const start = (url: string) => startServer({ args: ['demo'], env: { DATA_DIR: dataDir, DATABASE_URL: url } });
     const killed = start(databaseUrl);

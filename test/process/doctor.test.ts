@@ -48,7 +48,7 @@ async function examine(env: Record<string, string>): Promise<Report> {
 const faultsOf = ({ findings }: Report) => findings.filter(({ level }) => level === 'fault').map(({ check }) => check);
 
 describe('atrium doctor', () => {
-  it('finds nothing wrong with a healthy deployment on PGlite, while it runs and while it does not, and changes nothing', async () => {
+  it('atrium doctor finds no fault in a healthy PGlite deployment, running or stopped, and changes nothing', async () => {
     const { dataDir } = await newPlace('pglite');
     const [port, adminPort] = [await freePort(), await freePort()];
     const env = { DATA_DIR: dataDir, PORT: String(port), ADMIN_PORT: String(adminPort) };
@@ -94,20 +94,20 @@ describe('atrium doctor', () => {
     assert.match(people.out, /^\d+ ok, \d+ warnings, 0 faults$/m);
   });
 
-  it('names every bad setting at once, and says what to do', async () => {
+  it('atrium doctor reports every invalid setting at once, without its secret value', async () => {
     const report = await examine({ PORT: 'x', DEPLOYMENT: 'moon', ATRIUM_KEY: 'geheim' });
     assert.deepEqual(faultsOf(report), ['settings', 'settings', 'settings']);
     assert.doesNotMatch(report.text('settings'), /geheim/);
   });
 
-  it('makes nothing where nothing is', async () => {
+  it('atrium doctor creates nothing where no data exists', async () => {
     const dataDir = join(temporaryFolder(), 'none');
     const report = await examine({ DATA_DIR: dataDir });
     assert.equal(report.code, 0);
     assert.equal(statSync(dataDir, { throwIfNoEntry: false }), undefined);
   });
 
-  it('finds rights, ports, addresses, letters, and a database that is away', async (test) => {
+  it('atrium doctor reports open permissions, a taken port, a bad base URL and unreachable mail and database', async (test) => {
     const other = createServer((_request, response) => response.end('hello'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     test.after(() => other.close());
@@ -134,7 +134,7 @@ describe('atrium doctor', () => {
     assert.deepEqual(smtp.letters, []);
   });
 
-  it('finds what is wrong inside: keys, secrets, the record, the clock, the schema', async () => {
+  it('atrium doctor reports faults in the keys, secrets, audit log, revision and schema', async () => {
     const { dataDir, databaseUrl = '' } = await newPlace('postgres');
     const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
     const server = startServer({ args: ['demo'], env });
@@ -167,7 +167,7 @@ describe('atrium doctor', () => {
     assert.match((await examine(env)).text('schema'), /newer than this release/);
   });
 
-  it('looks at the bus: away, a stranger’s, without its stream, in order', async () => {
+  it('atrium doctor reports a bus that is unreachable, lacks its stream or belongs to another deployment', async () => {
     const nats = await newNats();
     const { dataDir, databaseUrl = '' } = await newPlace('postgres');
     const env = { ...nats.env, DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
@@ -195,7 +195,7 @@ describe('atrium doctor', () => {
     await nats.kill();
   });
 
-  it('looks at what a marketplace deployment needs', async (test) => {
+  it('atrium doctor checks the central server and the address ranges of a marketplace deployment', async (test) => {
     let status = 404;
     const central = createServer((_request, response) => response.writeHead(status).end());
     await new Promise<void>((resolve) => central.listen(0, '127.0.0.1', resolve));

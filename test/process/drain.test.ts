@@ -29,7 +29,7 @@ describe('SIGTERM', () => {
     return { server, url: new URL(await server.listening()) };
   };
 
-  it('answers the request under way, takes no new ones, and ends in order', async () => {
+  it('SIGTERM lets the request under way finish, stops new connections and exits with 0', async () => {
     const adminPort = await freePort();
     const { server, url } = await open({ ADMIN_PORT: String(adminPort) });
     const lock = await lockRevision(databaseUrl);
@@ -45,7 +45,7 @@ describe('SIGTERM', () => {
     await endsInOrder(server);
   });
 
-  it('answers a request whose body is still coming', async () => {
+  it('A request whose body is still arriving at SIGTERM is answered', async () => {
     const { server, url } = await open();
     const body = '{"username":"root","password":"wrong"}';
     const client = await dial(url);
@@ -62,7 +62,7 @@ describe('SIGTERM', () => {
     assert.ok(performance.now() - asked < PATIENCE_MS, 'and then waits for nobody');
   });
 
-  it('does not wait for a connection that is idle', async () => {
+  it('SIGTERM does not wait for an idle connection', async () => {
     const { server, url } = await open();
     const client = await dial(url);
     client.socket.write('GET /api/v1/version HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -73,7 +73,7 @@ describe('SIGTERM', () => {
     assert.ok(performance.now() - asked < PATIENCE_MS);
   });
 
-  it('does not wait for a connection on which nothing was ever said', async () => {
+  it('SIGTERM does not wait for a connection that never sent a request', async () => {
     const { server, url } = await open();
     await dial(url);
     await get(`${url.origin}/api/v1/version`);
@@ -83,7 +83,7 @@ describe('SIGTERM', () => {
     assert.ok(performance.now() - asked < PATIENCE_MS);
   });
 
-  it('gives up on a request that dribbles', async () => {
+  it('SIGTERM gives up on a request that arrives too slowly', async () => {
     const { server, url } = await open();
     const client = await dial(url);
     client.socket.write('GET /api/v1/version HTTP/1.1\r\nHost: x\r\n');
@@ -96,7 +96,7 @@ describe('SIGTERM', () => {
     assert.ok(performance.now() - asked < 12_000);
   });
 
-  it('during a start ends the start', async () => {
+  it('SIGTERM during startup ends the server with exit code 0', async () => {
     const lock = await lockRevision(databaseUrl, 'ring_key');
     const server = startServer({ env: { ...env, DATABASE_URL: databaseUrl } });
     await lock.untilSomebodyWaits();

@@ -30,8 +30,8 @@ async function refusesWith(wanted: number, env: Record<string, string>, ...messa
   for (const secret of ['geheim', KEY, OTHER_KEY]) assert.ok(!(said + server.stdout()).includes(secret));
 }
 
-describe('a start that cannot succeed', () => {
-  it('names every bad setting at once', () =>
+describe('Startup failures', () => {
+  it('A start with invalid settings reports all of them at once', () =>
     refuses(
       {
         PORT: 'http',
@@ -52,24 +52,25 @@ describe('a start that cannot succeed', () => {
       /CLOUD_A_ALLOW holds something/,
     ));
 
-  it('refuses to believe everybody about where they come from', () =>
+  it('A start with TRUSTED_PROXIES covering every address is rejected', () =>
     refuses(
       { TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' },
       /TRUSTED_PROXIES must not hold every address \(0\.0\.0\.0\/0\)/,
     ));
 
-  it('refuses RUN_MODE=dev in production', () =>
+  it('A start with RUN_MODE=dev and NODE_ENV=production is rejected', () =>
     refuses({ RUN_MODE: 'dev', NODE_ENV: 'production' }, /RUN_MODE=dev .* refused with NODE_ENV=production/));
 
-  it('refuses one port for both', () => refuses({ PORT: '4000', ADMIN_PORT: '4000' }, /ADMIN_PORT must differ/));
+  it('A start with the same PORT and ADMIN_PORT is rejected', () =>
+    refuses({ PORT: '4000', ADMIN_PORT: '4000' }, /ADMIN_PORT must differ/));
 
-  it('refuses NAME beside NAME_FILE, and a file that is not there', async () => {
+  it('A start with both NAME and NAME_FILE, or with a missing file, is rejected', async () => {
     const path = join(temporaryFolder(), 'none');
     await refuses({ ATRIUM_KEY: KEY, ATRIUM_KEY_FILE: path }, /ATRIUM_KEY is set together with ATRIUM_KEY_FILE/);
     await refuses({ ATRIUM_KEY_FILE: path }, /ATRIUM_KEY cannot be read from ATRIUM_KEY_FILE: ENOENT/);
   });
 
-  it('says who has the folder', async () => {
+  it('A start on a data folder in use reports the process that holds it', async () => {
     const { dataDir } = await newPlace('pglite');
     const first = startServer({ env: { DATA_DIR: dataDir } });
     const address = await first.listening();
@@ -82,7 +83,7 @@ describe('a start that cannot succeed', () => {
     await first.ended;
   });
 
-  it('says that a port is taken, and by which setting', async (test) => {
+  it('A start on a port in use reports the setting to change', async (test) => {
     const { dataDir } = await newPlace('pglite');
     const { port, close } = await occupyPort();
     test.after(close);
@@ -91,13 +92,13 @@ describe('a start that cannot succeed', () => {
     await refuses({ DATA_DIR: dataDir, ADMIN_PORT: String(port) }, taken, /with ADMIN_PORT$/m);
   });
 
-  it('says that an address is not of this machine', async () => {
+  it('A start with a HOST that is not an address of this machine is rejected', async () => {
     const { dataDir } = await newPlace('pglite');
     await refuses({ DATA_DIR: dataDir, HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine: set HOST/);
     await refuses({ DATA_DIR: dataDir, HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid.*set HOST/);
   });
 
-  it('says that the database does not answer', async () => {
+  it('A start with an unreachable database reports it and exits with 3', async () => {
     const url = `postgres://atrium:geheim@127.0.0.1:${await freePort()}/atrium`;
     await refusesWith(
       3,
@@ -106,7 +107,7 @@ describe('a start that cannot succeed', () => {
     );
   });
 
-  it('says that the database does not exist', async () => {
+  it('A start with a nonexistent database reports it and exits with 3', async () => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const url = new URL(databaseUrl);
     url.pathname = '/nowhere';
@@ -114,7 +115,7 @@ describe('a start that cannot succeed', () => {
     await refusesWith(3, { DATABASE_URL: url.href }, /it has no database of that name/);
   });
 
-  it('says that the root key is another one', async () => {
+  it('A start with a root key other than that of the database is rejected', async () => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const first = startServer({ env: { DATABASE_URL: databaseUrl, ATRIUM_KEY: KEY } });
     await first.listening();
@@ -124,13 +125,13 @@ describe('a start that cannot succeed', () => {
     await refuses({ DATABASE_URL: databaseUrl, ATRIUM_KEY: OTHER_KEY }, wrong);
   });
 
-  it('says that the key file is damaged', async () => {
+  it('A start with a damaged key file reports that it must be restored from a backup', async () => {
     const { dataDir } = await newPlace('pglite');
     writeFileSync(join(dataDir, 'atrium.key'), 'half of a k');
     await refuses({ DATA_DIR: dataDir }, /the key file .*atrium\.key is damaged: restore it from a backup/);
   });
 
-  it('says that the data folder is a file', async () => {
+  it('A start with a DATA_DIR that is a file is rejected', async () => {
     const path = join(temporaryFolder(), 'file');
     writeFileSync(path, '');
     await refuses({ DATA_DIR: path }, /EEXIST|ENOTDIR/, /DATA_DIR/);

@@ -69,9 +69,9 @@ curl() {
 }
 `;
 
-describe('the guides', { skip }, () => {
+describe('Guide examples', { skip }, () => {
   for (const { file, env = {}, driver = 'postgres', said } of GUIDES) {
-    it(`every example of ${file} works as pasted, against a demo server`, async (t) => {
+    it(`Every example in ${file} works as pasted against a demo server`, async (t) => {
       const folder = temporaryFolder();
       const { databaseUrl = '' } = driver === 'postgres' ? await newPlace(driver) : {};
       const settings = {

@@ -19,8 +19,8 @@ async function readOn(url: string, headers: Record<string, string>, expected: st
 }
 
 for (const driver of DRIVERS) {
-  describe(`atrium rotate-keys beside a server on ${driver}`, () => {
-    it('renews all keys without a failed read or write', async () => {
+  describe(`atrium rotate-keys next to a running server on ${driver}`, () => {
+    it(`atrium rotate-keys renews all keys without a failed read or write on ${driver}`, async () => {
       const { dataDir, databaseUrl = '' } = await newPlace(driver);
       const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64') };
       const server = startServer({ args: ['demo'], env });
@@ -57,7 +57,7 @@ for (const driver of DRIVERS) {
 }
 
 describe('atrium', () => {
-  it('says what it can do, and what it cannot', async () => {
+  it('atrium prints its help and exits with 2 for an unknown command or option', async () => {
     const help = startServer({ main: 'src/cli.ts' });
     assert.equal((await help.ended).code, 0);
     assert.match(help.stdout(), /rotate-keys/);

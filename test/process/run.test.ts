@@ -42,7 +42,7 @@ describe('scripts/run.mjs', () => {
     writeFileSync(path('npm.js'), NPM);
   });
 
-  it('installs once, says so, and then no more', () => {
+  it('scripts/run.mjs installs dependencies on the first run only and reports it', () => {
     const first = run(['start']);
     assert.equal(first.status, 0, first.stderr);
     assert.match(first.stderr, /node_modules is missing: running npm ci/);
@@ -52,7 +52,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(installs(), 1);
   });
 
-  it('installs again when the lock file changed, or an install was not finished', () => {
+  it('scripts/run.mjs reinstalls after a lock file change or an unfinished install', () => {
     run(['start']);
     writeFileSync(path('package-lock.json'), '{ }');
     assert.match(run(['start']).stderr, /package-lock\.json or the platform changed/);
@@ -61,7 +61,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(installs(), 3);
   });
 
-  it('installs again when the pinned Node is absent or broken', () => {
+  it('scripts/run.mjs reinstalls when the pinned Node is missing or broken', () => {
     run(['start']);
     rmSync(path('node_modules/.bin/node'));
     assert.match(run(['start']).stderr, /the pinned Node does not start/);
@@ -72,20 +72,20 @@ describe('scripts/run.mjs', () => {
     assert.equal(installs(), 3);
   });
 
-  it('stops when the install fails, and tries again the next time', () => {
+  it('scripts/run.mjs stops when the install fails and retries on the next run', () => {
     const failed = run(['start'], { NPM_FAILS: '1' });
     assert.equal(failed.status, 7);
     assert.match(failed.stderr, /npm ci failed/);
     assert.equal(run(['start']).status, 0);
   });
 
-  it('passes arguments and the exit code on', () => {
+  it('scripts/run.mjs passes on arguments and the exit code', () => {
     const { status, stdout } = run(['start', '3', 'more']);
     assert.equal(stdout, 'main 3 more\n');
     assert.equal(status, 3);
   });
 
-  it('passes signals on', async () => {
+  it('scripts/run.mjs forwards signals', async () => {
     run(['start']);
     const child = spawn(process.execPath, ['scripts/run.mjs', 'start', 'wait'], { cwd: clone, env: environment() });
     let said = '';
@@ -98,7 +98,7 @@ describe('scripts/run.mjs', () => {
     assert.equal(code, 5);
   });
 
-  it('knows its jobs', () => {
+  it('scripts/run.mjs rejects an unknown job and lists every npm script', () => {
     const { status, stderr } = run(['dance']);
     assert.equal(status, 1);
     assert.match(stderr, /unknown job "dance": one of start, demo, /);

@@ -8,11 +8,11 @@ import { get, startServer } from '../support/process.ts';
 const TOKEN = /atr_[0-9A-Za-z]{33}/g;
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe('starting on an empty folder', () => {
+describe('Starting on an empty folder', () => {
   const dataDir = join(temporaryFolder(), 'data');
   let token = '';
 
-  it('makes a database, keys and root, and shows a token that works', async () => {
+  it('The first start creates a database, keys and root, and prints a working token once', async () => {
     const server = startServer({ env: { DATA_DIR: dataDir } });
     const address = await server.listening();
     assert.match(server.stdout(), /creating the database in .*, this takes some seconds/);
@@ -31,7 +31,7 @@ describe('starting on an empty folder', () => {
     assert.equal((await server.ended).code, 0);
   });
 
-  it('starts again without a token, and the first one still works', async () => {
+  it('A second start prints no token, and the first token still works', async () => {
     const server = startServer({ env: { DATA_DIR: dataDir } });
     const address = await server.listening();
     assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
@@ -40,7 +40,7 @@ describe('starting on an empty folder', () => {
     assert.equal((await server.ended).signal, 'SIGKILL');
   });
 
-  it('starts again after it was killed', async () => {
+  it('A server starts again after it is killed', async () => {
     const server = startServer({ env: { DATA_DIR: dataDir } });
     const address = await server.listening();
     assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
@@ -49,8 +49,8 @@ describe('starting on an empty folder', () => {
   });
 });
 
-describe('settings from files', () => {
-  it('NAME_FILE stands in for NAME, also in .env', async () => {
+describe('Settings from files', () => {
+  it('A setting is read from the file that NAME_FILE names, also in .env', async () => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const cwd = temporaryFolder();
     const key = Buffer.alloc(32, 7).toString('base64');
@@ -71,8 +71,8 @@ describe('settings from files', () => {
   });
 });
 
-describe('starting several replicas at once on an empty database', () => {
-  it('shows one token in all', async () => {
+describe('Replicas starting together on an empty database', () => {
+  it('Replicas starting together on an empty database print one token in total', async () => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const env = { DATABASE_URL: databaseUrl, ATRIUM_KEY: Buffer.alloc(32, 1).toString('base64') };
     const servers = [startServer({ env }), startServer({ env }), startServer({ env })];

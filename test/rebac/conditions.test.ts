@@ -75,7 +75,7 @@ const CASES: readonly [string, string, Context, Context | undefined, boolean | n
 
 for (const [parameters, expression, request, tuple, due] of CASES) {
   const told = `${JSON.stringify(request)}${tuple ? ` on a tuple with ${JSON.stringify(tuple)}` : ''}`;
-  test(`(${parameters}) { ${expression} } with ${told} is ${due}`, async () => {
+  test(`Condition (${parameters}) { ${expression} } with ${told} ${due === 2000 ? 'fails with code 2000' : `is ${due}`}`, async () => {
     assert.equal(await ask(parameters, expression, request, tuple), due);
   });
 }
@@ -97,7 +97,7 @@ condition small(x: int) {
 `);
 const small = { name: 'small' };
 
-test('a grant without condition wins over a condition that cannot be evaluated', () => {
+test('An unconditional grant takes precedence over a condition that cannot be evaluated', () => {
   const graph = createGraph(model, [
     { user: 'user:*', relation: 'viewer', object: 'doc:1', condition: small },
     { user: 'user:ann', relation: 'viewer', object: 'doc:1' },
@@ -108,7 +108,7 @@ test('a grant without condition wins over a condition that cannot be evaluated',
   assert.deepEqual(allowed(graph, 'user:bob', 'doc:1', { context: { x: 1 } }), ['viewer', 'can_read']);
 });
 
-test('a condition on a userset is asked before its members are, unless another tuple of the list can be used', () => {
+test('A userset condition that cannot be evaluated fails the check unless another userset can be used', () => {
   const conditional = { user: 'group:1#member', relation: 'viewer', object: 'doc:1', condition: small };
   const question = { user: 'user:bob', relation: 'viewer', object: 'doc:1' };
   assert.throws(() => check(createGraph(model, [conditional]), question), { code: 2000 });
@@ -116,7 +116,7 @@ test('a condition on a userset is asked before its members are, unless another t
   assert.equal(check(createGraph(model, [conditional, usable]), question), false);
 });
 
-test('lists are refused when a condition on the way cannot be evaluated', () => {
+test('Listing objects or users fails when a condition on the path cannot be evaluated', () => {
   const graph = createGraph(model, [
     { user: 'user:ann', relation: 'member', object: 'group:1', condition: small },
     { user: 'group:1#member', relation: 'viewer', object: 'doc:1' },
@@ -134,7 +134,7 @@ test('lists are refused when a condition on the way cannot be evaluated', () => 
   assert.deepEqual(users({ x: 50 }), []);
 });
 
-test('a tuple must bring the condition that the model asks for, with parameters that it knows', () => {
+test('A tuple without the condition that the model requires, or with invalid parameters, is rejected', () => {
   const grant = { user: 'user:*', relation: 'viewer', object: 'doc:1' };
   const ask = (condition?: { name: string; context?: Context }) => () =>
     check(createGraph(model), {

@@ -37,8 +37,8 @@ interface Case {
   readonly expected_errors?: readonly { readonly msg: string; readonly line?: { readonly start: number } }[];
 }
 
-describe('public corpora', { skip }, () => {
-  test('every assertion of every test and store file holds', async () => {
+describe('Public OpenFGA corpora', { skip }, () => {
+  test('Every assertion in the OpenFGA test and store files holds', async () => {
     const files = skip
       ? []
       : globSync(['openfga/*.yaml', 'sample-stores/**/*.fga.yaml', 'language/tests/data/stores/0[01]*/*.yaml'], {
@@ -57,7 +57,7 @@ describe('public corpora', { skip }, () => {
   });
 
   for (const file of ['dsl-syntax-validation-cases.yaml', 'dsl-semantic-validation-cases.yaml']) {
-    test(`${file}: what the language refuses is refused, naming line and fault`, async () => {
+    test(`Models in ${file} are accepted or rejected as upstream expects, with line and error`, async () => {
       const cases = parseYaml(await readFile(join(language, file), 'utf8')) as Case[];
       let refused = 0;
       const skipped = cases.filter((one) => one.skip);
@@ -80,7 +80,7 @@ describe('public corpora', { skip }, () => {
     });
   }
 
-  test('text becomes the JSON that upstream says', async () => {
+  test('Models in the DSL are transformed into the JSON that upstream expects', async () => {
     const folders = await readdir(join(language, 'transformer'));
     const refused: string[] = [];
     for (const folder of folders) {
@@ -97,7 +97,7 @@ describe('public corpora', { skip }, () => {
     assert.ok(folders.length >= 29);
   });
 
-  test('modules are joined, or refused', async () => {
+  test('Model modules are combined or rejected as upstream expects', async () => {
     for (const folder of await readdir(join(language, 'transformer-module'))) {
       const at = join(language, 'transformer-module', folder);
       const names = globSync('module/**/*.fga', { cwd: at }).sort();
@@ -113,7 +113,7 @@ describe('public corpora', { skip }, () => {
     }
   });
 
-  test('models given as JSON are refused as upstream says', async () => {
+  test('Models in JSON are accepted or rejected as upstream expects', async () => {
     type JsonCase = { name: string; json: string; expected_errors?: readonly { readonly msg: string }[] | null };
     const cases = parseYaml(await readFile(join(language, 'json-validation-cases.yaml'), 'utf8')) as JsonCase[];
     for (const { name, json, expected_errors } of cases) {
@@ -124,7 +124,7 @@ describe('public corpora', { skip }, () => {
     }
   });
 
-  test('object ids are taken and refused as upstream says', async () => {
+  test('Object IDs are accepted or rejected as upstream expects, except that commas are allowed', async () => {
     type IdCase = { readonly name: string; readonly object_id: string; readonly valid: boolean };
     const cases = parseYaml(await readFile(join(language, 'object-id-validation-cases.yaml'), 'utf8')) as IdCase[];
     const model = await readModel('model\n  schema 1.1\ntype document\n');
@@ -138,7 +138,7 @@ describe('public corpora', { skip }, () => {
     );
   });
 
-  test('store files without a model are refused', async () => {
+  test('A store file without a model has no passing assertions', async () => {
     const report = await runFile(join(language, 'stores/02-missing-model/store.fga.yaml'));
     assert.equal(report.held, 0);
   });

@@ -51,7 +51,7 @@ const ACME = tuples(`
   organization:acme organization cluster:5           cluster:5
 `);
 
-test('allowed answers in the order of the model, and only what was asked for', () => {
+test('allowed returns relations in model order, limited to the requested prefix', () => {
   const graph = createGraph(model, ACME);
   assert.deepEqual(allowed(graph, 'user:bob', 'cluster:5'), ['can_view', 'can_edit']);
   assert.deepEqual(allowed(graph, 'user:ann', 'organization:acme'), ['admin', 'can_view', 'can_edit']);
@@ -59,7 +59,7 @@ test('allowed answers in the order of the model, and only what was asked for', (
   assert.deepEqual(allowedMany(graph, 'user:eve', ['cluster:5', 'cluster:nowhere']), [[], []]);
 });
 
-test('a source is replaced as a whole, and what another source says stays', () => {
+test('A source is replaced as a whole without affecting the tuples of other sources', () => {
   const graph = createGraph(model, ACME);
   graph.replaceSource('role:8', tuples('role:7#assignee can_view organization:acme'));
   graph.replaceSource('role:7', tuples('team:all#member assignee role:7'));
@@ -73,7 +73,7 @@ test('a source is replaced as a whole, and what another source says stays', () =
   assert.deepEqual(allowed(graph, 'user:bob', 'cluster:5'), ['can_view']);
 });
 
-test('a graph that is patched for long neither grows without end nor forgets', () => {
+test('A graph stays bounded in memory and correct after 20,000 patches', () => {
   const graph = createGraph(model, ACME);
   const before = graph.bytes;
   for (let turn = 0; turn < 20_000; turn++) {
@@ -85,7 +85,7 @@ test('a graph that is patched for long neither grows without end nor forgets', (
   assert.deepEqual(allowed(graph, 'user:bob', 'cluster:moving-19998'), []);
 });
 
-test('contextual tuples leave nothing behind', () => {
+test('Contextual tuples affect only their own request', () => {
   const graph = createGraph(model, ACME);
   const contextualTuples = [{ user: 'user:eve', relation: 'member', object: 'team:dev' }];
   assert.equal(check(graph, { user: 'user:eve', relation: 'can_view', object: 'cluster:5', contextualTuples }), true);
@@ -104,7 +104,7 @@ function chain(length: number) {
   return createGraph(model, [{ user: 'user:ann', relation: 'member', object: 'team:0' }, ...links]);
 }
 
-test('a grant over 24 hops counts, one over 25 is too complex, and who is not granted is told so at any length', () => {
+test('A grant across 24 hops is found, one across 25 is too complex, and a denial is answered either way', () => {
   const ask = (length: number, user: string) => () =>
     check(chain(length), { user, relation: 'member', object: `team:${length}` });
   assert.equal(ask(24, 'user:ann')(), true);
@@ -115,7 +115,7 @@ test('a grant over 24 hops counts, one over 25 is too complex, and who is not gr
   assert.throws(() => listUsers(chain(25), { object: 'team:25', relation: 'member', filter: 'user' }), { code: 2002 });
 });
 
-test('a caller in many teams is answered like any other', () => {
+test('A user with hundreds of teams, roles or clusters gets correct answers', () => {
   const teams = Array.from({ length: 300 }, (_, i) => ({ user: 'user:ann', relation: 'member', object: `team:${i}` }));
   const grants = tuples(
     'team:7#member assignee role:1\nteam:7#member assignee role:2\nrole:2#assignee can_view organization:a',
@@ -134,7 +134,7 @@ test('a caller in many teams is answered like any other', () => {
   assert.deepEqual(allowed(graph, 'user:bob', 'organization:acme'), ['can_view', 'can_edit']);
 });
 
-test('circles end', () => {
+test('Cyclic team memberships are evaluated correctly', () => {
   const graph = createGraph(model, [
     ...ACME,
     ...tuples('team:all#member member team:dev\nteam:dev#member member team:dev'),
@@ -143,7 +143,7 @@ test('circles end', () => {
   assert.equal(check(graph, { user: 'user:eve', relation: 'can_view', object: 'cluster:5' }), false);
 });
 
-test('what is malformed or unknown is refused', () => {
+test('Malformed or unknown users, objects and relations are rejected', () => {
   const graph = createGraph(model, ACME);
   const ask =
     (user: string, object: string, relation = 'can_view') =>
@@ -170,7 +170,7 @@ test('what is malformed or unknown is refused', () => {
   assert.throws(ask('user:bob', 'cluster:5', 'nothing'), { code: 2000 });
 });
 
-test('names of any script, and names that objects have by nature, are names', () => {
+test('IDs may use any script and the names of built-in properties', () => {
   const names = ['ürsula', '数据', '😀', 'constructor', '__proto__', 'a*', 'é\u0301'];
   const graph = createGraph(
     model,
@@ -186,7 +186,7 @@ test('names of any script, and names that objects have by nature, are names', ()
   }
 });
 
-test('explain tells the path, the nearest missing link, and the exclusion', () => {
+test('explain reports the path, the nearest missing tuple or the exclusion', () => {
   const graph = createGraph(model, ACME);
   const path = explain(graph, { user: 'user:bob', relation: 'can_view', object: 'cluster:5' });
   assert.deepEqual(
@@ -204,7 +204,7 @@ test('explain tells the path, the nearest missing link, and the exclusion', () =
   );
 });
 
-test('a model that is wrong is refused by line and fault', async () => {
+test('An invalid model is rejected with the line and the error', async () => {
   await assert.rejects(
     readModel(MODEL.replace('or admin', 'or adnim')),
     /line 14: the relation `adnim` does not exist/,

@@ -16,7 +16,7 @@ import { type World, weigh, worlds } from './world.ts';
 const WORLDS = Number(process.env.FUZZ_WORLDS ?? 550);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 
-test(`engine = oracle over ${WORLDS} random worlds, seed ${SEED}`, async () => {
+test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds with seed ${SEED}`, async () => {
   const coverage = new Coverage();
   await fc.assert(
     fc.asyncProperty(worlds, async (world) => {

@@ -7,7 +7,7 @@ import { readModel } from '../../src/rebac/model.ts';
 
 const MIB = 1024 * 1024;
 
-test('a graph does not keep the text that its tuples were read from', async () => {
+test('A graph does not retain the text that its tuples were parsed from', async () => {
   const model = await readModel(
     'model\n  schema 1.1\ntype user\ntype contract\n  relations\n    define owner: [user]\n',
   );

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { membersOf, objectOf } from '../../src/user/spec-text.ts';
 
-describe('the text of an object', () => {
-  it('is cut into its members and put together again without a change', () => {
+describe('Spec text', () => {
+  it('A JSON object is split into its members and reassembled without change', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
         const text = JSON.stringify(object);

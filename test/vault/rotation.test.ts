@@ -19,7 +19,7 @@ const PRESENT = sql(
 const RING = sql('test.rotation.ring', `select count(*)::int as count from ring_key where purpose = 'vault'`);
 
 for (const driver of DRIVERS) {
-  describe(`the rotation of keys on ${driver}`, () => {
+  describe(`Key rotation on ${driver}`, () => {
     const oldRoot = randomBytes(32);
     const newRoot = randomBytes(32);
     let place: Place;
@@ -46,7 +46,7 @@ for (const driver of DRIVERS) {
     });
     after(() => house.close(0));
 
-    it('gives every owner a new key and seals everything anew', async () => {
+    it(`Key rotation creates a new key for every owner and re-encrypts all values on ${driver}`, async () => {
       const before = await house.db.query<{ id: bigint }>(KEYS);
       assert.deepEqual(await house.rotateKeys(), { owners: 1, values: 2, damaged: [] });
       assert.equal(await read(), '{"name":"a","v":"secret-1"}');
@@ -58,20 +58,20 @@ for (const driver of DRIVERS) {
       assert.equal(keys[0]?.id, before[0]?.id);
     });
 
-    it('keeps the versions, so that nobody who edits is disturbed', async () => {
+    it(`Key rotation leaves credentials and their versions unchanged on ${driver}`, async () => {
       const before = await house.credentials.get(ann.id, 'a');
       await house.rotateKeys();
       assert.deepEqual(await house.credentials.get(ann.id, 'a'), before);
     });
 
-    it('drops retired keys an hour later, and none that is needed', async () => {
+    it(`Key rotation deletes retired keys after an hour and keeps the keys in use on ${driver}`, async () => {
       await house.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
       assert.equal((await house.db.query(KEYS)).length, 1);
       assert.deepEqual(await house.db.query(RING), [{ count: 1 }]);
       assert.equal(await read(), '{"name":"a","v":"secret-1"}');
     });
 
-    it('leaves a damaged value as it is, says so, and keeps its key', async () => {
+    it(`Key rotation skips and reports a damaged value and keeps its key on ${driver}`, async () => {
       const flip = sql(
         'test.rotation.flip',
         `update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1)
@@ -84,7 +84,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.credentials.get(ann.id, 'b')).spec, '{"name":"b","v":"secret-2"}');
     });
 
-    it('replaces the root key in two steps, and no token notices', async () => {
+    it(`The root key is replaced in two steps without invalidating tokens on ${driver}`, async () => {
       const { text } = await house.tokens.issue({ accountId: ann.id, name: 't', scopes: ['all'] });
       await house.rotateKeys({ next: createKeys(newRoot) });
       await assert.rejects(house.rotateKeys(), /ATRIUM_NEXT_KEY/);
@@ -110,7 +110,7 @@ for (const driver of DRIVERS) {
       assert.match(await read(), /secret-[13]/);
     });
 
-    it('takes large values a few at a time, and all of them', async () => {
+    it(`Key rotation processes large values in small batches and misses none on ${driver}`, async () => {
       const large = (text: string) => `{"name":"${text}","v":"${text.repeat(500_000)}"}`;
       const names = Array.from({ length: 20 }, (_, at) => `x${at}`);
       for (const name of names) await house.credentials.create(ann, large(name));

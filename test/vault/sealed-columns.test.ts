@@ -7,14 +7,14 @@ import { statement } from '../support/statement.ts';
 /** Bytes that are no secret, or that the key ring keeps by itself. */
 const OTHERS = new Set(['hash', 'previous_hash', 'wrapped', 'natural_key']);
 
-describe('the list of sealed columns', () => {
+describe('Sealed columns', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
   });
   after(() => house.close());
 
-  it('holds every column in which sealed bytes can stand', async () => {
+  it('The list of sealed columns contains every column that can store sealed bytes', async () => {
     const rows = await house.house.db.query<{ place: string; column_name: string }>(
       statement(
         `select table_name || '.' || column_name as place, column_name from information_schema.columns

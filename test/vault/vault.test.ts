@@ -14,7 +14,7 @@ const SECRET = 'canary-4fd1-secret';
 const isFault = (error: unknown) => error instanceof AppError && error.kind === 'internal';
 
 for (const driver of DRIVERS) {
-  describe(`the vault on ${driver}`, () => {
+  describe(`Vault on ${driver}`, () => {
     const root = createKeys(randomBytes(32));
     let db: Db;
     let faults = 0;
@@ -27,7 +27,7 @@ for (const driver of DRIVERS) {
     });
     after(() => db.close());
 
-    it('gives back what was put in, also to another process and of any length', async () => {
+    it(`Sealed values of any length can be opened again, also by another process, on ${driver}`, async () => {
       const vault = await newVault();
       for (const text of ['', SECRET, 'ü\u{1f511}\0', 'x'.repeat(300_000)]) {
         const sealed = await vault.seal(7n, 'credential:a', text);
@@ -37,7 +37,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('never seals the same twice alike, and gives each owner a key of its own', async () => {
+    it(`Sealing a value twice gives different results, and each owner has one key, on ${driver}`, async () => {
       const vault = await newVault();
       const [a, b] = [await vault.seal(7n, 'x', SECRET), await vault.seal(7n, 'x', SECRET)];
       assert.ok(!a.equals(b));
@@ -53,7 +53,7 @@ for (const driver of DRIVERS) {
       );
     });
 
-    it('notices every flipped bit and every length but the right one', async () => {
+    it(`Every flipped bit and every truncation of a sealed value is detected on ${driver}`, async () => {
       const vault = await newVault();
       const sealed = await vault.seal(7n, 'credential:a', SECRET);
       const before = faults;
@@ -69,7 +69,7 @@ for (const driver of DRIVERS) {
       assert.equal(faults - before, tried);
     });
 
-    it('opens nothing for another owner, under another name, or of another kind', async () => {
+    it(`A sealed value cannot be opened for another owner, name or kind on ${driver}`, async () => {
       const vault = await newVault();
       const sealed = await vault.seal(7n, 'credential:a', SECRET);
       await vault.seal(8n, 'credential:a', SECRET);
@@ -88,17 +88,17 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('notices a data key that was handed to another owner', async () => {
+    it(`A data key that was moved to another owner is detected on ${driver}`, async () => {
       const sealed = await (await newVault()).seal(9n, 'x', SECRET);
       await db.query(sql('test.steal', 'update data_key set owner_id = 10 where owner_id = 9'));
       await assert.rejects((await newVault()).open(10n, 'x', sealed), isFault);
     });
 
-    it('refuses a root key that the database was not made with', async () => {
+    it(`A root key other than the one the database was created with is rejected on ${driver}`, async () => {
       await assert.rejects(newVault(createKeys(randomBytes(32))), /not the one that this database was made with/);
     });
 
-    it('keeps the derived keys from start to start', async () => {
+    it(`Derived keys stay the same across restarts on ${driver}`, async () => {
       const one = await openRing(createRingStore(db), root);
       const two = await openRing(createRingStore(db), root);
       assert.deepEqual(one.keys.derive('token'), two.keys.derive('token'));

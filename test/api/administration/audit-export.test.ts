@@ -19,7 +19,7 @@ const READS = sql(
 );
 
 /** How much of a long export the server prepares is up to how much of it somebody reads. */
-describe('a long export', () => {
+describe('Long audit log exports', () => {
   let house: TestHouse;
   let acme: number;
   before(async () => {
@@ -32,7 +32,7 @@ describe('a long export', () => {
   const url = () => `${house.url}/api/v1/orgs/acme/audit/export`;
   const headers = () => ({ Authorization: `token ${house.world.users.ann?.token}` });
 
-  it('comes whole, each row once, in order', async () => {
+  it('A long audit log export is streamed completely, each row once and in order', async () => {
     const response = await fetch(`${url()}?object=thing`, { headers: headers() });
     assert.equal(response.headers.get('content-length'), null, 'sent as it is read');
     let rest = '';
@@ -51,7 +51,7 @@ describe('a long export', () => {
     assert.deepEqual([count, rest], [ROWS, '']);
   });
 
-  it('waits for a reader who does not read, and ends when they go', async () => {
+  it('A long audit log export pauses while the client does not read and stops when it disconnects', async () => {
     const counted = async () => {
       const [row] = await house.house.db.query<{ rows: bigint }>(READS, ['audit']);
       return Number(row?.rows ?? 0);

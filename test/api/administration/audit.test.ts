@@ -13,7 +13,7 @@ const FORGE = sql(
 );
 
 for (const driver of ['pglite', 'postgres'] as const) {
-  describe(`the audit log on ${driver}`, () => {
+  describe(`Audit log on ${driver}`, () => {
     let house: TestHouse;
     let id: ReturnType<typeof numbersOf>;
     const read = async (query = '', who = 'ann', base = '/orgs/acme/audit'): Promise<Answer> => {
@@ -34,7 +34,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
     });
     after(() => house.close());
 
-    it('shows who did what to what, newest first, with what was before and after', async () => {
+    it(`The audit log lists actor, action, object, before and after, newest first, on ${driver}`, async () => {
       const { body, text, headers } = await read();
       assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
       assert.deepEqual(actions({ body } as Answer), ['role.delete', 'role.update', 'role.create', 'role.create']);
@@ -67,7 +67,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       assert.ok(text.endsWith(',"next_cursor":null}'));
     });
 
-    it('is narrowed by actor, action, object and time, in any combination', async () => {
+    it(`The audit log can be filtered by any combination of actor, action, object and time on ${driver}`, async () => {
       const { body } = await read();
       const [gone, change, made] = body.items;
       const object = `role:${made.object.id}`;
@@ -104,7 +104,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       }
     });
 
-    it('goes page by page without losing or repeating a row, also while rows are added', async () => {
+    it(`Paging through the audit log neither skips nor repeats rows while others are added on ${driver}`, async () => {
       const whole = (await read('?limit=200')).body.items.map((one: { id: number }) => one.id);
       const seen: number[] = [];
       let cursor = '';
@@ -121,7 +121,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       }
     });
 
-    it('stays in its organization, and shows all to the site administrator', async () => {
+    it(`An audit log covers one organization, and site administrators can read all of them on ${driver}`, async () => {
       const elsewhere = await read('', 'eve', '/orgs/globex/audit');
       assert.deepEqual(actions(elsewhere), ['role.create']);
       const all = await read('?action=role.', 'root', '/admin/audit');
@@ -139,7 +139,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       );
     });
 
-    it('exports lines from which anybody can check the chain', async () => {
+    it(`The hash chain can be verified from an exported audit log on ${driver}`, async () => {
       const answer = await read('/export');
       assert.equal(answer.headers.get('content-type'), 'application/x-ndjson; charset=utf-8');
       assert.ok(answer.text.endsWith('}\n'));
@@ -148,7 +148,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       assert.equal((await house.as('ann')('HEAD', '/orgs/acme/audit/export')).status, 405);
     });
 
-    it('says whether the chain is whole, and where it breaks first', async () => {
+    it(`Verification reports whether the audit chain is intact and its first broken row on ${driver}`, async () => {
       const rows = linesOf((await read('/export')).text);
       const whole = { rows: rows.length, ok: true, first_broken_id: null };
       const atOnce = await Promise.all([read('/verify'), read('/verify'), read('/verify')]);
@@ -177,7 +177,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       assert.deepEqual((await read('/verify', 'eve', '/orgs/globex/audit')).body.ok, true);
     });
 
-    it('keeps every digit of what was before and after', async () => {
+    it(`The audit log preserves every digit of the values before and after a change on ${driver}`, async () => {
       const state = '{"id":9007199254740993,"ids":[9223372036854775807,1e400],"text":"1\\u00002"}';
       const values = [new Date(), 555_000, 9_007_199_254_740_993n, 'thing.change', 'thing', 9_223_372_036_854_775_807n];
       await house.house.db.query(FORGE, [...values, state]);
@@ -199,7 +199,7 @@ const FORGED = [
   '0000-01-01T00:00:00.000Z 1',
 ];
 
-describe('the audit log refuses', () => {
+describe('Audit log requests', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -258,24 +258,25 @@ describe('the audit log refuses', () => {
     ),
   ];
   for (const line of TABLE) {
-    it(`${line.send[1]} for ${line.who ?? 'nobody'}: ${line.status}`, () => assertRefused(house, line));
+    it(`GET ${line.send[1]} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status}`, () =>
+      assertRefused(house, line));
   }
 
-  it('no time that can be written down', async () => {
+  it('The audit log accepts the earliest and latest representable times as filters', async () => {
     for (const query of ['since=0001-01-01T00:00:00%2B14:00', 'until=9999-12-31T23:59:59-14:00']) {
       const answer = await house.as('ann')('GET', `/orgs/acme/audit?${query}`);
       assert.deepEqual([answer.status, answer.body.items.length > 0], [200, true], query);
     }
   });
 
-  it('nobody whose role lets them read it', async () => {
+  it('A custom role with "view audit log" can read, export and verify the audit log', async () => {
     const holder = await makeHolder(house, [orgPermission('view audit log')]);
     for (const part of ['', '/export', '/verify']) {
       assert.equal((await house.as(holder.name)('GET', `/orgs/acme/audit${part}`)).status, 200);
     }
   });
 
-  it('a token without the scope', async () => {
+  it('A token without the required scope cannot read the audit log', async () => {
     const accountId = house.world.users.ann?.id ?? 0n;
     const { text } = await house.house.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
     const answer = await house.call('GET', '/api/v1/orgs/acme/audit', undefined, { Authorization: `token ${text}` });

@@ -10,30 +10,30 @@ const NAME = /^name must have 1 to 100 characters: letters, digits/;
 const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
   ['an empty name', { ...GOOD, name: '' }, 422, NAME],
   ['a name of 101 characters', { ...GOOD, name: 'x'.repeat(101) }, 422, NAME],
-  ['a name with a blank', { ...GOOD, name: 'my cluster' }, 422, NAME],
+  ['a name with a space', { ...GOOD, name: 'my cluster' }, 422, NAME],
   ['a name with a slash', { ...GOOD, name: '../etc' }, 422, NAME],
   ['a name that ends with a dash', { ...GOOD, name: 'a-' }, 422, NAME],
-  ['a name in other letters', { ...GOOD, name: 'clüster' }, 422, NAME],
+  ['a name with a non-ASCII character', { ...GOOD, name: 'clüster' }, 422, NAME],
   ['a taken name', { ...GOOD, name: 'prod' }, 422, /^name is taken/],
-  ['a number for a name', { ...GOOD, name: 7 }, 422, /^name must be string/],
-  ['a UID that is none', { ...GOOD, uid: 'kube-system' }, 422, /^uid must be a UUID$/],
+  ['a numeric name', { ...GOOD, name: 7 }, 422, /^name must be string/],
+  ['a UID that is not a UUID', { ...GOOD, uid: 'kube-system' }, 422, /^uid must be a UUID$/],
   ['an empty UID', { ...GOOD, uid: '' }, 422, /^uid must be a UUID$/],
-  ['null for a provider', { ...GOOD, provider: null }, 422, /^provider must be string/],
+  ['a null provider', { ...GOOD, provider: null }, 422, /^provider must be string/],
   ['a provider of 101 characters', { ...GOOD, provider: 'x'.repeat(101) }, 422, /^provider must have at most 100/],
-  ['a display name with a line end', { ...GOOD, displayName: 'a\nb' }, 422, /^displayName must not hold control/],
+  ['a display name with a line break', { ...GOOD, displayName: 'a\nb' }, 422, /^displayName must not hold control/],
   ['an external ID that is too long', { ...GOOD, externalID: 'x'.repeat(256) }, 422, /^externalID must have at most/],
   ['a hub UID that is too long', { ...GOOD, hubClusterUID: 'x'.repeat(101) }, 422, /^hubClusterUID must have/],
-  ['an endpoint that runs', { ...GOOD, endpoint: 'javascript:alert(1)' }, 422, /^endpoint must be an http/],
-  ['an endpoint of another scheme', { ...GOOD, endpoint: 'file:///etc/passwd' }, 422, /^endpoint must be an http/],
-  ['less than no nodes', { ...GOOD, nodeCount: -1 }, 422, /^nodeCount must be >= 0/],
-  ['half a node', { ...GOOD, nodeCount: 1.5 }, 422, /^nodeCount must be integer/],
-  ['too many nodes', { ...GOOD, nodeCount: 1_000_001 }, 422, /^nodeCount must be <= 1000000/],
-  ['a manager that is a text', { ...GOOD, managerID: '7' }, 422, /^managerID must be number/],
-  ['a manager below zero', { ...GOOD, managerID: -1 }, 400, /^invalid manager ID: -1$/],
+  ['a javascript: endpoint', { ...GOOD, endpoint: 'javascript:alert(1)' }, 422, /^endpoint must be an http/],
+  ['a file: endpoint', { ...GOOD, endpoint: 'file:///etc/passwd' }, 422, /^endpoint must be an http/],
+  ['a negative node count', { ...GOOD, nodeCount: -1 }, 422, /^nodeCount must be >= 0/],
+  ['a fractional node count', { ...GOOD, nodeCount: 1.5 }, 422, /^nodeCount must be integer/],
+  ['a node count above the maximum', { ...GOOD, nodeCount: 1_000_001 }, 422, /^nodeCount must be <= 1000000/],
+  ['a manager ID given as a string', { ...GOOD, managerID: '7' }, 422, /^managerID must be number/],
+  ['a negative manager ID', { ...GOOD, managerID: -1 }, 400, /^invalid manager ID: -1$/],
   ['an empty cluster manager', { ...GOOD, clusterManagers: [''] }, 422, /^clusterManagers must have 1 to 100/],
   ['101 cluster managers', { ...GOOD, clusterManagers: Array(101).fill('x') }, 422, /^clusterManagers must NOT have/],
-  ['a list', [GOOD], 422, /object/],
-  ['no JSON', '{"name":', 422, /not valid JSON/],
+  ['an array as its body', [GOOD], 422, /object/],
+  ['a body that is not valid JSON', '{"name":', 422, /not valid JSON/],
 ];
 
 /** A change that says the UID of another cluster would be refused for that alone. */
@@ -43,7 +43,7 @@ function withoutUid(body: unknown): unknown {
   return rest;
 }
 
-describe('a cluster is refused', () => {
+describe('Rejected cluster requests', () => {
   let house: TestHouse;
   let path: string;
   before(async () => {
@@ -55,7 +55,7 @@ describe('a cluster is refused', () => {
   const seen = async () => (await house.as('ann')('GET', '/orgs/acme/clusters')).text.replace(/"age":"\w+"/g, '');
 
   for (const [what, body, status, message] of REFUSED) {
-    it(`with ${what}: ${status}`, async () => {
+    it(`Creating or editing a cluster with ${what} is rejected with ${status}`, async () => {
       const before = await seen();
       for (const url of ['/orgs/acme/clusters', '/user/clusters']) {
         // A person may have a cluster of the name that one of acme has.
@@ -67,7 +67,7 @@ describe('a cluster is refused', () => {
     });
   }
 
-  it('without a name or a UID: 422', async () => {
+  it('Creating a cluster without a name or a UID is rejected with 422', async () => {
     for (const field of ['name', 'uid'] as const) {
       const { [field]: _left, ...body } = GOOD;
       const message = `${field} is required`;
@@ -75,7 +75,7 @@ describe('a cluster is refused', () => {
     }
   });
 
-  it('with a UID that is taken by anybody, in any letter case: 422', async () => {
+  it('Reusing a cluster UID, in any letter case, or changing one is rejected with 422', async () => {
     const uid = house.world.clusters.globex?.uid.toUpperCase();
     const send = ['POST', '/orgs/acme/clusters', { ...GOOD, uid }] as const;
     await assertRefused(house, { who: 'ann', send, status: 422, message: /^uid is taken/ });
@@ -83,7 +83,7 @@ describe('a cluster is refused', () => {
     await assertRefused(house, { who: 'ann', send: change, status: 422, message: 'uid cannot change' });
   });
 
-  it('and strangers learn nothing', async () => {
+  it('A non-member gets the same 404 for an existing cluster as for a missing one', async () => {
     const missing = await house.as('eve')('GET', '/clusters/999999');
     for (const [method, body] of [
       ['GET', undefined],
@@ -102,7 +102,7 @@ describe('a cluster is refused', () => {
       assert.equal((await house.as('eve')('GET', `/clusters/${id}`)).status, 400, id);
   });
 
-  it('and viewers are told what they lack', async () => {
+  it('The 403 for a cluster write by a viewer names the missing relation', async () => {
     const table = [
       ['POST', '/orgs/acme/clusters', GOOD, 'import_clusters:org'],
       ['PATCH', path, { project: 'x' }, 'edit:cluster'],

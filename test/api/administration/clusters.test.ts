@@ -8,7 +8,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
 
 for (const driver of DRIVERS) {
-  describe(`clusters of an organization, on ${driver}`, () => {
+  describe(`Clusters on ${driver}`, () => {
     let house: TestHouse;
     let id: number;
     let etag: string;
@@ -20,7 +20,7 @@ for (const driver of DRIVERS) {
     const acme = () => house.world.orgs.acme?.id ?? assert.fail();
     const actions = async (owner = acme()) => (await auditOf(house.house.db, owner)).map(({ action }) => action);
 
-    it('are imported by who may, and are there at once for who may view them', async () => {
+    it(`A cluster imported by an editor is visible to viewers at once on ${driver}`, async () => {
       const body = {
         name: 'edge-1',
         uid: UID,
@@ -75,7 +75,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(own.body.at(-1), { ...listed, age });
     });
 
-    it('are listed page by page and by name', async () => {
+    it(`Clusters can be listed in pages and filtered by name on ${driver}`, async () => {
       const all = await house.as('cat')('GET', '/orgs/acme/clusters');
       assert.deepEqual(
         all.body.map(({ name }: { name: string }) => name),
@@ -91,7 +91,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('root')('GET', '/orgs/globex/clusters')).body.length, 1);
     });
 
-    it('are edited: what is left out stays', async () => {
+    it(`Editing a cluster leaves omitted fields unchanged on ${driver}`, async () => {
       const before = (await house.as('bob')('GET', `/clusters/${id}`)).body;
       const edited = await house.as('bob')('PATCH', `/clusters/${id}`, { displayName: 'Edge', managerID: 0 });
       assert.equal(edited.status, 200, edited.text);
@@ -107,7 +107,7 @@ for (const driver of DRIVERS) {
       assert.match((await house.as('bob')('GET', '/orgs/acme/clusters')).text, /"managerID":9007199254740993,/);
     });
 
-    it('keep two people from overwriting each other unseen', async () => {
+    it(`If-Match prevents concurrent edits of a cluster from overwriting each other on ${driver}`, async () => {
       const stale = { 'If-Match': etag };
       assert.equal((await house.as('bob')('PATCH', `/clusters/${id}`, { project: 'x' }, stale)).status, 412);
       assert.equal((await house.as('bob')('DELETE', `/clusters/${id}`, undefined, stale)).status, 412);
@@ -119,7 +119,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await Promise.all([at('a'), at('b'), at('c')])).sort(), [200, 412, 412]);
     });
 
-    it('are imported once, however many try at the same time', async () => {
+    it(`Concurrent imports of the same cluster create it only once on ${driver}`, async () => {
       const uid = crypto.randomUUID();
       const tries = Array.from({ length: 6 }, (_, n) =>
         house.as(n % 2 ? 'ann' : 'bob')('POST', '/orgs/acme/clusters', { name: `race-${n}`, uid }),
@@ -128,7 +128,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(statuses, [201, 422, 422, 422, 422, 422]);
     });
 
-    it('may be a person’s own, whom nobody else sees', async () => {
+    it(`A cluster owned by a user is visible only to that user on ${driver}`, async () => {
       const made = await house.as('eve')('POST', '/user/clusters', { name: 'mine', uid: crypto.randomUUID() });
       assert.equal(made.status, 201, made.text);
       assert.equal(made.body.ownerName, 'eve');
@@ -143,7 +143,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await actions(own), ['cluster.create', 'cluster.update', 'cluster.phase', 'cluster.delete']);
     });
 
-    it('are removed with all that was allowed about them, and the name and the UID are free again', async () => {
+    it(`Removing a cluster revokes all permissions on it and frees its name and UID on ${driver}`, async () => {
       const before = await allowedTo(house, 'ann', 'cluster', id);
       assert.ok(before.includes('can_remove'));
       assert.equal((await house.as('cat')('DELETE', `/clusters/${id}`)).status, 403);
@@ -161,7 +161,7 @@ for (const driver of DRIVERS) {
       assert.match(gone?.before ?? '', new RegExp(UID.toLowerCase()));
     });
 
-    it('follow custom roles, one relation each', async () => {
+    it(`Custom roles grant importing, editing and removing clusters separately on ${driver}`, async () => {
       const body = () => ({ name: `c-${crypto.randomUUID()}`, uid: crypto.randomUUID() });
       const importer = await makeHolder(house, [clusterPermission('import clusters')]);
       const made = await house.as(importer.name)('POST', '/orgs/acme/clusters', body());

@@ -9,7 +9,7 @@ import { applicationId, openMarketplace, type TestMarketplace } from '../../supp
 const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
 
 for (const driver of DRIVERS) {
-  describe(`contracts, on ${driver}`, () => {
+  describe(`Contracts on ${driver}`, () => {
     let house: TestHouse;
     let path: string;
     let etag: string;
@@ -18,7 +18,7 @@ for (const driver of DRIVERS) {
     });
     after(() => house.close());
 
-    it('are made, read and listed', async () => {
+    it(`Contracts can be created, read and listed on ${driver}`, async () => {
       const terms = {
         name: 'Gold, 2030',
         product: 'platform',
@@ -51,7 +51,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual([named.body.length, named.body[0].end === null], [1, false]);
     });
 
-    it('need no more than a name: they begin now and never end', async () => {
+    it(`A contract created with only a name starts now and never ends on ${driver}`, async () => {
       const { body } = await house.as('ann')('POST', '/orgs/acme/contracts', { name: 'plain' });
       assert.deepEqual(
         [body.product, body.features, body.clusters, body.end, body.revoked, body.quota],
@@ -60,7 +60,7 @@ for (const driver of DRIVERS) {
       assert.ok(Math.abs(Date.parse(body.start) - Date.now()) < 60_000);
     });
 
-    it('are edited: what is left out stays', async () => {
+    it(`Editing a contract leaves omitted fields unchanged on ${driver}`, async () => {
       const before = (await house.as('bob')('GET', path)).body;
       const edited = await house.as('bob')('PATCH', path, { end: null, quota: { nodes: 7 } }, { 'If-Match': etag });
       assert.equal(edited.status, 200, edited.text);
@@ -69,7 +69,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('bob')('DELETE', path, undefined, { 'If-Match': etag })).status, 412);
     });
 
-    it('are revoked for good', async () => {
+    it(`A revoked contract cannot be reinstated with PATCH on ${driver}`, async () => {
       const revoked = await house.as('bob')('PATCH', path, { revoked: true });
       assert.deepEqual([revoked.status, revoked.body.revoked], [200, true]);
       assert.equal((await house.as('bob')('PATCH', path, { revoked: true })).status, 200);
@@ -78,7 +78,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('cat')('GET', path)).body.revoked, true);
     });
 
-    it('are deleted, and nothing is allowed about them any more', async () => {
+    it(`Deleting a contract on ${driver} removes all permissions on it`, async () => {
       const id = Number(path.split('/').at(-1));
       assert.equal((await house.as('bob')('DELETE', path)).status, 204);
       assert.equal((await house.as('bob')('GET', path)).status, 404);
@@ -94,7 +94,7 @@ for (const driver of DRIVERS) {
       );
     });
 
-    it('are refused when they cannot be, and nothing changes', async () => {
+    it(`Invalid or unauthorized contract requests are rejected and change nothing on ${driver}`, async () => {
       const acme = `/contracts/${house.world.contracts.acme}`;
       const before = (await house.as('ann')('GET', '/orgs/acme/contracts')).text;
       const table: readonly [body: object, message: RegExp][] = [
@@ -137,7 +137,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('a contract that a marketplace made', () => {
+describe('Marketplace contracts', () => {
   let house: TestMarketplace;
   let path: string;
   let login: string;
@@ -165,7 +165,7 @@ describe('a contract that a marketplace made', () => {
     return bound;
   }
 
-  it('is not changed by who bought it, but for its name', async () => {
+  it('The buyer of a marketplace contract can change only its name', async () => {
     const future = '2099-01-01T00:00:00Z';
     for (const terms of [
       { end: future },
@@ -182,7 +182,7 @@ describe('a contract that a marketplace made', () => {
     assert.deepEqual((await house.as('root')('PATCH', path, { quota: { nodes: 9 } })).body.quota, { nodes: 9 });
   });
 
-  it('cannot be deleted', async () => {
+  it('A marketplace contract cannot be deleted', async () => {
     for (const who of [login, 'root']) {
       const answer = await house.as(who)('DELETE', path);
       assert.deepEqual(
@@ -193,7 +193,7 @@ describe('a contract that a marketplace made', () => {
     assert.equal((await house.as(login)('GET', path)).status, 200);
   });
 
-  it('is revoked and reinstated by the marketplace, and its ETag moves', async () => {
+  it('A marketplace can revoke and reinstate its contract, and the ETag changes each time', async () => {
     const before = (await house.as(login)('GET', path)).headers.get('etag');
     const about = { applicationId: application, provisioningState: 'Deleting' };
     assert.equal((await house.notify('B', { eventType: 'DELETE', ...about })).status, 200);
@@ -210,7 +210,7 @@ describe('a contract that a marketplace made', () => {
     assert.notEqual(back.headers.get('etag'), revoked.headers.get('etag'));
   });
 
-  it('that a site administrator revokes makes every link to its archive worthless', async () => {
+  it('The archive link of a marketplace contract stops working once a site administrator revokes the contract', async () => {
     const bound = await bind(applicationId(), await house.installer('B'));
     const link = new URL(bound.body.link);
     const follow = () => house.call('GET', `${link.pathname}${link.search}`);

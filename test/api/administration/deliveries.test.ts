@@ -8,7 +8,7 @@ const PASSWORD = 'Canary-Pa55word-of-the-administrator';
 const LIST = '/admin/marketplace/deliveries';
 
 for (const driver of ['pglite', 'postgres'] as const) {
-  describe(`deliveries for administrators on ${driver}`, () => {
+  describe(`Marketplace deliveries on ${driver}`, () => {
     let market: TestMarketplace;
     const read = async (query = ''): Promise<Answer> => {
       const answer = await market.as('root')('GET', `${LIST}${query}`);
@@ -32,7 +32,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
     });
     after(() => market.close());
 
-    it('shows what came and what became of it, newest first', async () => {
+    it(`Site administrators can list deliveries and their outcomes, newest first, on ${driver}`, async () => {
       const { body } = await read('?limit=4');
       assert.deepEqual(
         body.items.map((one: Record<string, unknown>) => [
@@ -70,7 +70,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       assert.match(body.items[2].message, /unknown event type "PATCH"/);
     });
 
-    it('is narrowed by marketplace, outcome and subject, and goes page by page', async () => {
+    it(`Deliveries can be filtered by marketplace, outcome and subject, and paged, on ${driver}`, async () => {
       const reasons = async (query: string) =>
         (await read(`?${query}`)).body.items.map((one: { reason: string }) => one.reason);
       assert.deepEqual(await reasons('marketplace=cloudb&search=ONE'), ['applied']);
@@ -89,7 +89,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       assert.deepEqual(seen, whole);
     });
 
-    it('acts on one again and answers what became of it', async () => {
+    it(`Redelivering a failed delivery processes it again and returns its new state on ${driver}`, async () => {
       const failing = applicationId('mended');
       await market.rows(
         `create function broken() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
@@ -126,7 +126,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       assert.equal((await market.as('root')('POST', `${LIST}/${unread.id}/redeliver`)).status, 409);
     });
 
-    it('holds no secret, neither in the list nor in one delivery', async () => {
+    it(`Neither the list of deliveries nor a single delivery contains a secret on ${driver}`, async () => {
       const { body, text } = await read('?limit=200');
       const { cloudB, cloudC } = market.demo.secrets;
       const links = await market.rows<{ hash: string }>('select admin_password_hash as hash from delivery');
@@ -162,14 +162,14 @@ for (const driver of ['pglite', 'postgres'] as const) {
       },
     ];
     for (const line of TABLE) {
-      it(`refuses ${line.send.join(' ')} for ${line.who ?? 'nobody'}: ${line.status}`, () =>
+      it(`${line.send.join(' ')} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status} on ${driver}`, () =>
         assertRefused(market, line));
     }
   });
 }
 
-describe('deliveries for administrators', () => {
-  it('are nowhere but on a marketplace deployment', async () => {
+describe('Marketplace deliveries on a standard deployment', () => {
+  it('A standard deployment answers GET /admin/marketplace/deliveries with 404', async () => {
     const standard = await openTestHouse();
     assert.equal((await standard.as('root')('GET', LIST)).status, 404);
     await standard.close();

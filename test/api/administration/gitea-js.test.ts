@@ -4,7 +4,7 @@ import { giteaApi } from 'gitea-js';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 /** An existing client library of this API family, used as its users run a platform with it. */
-describe('gitea-js, administering', () => {
+describe('Administration with gitea-js', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -14,7 +14,7 @@ describe('gitea-js, administering', () => {
   const clientOf = (name: string) =>
     giteaApi(house.url, { token: house.world.users[name]?.token ?? '', customFetch: fetch });
 
-  it('makes an organization, teams and members, and deletes it all again', async () => {
+  it('gitea-js can create an organization with teams and members and delete it all again', async () => {
     const eve = clientOf('eve');
     const made = await eve.orgs.orgCreate({ username: 'hooli', full_name: 'Hooli', visibility: 'limited' });
     assert.deepEqual([made.status, made.data.name, made.data.visibility], [201, 'hooli', 'limited']);
@@ -48,7 +48,7 @@ describe('gitea-js, administering', () => {
     assert.equal((await eve.orgs.orgDelete('hooli')).status, 204);
   });
 
-  it('makes, finds, edits and deletes users', async () => {
+  it('gitea-js can create, find, edit and delete users', async () => {
     const root = clientOf('root');
     const wish = {
       username: 'gavin',

@@ -7,7 +7,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
 
 for (const driver of DRIVERS) {
-  describe(`heartbeats, on ${driver}`, () => {
+  describe(`Heartbeats on ${driver}`, () => {
     let house: TestHouse;
     let id: number;
     let robot: Record<string, string>;
@@ -42,7 +42,7 @@ for (const driver of DRIVERS) {
         [id, seconds],
       );
 
-    it('make a registered cluster active, also without a word', async () => {
+    it(`A heartbeat without a body makes a registered cluster active on ${driver}`, async () => {
       assert.equal((await status()).phase, 'Registered');
       const answer = await house.as()('POST', `/clusters/${id}/heartbeat`, undefined, robot);
       assert.deepEqual([answer.status, answer.text], [204, '']);
@@ -52,7 +52,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await phases(), ['Registered Active']);
     });
 
-    it('say how a cluster fares; what is left out stays', async () => {
+    it(`A heartbeat updates the cluster status and leaves omitted fields unchanged on ${driver}`, async () => {
       const reason = 'MissingComponent';
       const body = { phase: 'NotReady', reason, message: 'no agent', nodeCount: 9, orchestratorVersion: 'v1.34.0' };
       assert.equal((await beat(body)).status, 204);
@@ -67,7 +67,7 @@ for (const driver of DRIVERS) {
       assert.equal((await status()).message.length, 1000);
     });
 
-    it('are put on record when the phase changes and not otherwise, and move no revision', async () => {
+    it(`Heartbeats are audited only when the phase changes and never advance the revision on ${driver}`, async () => {
       await beat({ phase: 'Active' });
       const before = await phases();
       await house.house.clock.current();
@@ -87,7 +87,7 @@ for (const driver of DRIVERS) {
       assert.equal(last?.actor_name, `robot ${house.world.robots.ci} of acme`);
     });
 
-    it('that stop leave the cluster not connected, then lost, and back with the next one', async () => {
+    it(`A silent cluster becomes NotConnected, then Lost, and recovers with the next heartbeat on ${driver}`, async () => {
       await beat({ phase: 'NotReady', reason: 'AuthIssue' });
       const before = await phases();
       await silence(110);
@@ -109,7 +109,7 @@ for (const driver of DRIVERS) {
       assert.equal(added.filter((line) => line.startsWith('Lost')).length, 1);
     });
 
-    it('come from who may edit the cluster, and from robots of its owner alone', async () => {
+    it(`Heartbeats are accepted only from callers who may edit the cluster and robots of its owner on ${driver}`, async () => {
       for (const who of ['ann', 'bob', 'root'])
         assert.equal((await house.as(who)('POST', `/clusters/${id}/heartbeat`, {})).status, 204, who);
       assert.equal((await house.as('cat')('POST', `/clusters/${id}/heartbeat`, {})).status, 403);
@@ -125,7 +125,7 @@ for (const driver of DRIVERS) {
       assert.match(narrow.body.message, /required=\[write:organization\]/);
     });
 
-    it('are refused when they say what cannot be, and nothing changes', async () => {
+    it(`An invalid heartbeat is rejected and changes nothing on ${driver}`, async () => {
       const before = await shown();
       const table: readonly [unknown, RegExp][] = [
         [{ phase: 'Sleepy' }, /^phase must be one of Active, Inactive/],
@@ -146,7 +146,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('the status of a cluster by the time', () => {
+describe('Cluster status over time', () => {
   const now = new Date('2030-01-01T00:00:00Z');
   const table: readonly [said: string, silentSeconds: number | undefined, shown: string][] = [
     ['Registered', undefined, 'Registered'],
@@ -162,7 +162,7 @@ describe('the status of a cluster by the time', () => {
     ['NotImported', 1_000_000, 'NotImported'],
   ];
   for (const [phase, seconds, shown] of table) {
-    it(`${phase}, ${seconds ?? 'never'} s ago, is ${shown}`, () => {
+    it(`Phase ${phase} is shown as ${shown} ${seconds === undefined ? 'without a heartbeat' : `${seconds} s after the last heartbeat`}`, () => {
       const heartbeatAt = seconds === undefined ? null : new Date(now.getTime() - seconds * 1000);
       assert.equal(statusOf({ phase, reason: '', message: '', heartbeatAt }, now).phase, shown);
     });

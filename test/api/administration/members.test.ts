@@ -9,14 +9,14 @@ import { makeOrganization, makePerson } from '../../support/people.ts';
 const names = (body: { login: string }[]) => body.map((user) => user.login);
 
 for (const driver of DRIVERS) {
-  describe(`members, on ${driver}`, () => {
+  describe(`Members on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
     });
     after(() => house.close());
 
-    it('come, move between teams, and leave, and all of it is on the record', async () => {
+    it(`Members can be added, moved between teams and removed, and each change is audited on ${driver}`, async () => {
       const { name: who } = await makePerson(house);
       const org = await makeOrganization(house, who);
       const [call, eve] = [house.as(who), house.as('eve')];
@@ -64,7 +64,7 @@ for (const driver of DRIVERS) {
       assert.ok(entries.every((entry) => `${entry.after}${entry.before}`.includes('"username":"eve"')));
     });
 
-    it('everybody may leave, but for the last owner', async () => {
+    it(`Every member except the last owner can leave an organization on ${driver}`, async () => {
       const [{ name: who }, { name: member, id }] = [await makePerson(house), await makePerson(house)];
       const org = await makeOrganization(house, who);
       await house.house.organizations.addMember(BigInt(org.team('Viewers')), id);
@@ -84,7 +84,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('root')('DELETE', `/orgs/${org.name}/members/root`)).status, 404);
     });
 
-    it('of two last owners who leave at the same moment one stays', async () => {
+    it(`One owner remains when the last two leave an organization concurrently on ${driver}`, async () => {
       for (let round = 0; round < 6; round++) {
         const [one, two] = [await makePerson(house), await makePerson(house)];
         const org = await makeOrganization(house, one.name);
@@ -104,7 +104,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('members', () => {
+describe('Members', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -113,7 +113,7 @@ describe('members', () => {
   });
   after(() => house.close());
 
-  it('are refused by everybody who may not bring them in or take them out', async () => {
+  it('Invalid or unauthorized membership requests are rejected and change nothing', async () => {
     const noTeam = { status: 404, message: 'team does not exist' };
     const noOrg = { status: 404, message: 'organization does not exist' };
     const owners = `/teams/${id.team('Owners')}/members`;
@@ -185,13 +185,13 @@ describe('members', () => {
     assert.equal((await house.as('ann')('GET', '/orgs/acme/members')).text, before);
   });
 
-  it('an editor looks after the viewers, and nobody else', async () => {
+  it('An editor can add viewers and remove them', async () => {
     const viewers = `/teams/${id.team('Viewers')}/members`;
     assert.equal((await house.as('bob')('PUT', `${viewers}/fan01`)).status, 204);
     assert.equal((await house.as('bob')('DELETE', `${viewers}/fan01`)).status, 204);
   });
 
-  it('whoever fills teams moves members about, and lets no stranger in', async () => {
+  it('Permission to manage team members allows moving members but not adding non-members', async () => {
     const { name } = await makeHolder(house, ['manage team members'].map(orgPermission));
     const made = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'guests', permission: 'none' });
     const guests = `/teams/${made.body.id}/members`;
@@ -210,7 +210,7 @@ describe('members', () => {
     assert.equal((await house.as('ann')('DELETE', `/teams/${made.body.id}`)).status, 204);
   });
 
-  it('nobody brings somebody, themselves included, further than they got themselves', async () => {
+  it('A caller cannot add anyone, themselves included, to a team with more permissions than they hold', async () => {
     const bring = ['add members', 'remove members', 'manage team members'].map(orgPermission);
     const { name } = await makeHolder(house, bring);
     const call = house.as(name);

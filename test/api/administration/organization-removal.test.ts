@@ -31,7 +31,7 @@ const NOTHING = {
 };
 
 for (const driver of DRIVERS) {
-  describe(`deleting an organization, on ${driver}`, () => {
+  describe(`Deleting an organization on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -54,7 +54,7 @@ for (const driver of DRIVERS) {
       );
     };
 
-    it('takes all that it has with it; its people, the others and the record stay', async () => {
+    it(`Deleting an organization removes all its resources but not its members or audit log on ${driver}`, async () => {
       const { world } = house;
       const acme = world.orgs.acme;
       assert.ok(acme);
@@ -116,7 +116,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('ann')('GET', '/orgs/acme')).status, 404);
     });
 
-    it('leaves the installers that were bound to it spent, and their links dead', async () => {
+    it(`Installers of a deleted organization cannot be bound again and their links stop working on ${driver}`, async () => {
       const market = await openMarketplace({ driver });
       const a = await market.installer('A');
       const bound = await market.notify('A', binding(a));
@@ -174,8 +174,8 @@ const settled = [
   (error: { kind: string }) => ({ status: error.kind === 'conflict' ? 409 : 500 }),
 ] as const;
 
-describe('deleting an organization while others are at it', () => {
-  it('on two processes: the moment it is acknowledged on one, the other grants nothing of it', async () => {
+describe('Concurrent deletion of an organization', () => {
+  it('An organization deleted in one process grants nothing in the other from the next request', async () => {
     const { house, open } = await openPair();
     const other = await open();
     const ask = async (who: string, path: string) => {
@@ -219,7 +219,7 @@ describe('deleting an organization while others are at it', () => {
     await house.close();
   });
 
-  it('whoever joins, makes teams or roles, or deletes it too is through before or refused after', async () => {
+  it('Changes concurrent with the deletion of an organization either precede it or are rejected', async () => {
     const house = await openTestHouse();
     for (let round = 0; round < 8; round++) {
       const [owner, member] = [await makePerson(house), await makePerson(house)];

@@ -7,14 +7,14 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 
 for (const driver of DRIVERS) {
-  describe(`organizations, on ${driver}`, () => {
+  describe(`Organizations on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
     });
     after(() => house.close());
 
-    it('whoever makes one owns it, reads it, changes it, and finds it on the record', async () => {
+    it(`The creator of an organization owns it and can read and edit it, and changes are audited on ${driver}`, async () => {
       const { name } = await makePerson(house);
       const call = house.as(name);
       const body = { username: 'initech', full_name: 'Initech Ltd', website: 'https://initech.example' };
@@ -69,7 +69,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(brokenLinks(entries), []);
     });
 
-    it('a name that was given up is free at once, and leads to its new bearer', async () => {
+    it(`A released organization name can be reused at once and resolves to its new holder on ${driver}`, async () => {
       const [one, two] = [await makePerson(house), await makePerson(house)];
       const first = await house.as(one.name)('POST', '/orgs', { username: 'wanted' });
       assert.equal((await house.as(one.name)('PATCH', '/orgs/wanted', { username: 'given-up' })).status, 200);
@@ -84,7 +84,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('organizations', () => {
+describe('Organizations', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -168,19 +168,19 @@ describe('organizations', () => {
   ];
   for (const refused of REFUSED) {
     const [method, path, body] = refused.send;
-    it(`${refused.who ?? 'nobody'} ${method} ${path} ${JSON.stringify(body ?? '').slice(0, 60)}: ${refused.status}`, async () => {
+    it(`${method} ${path}${body ? ` ${JSON.stringify(body).slice(0, 40)}` : ''} by ${refused.who ?? 'an anonymous caller'} is rejected with ${refused.status}`, async () => {
       const before = (await house.as('root')('GET', '/admin/orgs')).text;
       await assertRefused(house, refused);
       assert.equal((await house.as('root')('GET', '/admin/orgs')).text, before);
     });
   }
 
-  it('a refused name is told with its field', async () => {
+  it('A rejected organization name is reported with its field', async () => {
     const answer = await house.as('eve')('POST', '/orgs', { username: 'acme' });
     assert.deepEqual(answer.body.errors, [{ field: 'username', message: 'name is taken: acme' }]);
   });
 
-  it('what a client in Go sends for what was not said is as if it were left out', async () => {
+  it('An empty visibility, as Go clients send for an unset field, is treated as omitted', async () => {
     const { name: who } = await makePerson(house);
     const unsaid = { full_name: '', email: '', description: '', website: '', location: '', visibility: '' };
     const made = await house.as(who)('POST', '/orgs', { username: 'gopher', ...unsaid });
@@ -190,7 +190,7 @@ describe('organizations', () => {
     assert.deepEqual([edited.status, edited.body.visibility], [200, 'limited']);
   });
 
-  it('an editor changes it, a site administrator sees and makes all, in pages', async () => {
+  it('Editors can edit an organization, and site administrators can create one for a user and list all', async () => {
     assert.equal((await house.as('bob')('PATCH', '/orgs/acme', { location: 'Berlin' })).body.location, 'Berlin');
     const made = await house.as('root')('POST', '/admin/users/Fan01/orgs', { username: 'fans' });
     assert.equal(made.status, 201, made.text);
@@ -211,7 +211,7 @@ describe('organizations', () => {
     );
   });
 
-  it('a tag of an older version is refused, and nothing changes', async () => {
+  it('An organization write with an outdated ETag is rejected with 412 and changes nothing', async () => {
     const { name: who } = await makePerson(house);
     const { name: org } = await makeOrganization(house, who);
     const call = house.as(who);
@@ -234,7 +234,7 @@ describe('organizations', () => {
     assert.equal(many.filter((answer) => answer.status === 412).length, 11);
   });
 
-  it('of many who take one name at the same moment exactly one gets it', async () => {
+  it('Only one of several concurrent requests for the same organization name succeeds', async () => {
     const { name: who } = await makePerson(house);
     const made = await Promise.all(
       Array.from({ length: 12 }, () => house.as(who)('POST', '/orgs', { username: 'contested' })),
@@ -242,7 +242,7 @@ describe('organizations', () => {
     assert.deepEqual(made.map((answer) => answer.status).sort(), [201, ...Array(11).fill(422)]);
   });
 
-  it('a robot makes none', async () => {
+  it('A robot account cannot create an organization', async () => {
     const { text } = await house.house.tokens.issue({
       accountId: house.world.orgs.acme?.id ?? 0n,
       robotId: house.world.robots.ci ?? 0n,

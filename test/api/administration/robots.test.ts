@@ -10,7 +10,7 @@ import { openPair } from '../../support/processes.ts';
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 
 for (const driver of DRIVERS) {
-  describe(`robot accounts, on ${driver}`, () => {
+  describe(`Robot accounts on ${driver}`, () => {
     let house: TestHouse;
     let path: string;
     let etag: string;
@@ -22,7 +22,7 @@ for (const driver of DRIVERS) {
     });
     after(() => house.close());
 
-    it('are made, read, listed and edited', async () => {
+    it(`Robot accounts can be created, read, listed and edited on ${driver}`, async () => {
       const made = await house.as('bob')('POST', '/orgs/acme/robots', { name: 'agent', description: 'Beats.' });
       assert.equal(made.status, 201, made.text);
       const { id, created_at, ...rest } = made.body;
@@ -43,7 +43,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await allowedTo(house, 'cat', 'robot_ac', id), ['can_view']);
     });
 
-    it('get tokens that are shown once and may do the least, unless more is asked for', async () => {
+    it(`A robot token on ${driver} is shown once and has the minimal scope unless others are requested`, async () => {
       const made = await house.as('bob')('POST', `${path}/tokens`, { name: 'first' });
       assert.equal(made.status, 201, made.text);
       const { sha1, ...shown } = made.body;
@@ -75,14 +75,14 @@ for (const driver of DRIVERS) {
       assert.deepEqual(unsaid.body.scopes, shown.scopes, unsaid.text);
     });
 
-    it('have names of their own for their tokens, as everybody has', async () => {
+    it(`Token names are unique per robot account on ${driver}`, async () => {
       const taken = await house.as('bob')('POST', `${path}/tokens`, { name: 'first' });
       assert.deepEqual([taken.status, taken.body.message], [422, 'access token name has been used already']);
       const other = await house.as('bob')('POST', `/robots/${house.world.robots.ci}/tokens`, { name: 'first' });
       assert.equal(other.status, 201, other.text);
     });
 
-    it('lose a token at once when it is revoked, by id or by name', async () => {
+    it(`A robot token revoked by ID or name stops working immediately on ${driver}`, async () => {
       for (const by of ['id', 'name'] as const) {
         const { body } = await house.as('bob')('POST', `${path}/tokens`, { name: `short ${by}` });
         assert.equal(await beat(body.sha1), 204);
@@ -95,7 +95,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${foreign.id}`)).status, 404);
     });
 
-    it('cannot use a token that has expired', async () => {
+    it(`An expired robot token is rejected on ${driver}`, async () => {
       const ownerId = house.world.orgs.acme?.id ?? 0n;
       const robotId = BigInt(path.split('/').at(-1) ?? '');
       const token = { accountId: ownerId, robotId, scopes: ['all'] };
@@ -105,7 +105,7 @@ for (const driver of DRIVERS) {
       assert.equal(await beat(over.text), 401);
     });
 
-    it('can call nothing but what is made for them', async () => {
+    it(`The heartbeat is the only authenticated route that a robot token can call on ${driver}`, async () => {
       const { body } = await house.as('ann')('POST', `${path}/tokens`, { name: 'curious', scopes: ['all'] });
       const routes = house.house.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
       const open: string[] = [];
@@ -124,7 +124,7 @@ for (const driver of DRIVERS) {
       assert.equal(sudo.status, 403);
     });
 
-    it('end with all their tokens, and nothing is allowed about either any more', async () => {
+    it(`Deleting a robot account on ${driver} revokes its tokens and removes all permissions on both`, async () => {
       const id = Number(path.split('/').at(-1));
       const { body } = await house.as('bob')('POST', `${path}/tokens`, { name: 'last' });
       assert.equal(await beat(body.sha1), 204);
@@ -151,7 +151,7 @@ for (const driver of DRIVERS) {
         assert.ok(actions.has(action), action);
     });
 
-    it('are gone for good even when a token is made at the same moment', async () => {
+    it(`A token created while its robot account is deleted does not work on ${driver}`, async () => {
       for (let round = 0; round < 5; round++) {
         const { body } = await house.as('bob')('POST', '/orgs/acme/robots', { name: `brief-${round}` });
         const url = `/robots/${body.id}`;
@@ -165,7 +165,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('are refused when they cannot be', async () => {
+    it(`Invalid or unauthorized robot account requests are rejected on ${driver}`, async () => {
       const ci = `/robots/${house.world.robots.ci}`;
       const past = '2020-01-01T00:00:00Z';
       const table: readonly [
@@ -203,7 +203,7 @@ for (const driver of DRIVERS) {
       for (const [who, send, status, message] of table) await assertRefused(house, { who, send, status, message });
     });
 
-    it('follow custom roles: who edits robots does not make tokens by that alone', async () => {
+    it(`Permission to edit a robot account does not include creating its tokens on ${driver}`, async () => {
       const ci = `/robots/${house.world.robots.ci}`;
       const available = (await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme')).body.permissions;
       const pair = (action: RegExp) => {
@@ -228,8 +228,8 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('a robot account with two servers', () => {
-  it('is gone on the other one with the very next request', async () => {
+describe('Robot accounts and clusters with two servers', () => {
+  it('A robot account or token deleted on one server is rejected by the other on the next request', async () => {
     const { house, open } = await openPair();
     const other = await open();
     const url = `${other.url}/api/v1/clusters/${house.world.clusters.prod?.id}/heartbeat`;
@@ -252,7 +252,7 @@ describe('a robot account with two servers', () => {
     }
   });
 
-  it('and a removed cluster is not there either', async () => {
+  it('A cluster removed on one server grants no permissions on the other from the next request', async () => {
     const { house, open } = await openPair();
     const other = await open();
     const token = bearer(house.world.users.ann?.token ?? '');

@@ -15,14 +15,14 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 
 for (const driver of DRIVERS) {
-  describe(`teams, on ${driver}`, () => {
+  describe(`Teams on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
     });
     after(() => house.close());
 
-    it('are made, listed, found, changed and deleted, and what their members may do follows at once', async () => {
+    it(`Teams on ${driver} can be created, searched, edited and deleted, and member permissions follow at once`, async () => {
       const [{ name: who }, member] = [await makePerson(house), await makePerson(house)];
       const org = await makeOrganization(house, who);
       const call = house.as(who);
@@ -79,7 +79,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(brokenLinks(entries), []);
     });
 
-    it('get roles and lose them, and a role forgets a team that is gone', async () => {
+    it(`Roles can be assigned to a team and removed, and deleting the team unassigns them on ${driver}`, async () => {
       const [{ name: who }, member] = [await makePerson(house), await makePerson(house)];
       const org = await makeOrganization(house, who);
       const call = house.as(who);
@@ -120,7 +120,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('teams', () => {
+describe('Teams', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -136,7 +136,7 @@ describe('teams', () => {
     message,
   });
 
-  it('are refused, and nothing changes', async () => {
+  it('Invalid or unauthorized team requests are rejected and change nothing', async () => {
     const team = (name: string) => `/teams/${id.team(name)}`;
     const rule = /^name must be 1 to 100 letters/;
     const taken = 'name is taken by another team of the organization';
@@ -224,13 +224,13 @@ describe('teams', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('the words about a built-in one may change', async () => {
+  it('The description of a built-in team can be changed', async () => {
     const path = `/teams/${id.team('Viewers')}`;
     const answer = await house.as('ann')('PATCH', path, { name: 'Viewers', permission: 'read', description: 'Look.' });
     assert.deepEqual([answer.status, answer.body.description], [200, 'Look.']);
   });
 
-  it('nobody makes one, or changes one, or fills one with a role, that may do more than they', async () => {
+  it('A caller cannot give a team more permissions than they hold themselves', async () => {
     const held = ['create teams', 'edit teams', 'edit roles', 'manage team members', 'view members'].map(orgPermission);
     const { name, teamId, roleId } = await makeHolder(house, held);
     const call = house.as(name);
@@ -272,7 +272,7 @@ describe('teams', () => {
     assert.equal((await call('PATCH', `/teams/${mine.body.id}`, { permission: 'read', name: 'ours' })).status, 200);
   });
 
-  it('an administrator of the organization makes administrators, but no owners', async () => {
+  it('An organization administrator can appoint administrators but not owners', async () => {
     const { name, id: personId } = await makePerson(house);
     const chiefs = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'chiefs', permission: 'admin' });
     await house.house.organizations.addMember(BigInt(chiefs.body.id), personId);
@@ -292,7 +292,7 @@ describe('teams', () => {
     assert.equal((await house.as(name)('PATCH', `/teams/${id.team('Owners')}`, {})).status, 403);
   });
 
-  it('many roles given to one team at once are all given', async () => {
+  it('Roles assigned to one team concurrently are all assigned', async () => {
     const roles = await Promise.all(Array.from({ length: 10 }, () => makeRole(house)));
     const [one, two] = [id.team('operators'), id.team('Viewers')];
     const { body: first } = roles[0] ?? assert.fail();
@@ -306,7 +306,7 @@ describe('teams', () => {
     assert.ok((await house.as('ann')('GET', `/teams/${two}`)).body.role_ids.includes(first.id));
   });
 
-  it('a team that is deleted while roles are given and people join: nothing is left of it', async () => {
+  it('A team deleted while roles are assigned and members join leaves nothing behind', async () => {
     for (let round = 0; round < 8; round++) {
       const team = (await house.as('ann')('POST', '/orgs/acme/teams', { name: `brief ${round}` })).body.id;
       const role = (await makeRole(house)).body.id;

@@ -22,14 +22,14 @@ const LEFT = `select
   (select count(*)::integer from tuple where store = $1 or subject = 'user:' || $1::text) as tuples`;
 
 for (const driver of DRIVERS) {
-  describe(`deleting a user, on ${driver}`, () => {
+  describe(`Deleting a user on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
     });
     after(() => house.close());
 
-    it('everything of theirs goes, nothing of others does', async () => {
+    it(`Deleting a user removes all their data and nothing of other users on ${driver}`, async () => {
       const { house: inner } = house;
       const { name, id, token } = await makePerson(house, { isAdmin: true });
       const call = house.as(name);
@@ -83,7 +83,7 @@ for (const driver of DRIVERS) {
       assert.notEqual(BigInt(again.body.id), id);
     });
 
-    it('not while they are the last owner of organizations, which are named', async () => {
+    it(`The last owner of organizations cannot be deleted, and the error names them, on ${driver}`, async () => {
       const { name } = await makePerson(house);
       const [one, two] = [await makeOrganization(house, name), await makeOrganization(house, name)];
       const refused = await house.as('root')('DELETE', `/admin/users/${name}`);
@@ -98,7 +98,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('root')('GET', `/orgs/${two.name}/members/eve`)).status, 204);
     });
 
-    it('at the same moment as they follow, join and leave: no organization without an owner, no failure', async () => {
+    it(`An organization keeps an owner when its owners are deleted and leave concurrently on ${driver}`, async () => {
       for (let round = 0; round < 6; round++) {
         const [one, two] = [await makePerson(house), await makePerson(house)];
         const org = await makeOrganization(house, one.name);
@@ -120,8 +120,8 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('a user who is deleted or deactivated in one process', () => {
-  it('can do nothing more in another from that moment on', async () => {
+describe('Users deleted or deactivated in another process', () => {
+  it('A user deleted or deactivated in one process is rejected by the other on the next request', async () => {
     const { house, open } = await openPair();
     const other = await open();
     const ask = async (token: string, path = '/user') => {

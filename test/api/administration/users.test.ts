@@ -11,7 +11,7 @@ import { makePerson } from '../../support/people.ts';
 const PASSWORD = 'correct horse battery';
 
 for (const driver of DRIVERS) {
-  describe(`users, on ${driver}`, () => {
+  describe(`Users on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -24,7 +24,7 @@ for (const driver of DRIVERS) {
     const signsIn = async (name: string, password: string) =>
       (await house.call('GET', '/api/v1/user', undefined, basic(name, password))).status;
 
-    it('a site administrator makes one, changes them, and the record never holds a password', async () => {
+    it(`A site administrator can create and edit a user, and the audit log holds no password on ${driver}`, async () => {
       const root = house.as('root');
       const body = { username: 'newt', email: 'Newt@example.com', full_name: 'Newt N.', password: PASSWORD };
       const made = await root('POST', '/admin/users', body);
@@ -88,7 +88,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(brokenLinks(await auditOf(house.house.db, 0n)), []);
     });
 
-    it('a new password ends also what was opened with the old one while it came', async () => {
+    it(`A sign-in with the old password during a password change leaves no valid session on ${driver}`, async () => {
       const { callers, people, sessions } = house.house;
       const root = house.as('root');
       await root('POST', '/admin/users', { username: 'slow', email: 'slow@example.com', password: PASSWORD });
@@ -117,7 +117,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('one who is deactivated or prohibited can do nothing from that moment on, by any credential', async () => {
+    it(`A deactivated or prohibited user is rejected at once with any credential on ${driver}`, async () => {
       const root = house.as('root');
       const { body } = await root('POST', '/admin/users', {
         username: 'paul',
@@ -142,7 +142,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('one who becomes a site administrator is one at once, and no longer once demoted', async () => {
+    it(`Promoting or demoting a site administrator takes effect at once on ${driver}`, async () => {
       const { name } = await makePerson(house);
       const sees = async () => [
         (await house.as(name)('GET', '/admin/orgs')).status,
@@ -155,7 +155,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await sees(), [403, 404]);
     });
 
-    it('are found by a part of their name, by administrators also by address', async () => {
+    it(`Users can be searched by name, and by administrators also by email address, on ${driver}`, async () => {
       const found = await house.as('eve')('GET', '/users/search?q=ARCH');
       assert.deepEqual([found.body.ok, found.body.data.length, found.body.data[0].login], [true, 1, 'ann']);
       assert.equal(found.body.data[0].is_admin, false);
@@ -190,7 +190,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('users', () => {
+describe('Users', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -254,14 +254,14 @@ describe('users', () => {
     },
   ];
 
-  it('are refused as they should be, and nothing changes', async () => {
+  it('Invalid or unauthorized user requests are rejected and change nothing', async () => {
     const before = (await house.as('root')('GET', '/admin/users?limit=50')).text;
     for (const refused of REFUSED) await assertRefused(house, refused);
     const after = (await house.as('root')('GET', '/admin/users?limit=50')).text;
     assert.equal(after, before);
   });
 
-  it('an address of their own becomes the primary one, and one field is told about', async () => {
+  it('Setting the email of a user to one of their other addresses makes it primary, and errors name the field', async () => {
     await house.house.emails.addUnverified(house.world.users.cat?.id ?? 0n, 'cat@second.example');
     const answer = await house.as('root')('PATCH', '/admin/users/cat', { email: 'Cat@second.example' });
     assert.equal(answer.body.email, 'Cat@second.example');
@@ -278,7 +278,7 @@ describe('users', () => {
     assert.deepEqual(refused.body.errors, [{ field: 'username', message: 'name is taken: ann' }]);
   });
 
-  it('of two site administrators who demote or delete each other at the same moment one stays', async () => {
+  it('One site administrator remains when two demote or delete each other concurrently', async () => {
     for (let round = 0; round < 6; round++) {
       const [one, two] = [await makePerson(house, { isAdmin: true }), await makePerson(house, { isAdmin: true })];
       const others = await house.as('root')('PATCH', '/admin/users/root', { prohibit_login: true });

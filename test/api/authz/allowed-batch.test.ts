@@ -5,7 +5,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const PATH = '/authz/objects/allowed-permissions?org=acme';
 
-describe('what may I do with these objects', () => {
+describe('POST /authz/objects/allowed-permissions', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -20,7 +20,7 @@ describe('what may I do with these objects', () => {
     return answer;
   };
 
-  it('answers each, in the order asked, repeated ones too, with what the single question answers', async () => {
+  it('A batch answer keeps the request order, repeats duplicates and matches the single-object answers', async () => {
     const asked = [
       ['cluster', id.cluster('prod')],
       ['team', id.team('Owners')],
@@ -48,7 +48,7 @@ describe('what may I do with these objects', () => {
     assert.deepEqual(body, singles);
   });
 
-  it('a stranger gets an empty list for each', async () => {
+  it('A caller outside the organization gets an empty permission list for every object', async () => {
     const { body } = await ask('eve', [
       { objectType: 'cluster', objectID: id.cluster('prod') },
       { objectType: 'organization', objectID: id.org('acme') },
@@ -56,16 +56,16 @@ describe('what may I do with these objects', () => {
     for (const entry of body) assert.deepEqual(entry.allowedPermissions, []);
   });
 
-  it('nothing asked, nothing answered', async () => {
+  it('An empty batch is answered with an empty array', async () => {
     assert.equal((await ask('ann', [])).text, '[]');
   });
 
-  it('gives large IDs back to the last digit', async () => {
+  it('A batch returns large object IDs exactly', async () => {
     const { text } = await ask('ann', '[{"objectType":"cluster","objectID":9007199254740993}]');
     assert.equal(text, '[{"objectType":"cluster","objectID":9007199254740993,"allowedPermissions":[]}]');
   });
 
-  it('takes a thousand', async () => {
+  it('A batch of 1,000 objects is answered in order', async () => {
     const many = Array.from({ length: 1000 }, (_, place) => ({ objectType: 'cluster', objectID: place + 1 }));
     const { body } = await ask('ann', many);
     assert.deepEqual(
@@ -78,31 +78,41 @@ describe('what may I do with these objects', () => {
   const many = Array.from({ length: 1001 }, () => good);
   const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
     ['1,001 elements', many, 422, /1000/],
-    ['an unknown type last', [good, { objectType: 'role', objectID: 1 }], 400, /^invalid object type: "role"$/],
-    ['an unknown type first', [{ objectType: '', objectID: 1 }, good], 400, /^invalid object type/],
+    [
+      'an unknown type in the last element',
+      [good, { objectType: 'role', objectID: 1 }],
+      400,
+      /^invalid object type: "role"$/,
+    ],
+    ['an unknown type in the first element', [{ objectType: '', objectID: 1 }, good], 400, /^invalid object type/],
     ['the ID 0', [good, { ...good, objectID: 0 }], 400, /^invalid object ID: 0$/],
     ['a negative ID', [{ ...good, objectID: -5 }, good], 400, /^invalid object ID: -5$/],
-    ['a broken ID', [good, { ...good, objectID: 1.5 }], 400, /^invalid object ID: 1.5$/],
-    ['an ID beyond int64', '[{"objectType":"cluster","objectID":9223372036854775808}]', 400, /9223372036854775808/],
-    ['a far larger ID', `[{"objectType":"cluster","objectID":${'9'.repeat(40)}}]`, 400, /^invalid object ID/],
-    ['an ID in a text', [{ ...good, objectID: '1' }], 422, /0.objectID must be number/],
-    ['no ID', [good, { objectType: 'cluster' }], 422, /1.objectID is required/],
-    ['no type', [{ objectID: 1 }], 422, /0.objectType is required/],
-    ['null for an ID', [{ ...good, objectID: null }], 422, /objectID/],
-    ['a number for a type', [{ ...good, objectType: 7 }], 422, /objectType/],
-    ['null for an element', [null], 422, /0/],
-    ['an object', good, 422, /array/],
-    ['null', 'null', 422, /array/],
-    ['nothing', '', 422, /array/],
-    ['no JSON', '[{', 422, /not valid JSON/],
-    ['a key twice', '[{"objectType":"cluster","objectType":"team","objectID":1}]', 422, /twice/],
+    ['a fractional ID', [good, { ...good, objectID: 1.5 }], 400, /^invalid object ID: 1.5$/],
+    [
+      'an ID above the int64 range',
+      '[{"objectType":"cluster","objectID":9223372036854775808}]',
+      400,
+      /9223372036854775808/,
+    ],
+    ['an ID of 40 digits', `[{"objectType":"cluster","objectID":${'9'.repeat(40)}}]`, 400, /^invalid object ID/],
+    ['an ID given as a string', [{ ...good, objectID: '1' }], 422, /0.objectID must be number/],
+    ['a missing ID', [good, { objectType: 'cluster' }], 422, /1.objectID is required/],
+    ['a missing type', [{ objectID: 1 }], 422, /0.objectType is required/],
+    ['a null ID', [{ ...good, objectID: null }], 422, /objectID/],
+    ['a numeric type', [{ ...good, objectType: 7 }], 422, /objectType/],
+    ['a null element', [null], 422, /0/],
+    ['an object instead of an array', good, 422, /array/],
+    ['a null body', 'null', 422, /array/],
+    ['an empty body', '', 422, /array/],
+    ['invalid JSON', '[{', 422, /not valid JSON/],
+    ['a duplicate key', '[{"objectType":"cluster","objectType":"team","objectID":1}]', 422, /twice/],
   ];
   for (const [what, body, status, message] of REFUSED) {
-    it(`refuses ${what}: ${status}`, () =>
+    it(`POST /authz/objects/allowed-permissions rejects ${what} with ${status}`, () =>
       assertRefused(house, { who: 'ann', send: ['POST', PATH, body], status, message }));
   }
 
-  it('refuses the whole batch for one foreign user, but says first what is invalid', async () => {
+  it('A batch that names another user is rejected as a whole with 403, after validation errors with 400', async () => {
     const message = 'users may ask about themselves only';
     const foreign = { objectType: 'user', objectID: id.user('bob') };
     await assertRefused(house, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
@@ -116,7 +126,7 @@ describe('what may I do with these objects', () => {
     });
   });
 
-  it('refuses without a credential, without an organization, with an unknown one', async () => {
+  it('A batch without a token, an activated account or a valid organization is rejected', async () => {
     const path = '/authz/objects/allowed-permissions';
     const rows = [
       [undefined, PATH, 401, 'token is required'],

@@ -5,7 +5,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const EVERYTHING_ON_A_CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
 
-describe('what may I do with this object', () => {
+describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -14,7 +14,7 @@ describe('what may I do with this object', () => {
   });
   after(() => house.close());
 
-  it('on the cluster of the organization: owner and editor all, the viewer looks and connects', async () => {
+  it('Owners and editors hold every permission on a cluster, and viewers can only view and connect', async () => {
     const prod = id.cluster('prod');
     assert.deepEqual(await allowedTo(house, 'ann', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
     assert.deepEqual(await allowedTo(house, 'bob', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
@@ -22,12 +22,12 @@ describe('what may I do with this object', () => {
     assert.deepEqual(await allowedTo(house, 'cat', 'cluster', prod), looks);
   });
 
-  it('a custom role gives just what it says', async () => {
+  it('A custom role grants exactly the permissions it contains', async () => {
     assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod')), ['can_view', 'can_connect']);
     assert.deepEqual(await allowedTo(house, 'dan', 'contract', id.contract('acme')), []);
   });
 
-  it('a site administrator holds what an owner holds, in an organization that they are not in', async () => {
+  it('A site administrator holds the permissions of an owner in organizations they do not belong to', async () => {
     assert.deepEqual(await allowedTo(house, 'root', 'cluster', id.cluster('prod')), EVERYTHING_ON_A_CLUSTER);
     assert.deepEqual(
       await allowedTo(house, 'root', 'cluster', id.cluster('globex'), 'globex'),
@@ -37,7 +37,7 @@ describe('what may I do with this object', () => {
     assert.deepEqual(await allowedTo(house, 'root', 'organization', id.org('acme')), owner);
   });
 
-  it('what somebody owns themselves is theirs, whichever organization they speak in', async () => {
+  it('A personal cluster is accessible to its owner in every organization and to nobody else', async () => {
     for (const org of ['acme', 'globex']) {
       assert.deepEqual(await allowedTo(house, 'ann', 'cluster', id.cluster('laptop'), org), EVERYTHING_ON_A_CLUSTER);
     }
@@ -46,14 +46,14 @@ describe('what may I do with this object', () => {
     }
   });
 
-  it('the observed answer: an Owners team with one member, asked about by a site administrator', async () => {
+  it('The only owner and a site administrator can view, edit and add members to the Owners team', async () => {
     const expected = ['can_view', 'can_edit', 'can_add_member'];
     for (const who of ['root', 'ann']) {
       assert.deepEqual(await allowedTo(house, who, 'team', id.team('Owners')), expected);
     }
   });
 
-  it('about the organization itself, like any other type', async () => {
+  it('Permissions on the organization itself are reported like those on any other type', async () => {
     assert.ok((await allowedTo(house, 'ann', 'organization', id.org('acme'))).includes('can_delete'));
     assert.deepEqual(await allowedTo(house, 'dan', 'organization', id.org('acme')), [
       'can_view',
@@ -63,13 +63,13 @@ describe('what may I do with this object', () => {
     ]);
   });
 
-  it('about oneself, also as a stranger to the organization', async () => {
+  it('Users can view and edit themselves, also in organizations they do not belong to', async () => {
     for (const who of ['ann', 'eve', 'root']) {
       assert.deepEqual(await allowedTo(house, who, 'user', id.user(who)), ['can_view', 'can_edit']);
     }
   });
 
-  it('a stranger is told nothing, and neither is anybody about what does not exist or is elsewhere', async () => {
+  it('Objects that are missing, in another organization or not visible to the caller yield no permissions', async () => {
     const asked: [string, string, number | bigint, string?][] = [
       ['eve', 'cluster', id.cluster('prod')],
       ['eve', 'organization', id.org('acme')],
@@ -86,7 +86,7 @@ describe('what may I do with this object', () => {
     for (const [who, type, object] of asked) assert.deepEqual(await allowedTo(house, who, type, object), []);
   });
 
-  it('a large ID comes back to the last digit', async () => {
+  it('A large object ID is returned exactly', async () => {
     for (const large of ['9007199254740993', '9223372036854775807']) {
       const path = `/authz/objects/cluster/${large}/allowed-permissions?org=acme`;
       const expected = `{"objectType":"cluster","objectID":${large},"allowedPermissions":[]}`;
@@ -94,11 +94,11 @@ describe('what may I do with this object', () => {
     }
   });
 
-  it('names of organizations ignore letter case', async () => {
+  it('Organization names are case-insensitive', async () => {
     assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod'), 'ACME'), ['can_view', 'can_connect']);
   });
 
-  it('but not the letters that only turn into plain ones, however well the name is remembered', async () => {
+  it('A Kelvin sign does not match a k in an organization name, even when the name is cached', async () => {
     assert.equal((await house.as('ann')('POST', '/orgs', { username: 'kite' })).status, 201);
     const asked = (org: string) => house.as('ann')('GET', `/authz/objects/cluster/1/allowed-permissions?org=${org}`);
     for (let time = 0; time < 3; time++) {
@@ -108,7 +108,7 @@ describe('what may I do with this object', () => {
     }
   });
 
-  it('refuses what cannot be asked', async () => {
+  it('Requests with an invalid caller, organization, object type or object ID are rejected', async () => {
     const on = (object: string, query = '?org=acme') => ['GET', `/authz/objects/${object}/allowed-permissions${query}`];
     const NOT_MEMBER = 'Must be an organization member';
     const rows: [string | undefined, string[], number, string | RegExp][] = [

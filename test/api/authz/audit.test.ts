@@ -7,7 +7,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const VIEW = clusterPermission('view clusters');
 
-describe('the record of changes', () => {
+describe('Audit entries of role changes', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -19,7 +19,7 @@ describe('the record of changes', () => {
   const records = (org = 'acme') => auditOf(house.house.db, id.org(org));
   const called = (name: string) => ({ 'X-Request-Id': name });
 
-  it('has one entry a change: who, what, before, after, in which request', async () => {
+  it('Each role change has one audit entry with actor, object, both states and request ID', async () => {
     const known = (await records()).length;
     const teamIDs = [id.team('operators')];
     const draft = { name: 'kept', description: 'd', permissions: [VIEW], teamIDs };
@@ -49,7 +49,7 @@ describe('the record of changes', () => {
     ]);
   });
 
-  it('has none for what was refused, not even for what was refused by the database', async () => {
+  it('Rejected role changes have no audit entry', async () => {
     const before = (await records()).length;
     const { body: role } = await makeRole(house, { name: 'taken' });
     const path = `/authz/roles/${role.id}?org=acme`;
@@ -63,7 +63,7 @@ describe('the record of changes', () => {
     assert.equal((await records()).length, before + 1);
   });
 
-  it('is chained, each organization for itself, also when many write at once', async () => {
+  it('Each organization has its own audit chain, which stays intact under concurrent writes', async () => {
     await Promise.all([
       ...Array.from({ length: 20 }, () => makeRole(house)),
       ...Array.from({ length: 10 }, () => makeRole(house, {}, 'globex', 'eve')),
@@ -75,7 +75,7 @@ describe('the record of changes', () => {
     }
   });
 
-  it('shows every kind of tampering', async () => {
+  it('Changing any field of an audit entry or deleting the entry breaks the chain', async () => {
     const { db } = house.house;
     const entries = await records();
     const victim = entries[3];

@@ -18,21 +18,21 @@ interface Entry {
   readonly associated?: readonly { namespace: string; action: string; required: boolean }[];
 }
 
-describe('the permissions that a role can hold', () => {
+describe('GET /authz/roles/available_permissions', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
   });
   after(() => house.close());
 
-  it('are the same for every member, whatever they may do themselves', async () => {
+  it('The available permissions are the same for every member and for site administrators', async () => {
     const path = '/authz/roles/available_permissions?org=acme';
     const first = await house.as('ann')('GET', path);
     assert.equal(first.status, 200);
     for (const who of ['bob', 'cat', 'dan', 'root']) assert.equal((await house.as(who)('GET', path)).text, first.text);
   });
 
-  it('are namespaces and actions, each once, described, with what they cannot do without', async () => {
+  it('Each available permission is listed once with a description and its associated permissions', async () => {
     const { body } = await house.as('dan')('GET', '/authz/roles/available_permissions?org=acme');
     assert.deepEqual(Object.keys(body), ['permissions']);
     const entries: Entry[] = body.permissions;
@@ -53,7 +53,7 @@ describe('the permissions that a role can hold', () => {
     }
   });
 
-  it('of tokens name those of robot accounts that make them of use, which do', async () => {
+  it('Token permissions name the robot account permissions that they need and work together with them', async () => {
     const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
     const robot = house.world.robots.ci;
     const calls: Record<string, readonly [method: string, path: string, status: number, body?: object]> = {
@@ -77,7 +77,7 @@ describe('the permissions that a role can hold', () => {
     }
   });
 
-  it('are exactly those that a role takes', async () => {
+  it('A role accepts every available permission', async () => {
     const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
     for (const { namespace, action } of body.permissions as Entry[]) {
       const permissions = [{ namespace, action }];

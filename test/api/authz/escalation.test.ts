@@ -10,7 +10,7 @@ const VIEW = clusterPermission('view clusters');
 const REMOVE = clusterPermission('remove clusters');
 const CONNECT = clusterPermission('connect to clusters');
 
-describe('nobody grants what they do not hold', () => {
+describe('Privilege escalation through roles', () => {
   let house: TestHouse;
   let creator: Awaited<ReturnType<typeof makeHolder>>;
   let changer: Awaited<ReturnType<typeof makeHolder>>;
@@ -25,7 +25,7 @@ describe('nobody grants what they do not hold', () => {
     house.as(creator.name)('POST', '/authz/roles?org=acme', { name, permissions, teamIDs });
   const change = (id: number, body: object) => house.as(changer.name)('PUT', `/authz/roles/${id}?org=acme`, body);
 
-  it('into a new role goes only what its maker holds, what the model implies included', async () => {
+  it('A new role can contain only permissions that its creator holds directly or by implication', async () => {
     assert.equal((await create([CREATE, CONNECT], [creator.teamId])).status, 201);
     assert.equal((await create([SEE, VIEW])).status, 201);
     const refused = await create([CONNECT, REMOVE, CHANGE], [creator.teamId], 'grab');
@@ -38,11 +38,11 @@ describe('nobody grants what they do not hold', () => {
     assert.ok(!body.some((role: { name: string }) => role.name === 'grab'));
   });
 
-  it('also when no team is named yet', async () => {
+  it('A new role without teams cannot contain permissions that its creator does not hold', async () => {
     assert.equal((await create([REMOVE])).status, 403);
   });
 
-  it('into a role that exists goes only what is held; what was in it may stay or go', async () => {
+  it('A role update can add only permissions the caller holds, and can keep or remove any others', async () => {
     const { body: role } = await makeRole(house, { permissions: [REMOVE], teamIDs: [creator.teamId] });
     assert.equal((await change(role.id, { permissions: [REMOVE, CONNECT] })).status, 200);
     const refused = await change(role.id, { permissions: [REMOVE, orgPermission('edit')] });
@@ -55,7 +55,7 @@ describe('nobody grants what they do not hold', () => {
     assert.equal((await change(role.id, { permissions: [REMOVE] })).status, 403);
   });
 
-  it('to a further team goes only a role of which everything is held', async () => {
+  it('Only a caller who holds every permission of a role can assign it to another team', async () => {
     const { body: role } = await makeRole(house, { permissions: [REMOVE], teamIDs: [creator.teamId] });
     const refused = await change(role.id, { teamIDs: [creator.teamId, changer.teamId] });
     assert.deepEqual(
@@ -65,12 +65,12 @@ describe('nobody grants what they do not hold', () => {
     assert.equal((await change(role.id, { teamIDs: [changer.teamId], permissions: [CONNECT] })).status, 200);
   });
 
-  it('to oneself neither: one’s own role takes nothing more', async () => {
+  it('Callers cannot add permissions that they do not hold to their own role', async () => {
     const refused = await change(changer.roleId, { permissions: [CHANGE, CONNECT, orgPermission('delete teams')] });
     assert.deepEqual([refused.status, /"delete teams"/.test(refused.body.message)], [403, true]);
   });
 
-  it('whoever only creates cannot change, whoever only changes cannot create', async () => {
+  it('Creating and changing roles require separate permissions', async () => {
     const { body: role } = await create([CONNECT]).then((answer) => answer);
     const path = `/authz/roles/${role.id}?org=acme`;
     assert.equal((await house.as(creator.name)('PUT', path, {})).status, 403);
@@ -79,7 +79,7 @@ describe('nobody grants what they do not hold', () => {
     assert.deepEqual([made.status, made.body.message], [403, 'missing relation create_role:org']);
   });
 
-  it('an owner and a site administrator hold the whole catalogue', async () => {
+  it('Owners and site administrators can grant every permission of the catalog', async () => {
     const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
     const permissions = body.permissions.map(({ namespace, action }: typeof VIEW) => ({ namespace, action }));
     for (const who of ['ann', 'root']) {

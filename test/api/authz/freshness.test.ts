@@ -90,14 +90,16 @@ async function liveAll(house: TestHouse, url: string, lanes: number, pairs: numb
   return tally;
 }
 
-describe('roles changed in one process and asked about in another', () => {
+describe('Role changes across processes', () => {
   let pair: Pair;
   before(async () => {
     pair = await openPair();
   });
   after(() => pair.house.close());
 
-  it(`${PAIRS} times revoked and asked, never once stale`, { timeout: 240_000 }, async () => {
+  it(`Another process never answers with stale permissions over ${PAIRS} role changes`, {
+    timeout: 240_000,
+  }, async () => {
     const other = await pair.open();
     const { pairs, stale } = await liveAll(pair.house, other.url, LANES, PAIRS);
     await other.close();
@@ -105,7 +107,7 @@ describe('roles changed in one process and asked about in another', () => {
     assert.deepEqual(stale.slice(0, 10), []);
   });
 
-  it('without the shared question answers are stale, so the test above can fail', async () => {
+  it('A process that never reads the revision answers with stale permissions', async () => {
     const other = await pair.open('deaf');
     const { pairs, stale } = await liveAll(pair.house, other.url, 4, 40);
     await other.close();

@@ -8,7 +8,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 const ABSENT = 999_999;
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve'];
 
-describe('why, who can, and what is allowed', () => {
+describe('Agreement of explain, principals and allowed permissions', () => {
   let house: TestHouse;
   let model: Model;
   let objects: readonly (readonly [type: string, id: number])[];
@@ -34,7 +34,7 @@ describe('why, who can, and what is allowed', () => {
     house.as(who)('GET', `/authz/objects/${type}/${id}/explain?org=${org}&relation=${relation}`);
 
   for (const org of ['acme', 'globex']) {
-    it(`agree for everybody on everything, asked in ${org}`, async () => {
+    it(`Explain agrees with the allowed permissions of every user on every object in ${org}`, async () => {
       let yes = 0;
       for (const who of CAST) {
         for (const [type, id] of [...objects, ['user', numbersOf(house).user(who)] as const]) {
@@ -49,7 +49,7 @@ describe('why, who can, and what is allowed', () => {
       assert.ok(yes > 100);
     });
 
-    it(`list the same people, asked in ${org}`, async () => {
+    it(`Principals include the owner of ${org} exactly for the relations that the owner holds`, async () => {
       const owner = org === 'acme' ? 'ann' : 'eve';
       for (const [type, id] of [...objects, ['user', numbersOf(house).user(owner)] as const]) {
         const held = await allowedTo(house, owner, type, id, org);
@@ -64,7 +64,7 @@ describe('why, who can, and what is allowed', () => {
     });
   }
 
-  it('tell nobody whether something exists that they may not see, nor its name', async () => {
+  it('Explain reveals neither the existence nor the name of objects that the caller may not see', async () => {
     const blind = await makeHolder(house, [orgPermission('view members')]);
     const id = numbersOf(house);
     const foreign: Record<string, number[]> = {
@@ -97,7 +97,7 @@ describe('why, who can, and what is allowed', () => {
     }
   });
 
-  it('are for oneself where the object is a person', async () => {
+  it('Explain and principals requests about another user are rejected with 403', async () => {
     const { user } = numbersOf(house);
     for (const route of ['explain', 'principals']) {
       for (const id of [user('bob'), user('eve'), ABSENT]) {
@@ -108,7 +108,7 @@ describe('why, who can, and what is allowed', () => {
     }
   });
 
-  it("leave what another person owns out, also for those who may see the organization's members", async () => {
+  it('Explain treats the personal cluster of another user as missing, even for callers who may view members', async () => {
     const laptop = numbersOf(house).cluster('laptop');
     const asked = (id: number) =>
       house.as('bob')('GET', `/authz/objects/cluster/${id}/explain?org=acme&relation=can_view&user=ann`);

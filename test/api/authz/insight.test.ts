@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
-describe('who may do what, and why', () => {
+describe('Explain, principals and role preview', () => {
   let house: TestHouse;
   let prod: bigint;
   before(async () => {
@@ -11,7 +11,7 @@ describe('who may do what, and why', () => {
   });
   after(() => house.close());
 
-  it('explains to dan that his team has a role that lets him connect', async () => {
+  it('Explain shows the team and the role through which a user holds a permission', async () => {
     const { status, body } = await house.as('dan')(
       'GET',
       `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_connect`,
@@ -26,7 +26,7 @@ describe('who may do what, and why', () => {
     assert.deepEqual(body.missing, []);
   });
 
-  it('names the nearest missing link, and nothing that the caller may not see', async () => {
+  it('Explain reports the nearest missing relation without names the caller may not see', async () => {
     const url = `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_edit`;
     const { body } = await house.as('cat')('GET', url);
     assert.equal(body.allowed, false);
@@ -38,13 +38,13 @@ describe('who may do what, and why', () => {
     ]);
   });
 
-  it('says what keeps the last owner', async () => {
+  it('Explain reports that the last owner cannot leave the organization', async () => {
     const { body } = await house.as('ann')('GET', '/authz/objects/organization/9/explain?org=acme&relation=can_leave');
     assert.equal(body.allowed, false);
     assert.match(body.missing.join(), /organization acme last_owner would have to end/);
   });
 
-  it('lets those who see the members ask about others, and nobody else', async () => {
+  it('Only callers who may view members can request an explanation about another user', async () => {
     const url = `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_view`;
     const asked = await house.as('cat')('GET', `${url}&user=DAN`);
     assert.equal(asked.body.userID, Number(house.world.users.dan?.id));
@@ -53,7 +53,7 @@ describe('who may do what, and why', () => {
     assert.equal((await house.as('ann')('GET', `${url}&user=nobody`)).status, 404);
   });
 
-  it('lists who can, page by page', async () => {
+  it('Users who hold a relation are listed in pages, only to callers who may view members', async () => {
     const url = `/authz/objects/cluster/${prod}/principals?org=acme&relation=can_view`;
     const all = await house.as('ann')('GET', url);
     const names = all.body.map((one: { name: string }) => one.name);
@@ -69,7 +69,7 @@ describe('who may do what, and why', () => {
     assert.equal((await house.as('dan')('GET', url)).status, 403);
   });
 
-  it('refuses a relation that the object does not have', async () => {
+  it('Explain and principals reject unknown, internal and missing relations with 400', async () => {
     const team = house.world.orgs.acme?.teams.Owners;
     for (const route of ['explain', 'principals']) {
       const answer = await house.as('ann')('GET', `/authz/objects/cluster/${prod}/${route}?org=acme&relation=can_fly`);
@@ -87,7 +87,7 @@ describe('who may do what, and why', () => {
     assert.equal((await house.as('ann')('GET', `/authz/objects/cluster/${prod}/explain?org=acme`)).status, 400);
   });
 
-  it('previews a new role, a change and a removal without writing anything', async () => {
+  it('A preview reports the effect of creating, updating or deleting a role without writing anything', async () => {
     const acme = house.world.orgs.acme;
     const preview = (body: object, name = 'ann') => house.as(name)('POST', '/authz/roles/preview?org=acme', body);
     const connect = { namespace: 'cluster_mgmt', action: 'connect to clusters' };

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
-describe('the owners of an organization', () => {
+describe('Organization owners', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -15,7 +15,7 @@ describe('the owners of an organization', () => {
   const onOwners = (who: string) => allowedTo(house, who, 'team', id.team('Owners'));
   const onAcme = (who: string) => allowedTo(house, who, 'organization', id.org('acme'));
 
-  it('can lose a member only while there is another', async () => {
+  it('An owner can leave or be removed only while there is another owner', async () => {
     const { organizations } = house.house;
     const [owners, bob] = [BigInt(id.team('Owners')), BigInt(id.user('bob'))];
     const alone = ['can_view', 'can_edit', 'can_add_member'];
@@ -39,7 +39,7 @@ describe('the owners of an organization', () => {
     assert.deepEqual(await onOwners('ann'), alone);
   });
 
-  it('are touched by nobody else, whatever a role says', async () => {
+  it('Editors and holders of custom roles can only view the Owners team', async () => {
     const everything = ['edit teams', 'delete teams', 'manage team members', 'add members', 'remove members'];
     const { name } = await makeHolder(house, everything.map(orgPermission));
     assert.deepEqual(await onOwners(name), ['can_view']);
@@ -48,7 +48,7 @@ describe('the owners of an organization', () => {
     assert.deepEqual(await onOwners('bob'), ['can_view']);
   });
 
-  it('leave the viewers to the editors', async () => {
+  it('Editors can manage the members of the Viewers team but not of other teams', async () => {
     const viewers = id.team('Viewers');
     assert.deepEqual(await allowedTo(house, 'bob', 'team', viewers), [
       'can_view',
@@ -59,7 +59,7 @@ describe('the owners of an organization', () => {
     assert.deepEqual(await allowedTo(house, 'bob', 'team', id.team('operators')), ['can_view']);
   });
 
-  it('see the whole of the organization, a site administrator too, who alone cannot leave it', async () => {
+  it('Site administrators hold the permissions of an owner on the organization, and editors cannot delete it', async () => {
     const owner = await onAcme('ann');
     assert.deepEqual(await onAcme('root'), owner);
     assert.ok(owner.includes('can_delete'));

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { numbersOf } from '../../support/authz.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
-describe('a token in the query', () => {
+describe('Tokens in the query string', () => {
   let house: TestHouse;
   let single: string;
   before(async () => {
@@ -19,12 +19,12 @@ describe('a token in the query', () => {
     return answer.body.allowedPermissions.length;
   };
 
-  it('is taken as token or as access_token where one object is asked about', async () => {
+  it('The permission check of a single object accepts a query token as token or access_token', async () => {
     assert.equal(await whoIs(`&token=${tokenOf('dan')}`), 2);
     assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`), 5);
   });
 
-  it('token wins over access_token, both win over the header', async () => {
+  it('The token parameter takes precedence over access_token, and both over the Authorization header', async () => {
     const header = { Authorization: `token ${tokenOf('cat')}` };
     assert.equal(await whoIs('', header), 3);
     assert.equal(await whoIs(`&access_token=${tokenOf('ann')}`, header), 5);
@@ -33,14 +33,14 @@ describe('a token in the query', () => {
     assert.equal(await whoIs(`&access_token=${tokenOf('ann')}&token=${tokenOf('dan')}`), 2);
   });
 
-  it('a wrong one is refused, whatever else is right', async () => {
+  it('An invalid query token is rejected with 401, even beside a valid credential', async () => {
     const refused = '401 invalid username, password or token';
     assert.equal(await whoIs('&token=nonsense', { Authorization: `token ${tokenOf('ann')}` }), refused);
     assert.equal(await whoIs(`&token=nonsense&access_token=${tokenOf('ann')}`), refused);
     assert.equal(await whoIs(`&token=${tokenOf('ann')}&token=${tokenOf('dan')}`), refused);
   });
 
-  it('counts nowhere else', async () => {
+  it('Query tokens are ignored on all other authorization endpoints', async () => {
     const query = `?org=acme&token=${tokenOf('ann')}&access_token=${tokenOf('ann')}`;
     for (const [method, path, body] of [
       ['POST', '/authz/objects/allowed-permissions', []],
@@ -57,7 +57,7 @@ describe('a token in the query', () => {
     }
   });
 
-  it('is never logged', () => {
+  it('Query tokens are never logged', () => {
     for (const name of ['ann', 'dan', 'cat']) assert.doesNotMatch(house.logged(), new RegExp(tokenOf(name)));
   });
 });

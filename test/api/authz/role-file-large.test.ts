@@ -7,8 +7,8 @@ const ROLES = 1000;
 const WITHIN_MS = 8_000;
 
 for (const driver of ['pglite', 'postgres'] as const) {
-  describe(`a file of a thousand roles on ${driver}`, () => {
-    it('is brought in and written out as a whole, and quickly', async () => {
+  describe(`Large role files on ${driver}`, () => {
+    it(`A file of 1,000 roles is imported, exported and updated within the time limit on ${driver}`, async () => {
       const house = await openTestHouse({ driver });
       const send = (word: string, query = '') =>
         house.as('ann')('PUT', `/authz/roles/import?org=acme${query}`, document(word), {

@@ -18,32 +18,37 @@ interface Bad {
 
 const TABLE: readonly Bad[] = [
   {
-    name: 'broken YAML',
+    name: 'malformed YAML',
     body: `${HEAD}roles:\n  - name: [One`,
     status: 422,
     message: /not valid YAML: line 5, column \d+:/,
   },
   { name: 'bad indentation', body: `${HEAD}roles:\n - name: a\n\t- b`, status: 422, message: /line 6, column 1/ },
   {
-    name: 'a key twice',
+    name: 'a duplicate key',
     body: `${ONE}    name: Two\n`,
     status: 422,
     message: /line 6, column 5: key is given twice: name/,
   },
   { name: 'an alias', body: `${HEAD}roles: [&a {name: One}, *a]`, status: 422, message: /anchors and aliases/ },
   { name: 'an anchor', body: `${HEAD}roles: &a []`, status: 422, message: /anchors and aliases/ },
-  { name: 'a foreign tag', body: `${HEAD}roles: !!js/function []`, status: 422, message: /line 4, column 8/ },
-  { name: 'a key that is no string', body: `${HEAD}roles: []\n7: x`, status: 422, message: /a key must be a string/ },
-  { name: '__proto__', body: `${HEAD}roles: []\n__proto__: {}`, status: 422, message: /__proto__/ },
-  { name: 'NUL', body: `${HEAD}roles: [{name: "a\\0b"}]`, status: 422, message: /NUL/ },
+  { name: 'a custom tag', body: `${HEAD}roles: !!js/function []`, status: 422, message: /line 4, column 8/ },
+  {
+    name: 'a key that is not a string',
+    body: `${HEAD}roles: []\n7: x`,
+    status: 422,
+    message: /a key must be a string/,
+  },
+  { name: 'the key __proto__', body: `${HEAD}roles: []\n__proto__: {}`, status: 422, message: /__proto__/ },
+  { name: 'a NUL character', body: `${HEAD}roles: [{name: "a\\0b"}]`, status: 422, message: /NUL/ },
   { name: 'two documents', body: `${ONE}---\n${ONE}`, status: 422, message: /more than one document/ },
   { name: 'deep nesting', body: '['.repeat(1_000_000), status: 422, message: /nested too deeply/ },
-  { name: 'too many parts', body: `[${'a,'.repeat(500_000)}]`, status: 422, message: /too many parts/ },
-  { name: 'no UTF-8', body: Buffer.from([0xff, 0xfe, 0xfd]), status: 422, message: /UTF-8/ },
-  { name: 'nothing', body: ' ', status: 422, message: /must be a document of roles/ },
-  { name: 'a list', body: '- a', status: 422, message: /must be a document of roles/ },
-  { name: 'more than 1 MiB', body: `${ONE}#${' '.repeat(1_048_576)}`, status: 413, message: /1 MiB/ },
-  { name: 'broken JSON', body: '{"roles":', type: 'application/json', status: 422, message: /not valid JSON/ },
+  { name: 'a document with too many parts', body: `[${'a,'.repeat(500_000)}]`, status: 422, message: /too many parts/ },
+  { name: 'invalid UTF-8', body: Buffer.from([0xff, 0xfe, 0xfd]), status: 422, message: /UTF-8/ },
+  { name: 'an empty document', body: ' ', status: 422, message: /must be a document of roles/ },
+  { name: 'a top-level list', body: '- a', status: 422, message: /must be a document of roles/ },
+  { name: 'a body larger than 1 MiB', body: `${ONE}#${' '.repeat(1_048_576)}`, status: 413, message: /1 MiB/ },
+  { name: 'malformed JSON', body: '{"roles":', type: 'application/json', status: 422, message: /not valid JSON/ },
   {
     name: 'an empty JSON object',
     body: '{}',
@@ -51,18 +56,29 @@ const TABLE: readonly Bad[] = [
     status: 422,
     message: /apiVersion must be atrium\/v1; kind/,
   },
-  { name: 'a form', body: 'a=b', type: 'application/x-www-form-urlencoded', status: 422, message: /application\/json/ },
-  { name: 'another version', body: ONE.replace('v1', 'v2'), status: 422, message: /^apiVersion must be atrium\/v1$/ },
-  { name: 'another kind', body: ONE.replace('Roles', 'Teams'), status: 422, message: /^kind must be Roles$/ },
   {
-    name: 'no organization',
+    name: 'a form body',
+    body: 'a=b',
+    type: 'application/x-www-form-urlencoded',
+    status: 422,
+    message: /application\/json/,
+  },
+  {
+    name: 'an unknown apiVersion',
+    body: ONE.replace('v1', 'v2'),
+    status: 422,
+    message: /^apiVersion must be atrium\/v1$/,
+  },
+  { name: 'an unknown kind', body: ONE.replace('Roles', 'Teams'), status: 422, message: /^kind must be Roles$/ },
+  {
+    name: 'a missing organization',
     body: ONE.replace('organization: acme\n', ''),
     status: 422,
     message: /^organization is required$/,
   },
-  { name: 'no roles', body: HEAD, status: 422, message: /^roles is required$/ },
-  { name: 'roles that are no list', body: `${HEAD}roles: {a: b}`, status: 422, message: /^roles must be a list$/ },
-  { name: 'a role that is a text', body: `${HEAD}roles: [a]`, status: 422, message: /^roles\[0\] must be a role/ },
+  { name: 'a missing roles list', body: HEAD, status: 422, message: /^roles is required$/ },
+  { name: 'roles that are not a list', body: `${HEAD}roles: {a: b}`, status: 422, message: /^roles must be a list$/ },
+  { name: 'a role given as a string', body: `${HEAD}roles: [a]`, status: 422, message: /^roles\[0\] must be a role/ },
   {
     name: 'a role without a name',
     body: `${HEAD}roles: [{teams: []}]`,
@@ -70,44 +86,44 @@ const TABLE: readonly Bad[] = [
     message: /^roles\[0\]\.name is required$/,
   },
   {
-    name: 'a name that is a number',
+    name: 'a numeric name',
     body: `${HEAD}roles: [{name: 7}]`,
     status: 422,
     message: /^roles\[0\]\.name must be a string$/,
   },
   {
-    name: 'an unknown key',
+    name: 'an unknown key in a role',
     body: `${ONE}    permisions: {}\n`,
     status: 422,
     message: /^roles\[0\]\.permisions is not known; known are name/,
   },
-  { name: 'an unknown key on top', body: `${ONE}prune: true\n`, status: 422, message: /^prune is not known/ },
+  { name: 'an unknown top-level key', body: `${ONE}prune: true\n`, status: 422, message: /^prune is not known/ },
   {
-    name: 'a list of permissions',
+    name: 'permissions given as a list',
     body: `${ONE}    permissions: [edit]\n`,
     status: 422,
     message: /^roles\[0\]\.permissions must name actions/,
   },
   {
-    name: 'a permission that is a number',
+    name: 'a numeric permission',
     body: `${ONE}    permissions: {org_mgmt: [1]}\n`,
     status: 422,
     message: /permissions\.org_mgmt\[0\] must be a string/,
   },
   {
-    name: 'an empty name',
+    name: 'a blank name',
     body: `${HEAD}roles: [{name: " "}]`,
     status: 422,
     message: /^role " ": name must have 1 to 100/,
   },
   {
-    name: 'a long description',
+    name: 'a description that is too long',
     body: `${ONE}    description: ${'x'.repeat(1001)}\n`,
     status: 422,
     message: /^role "One": description must have at most/,
   },
   {
-    name: 'two roles of one name',
+    name: 'two roles with the same name',
     body: `${ONE}  - name: ONE\n`,
     status: 422,
     message: /^two roles are called "ONE": roles\[0\] and roles\[1\]$/,
@@ -137,14 +153,14 @@ const TABLE: readonly Bad[] = [
     message: /no team is called "traders"/,
   },
   {
-    name: 'another organization',
+    name: 'a file of another organization',
     body: ONE.replace('acme', 'globex'),
     status: 400,
     message: /^the document is about organization "globex", not about "acme"$/,
   },
 ];
 
-describe('a file of roles that is refused', () => {
+describe('Invalid role files', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -152,7 +168,7 @@ describe('a file of roles that is refused', () => {
   after(() => house.close());
 
   for (const { name, body, type = YAML, status, message } of TABLE) {
-    it(`${name}: ${status}`, async () => {
+    it(`PUT /authz/roles/import rejects ${name} with ${status}`, async () => {
       const roles = (await house.as('ann')('GET', '/authz/roles?org=acme')).text;
       for (const query of ['&dry_run=true', '']) {
         const answer = await house.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': type });
@@ -164,7 +180,7 @@ describe('a file of roles that is refused', () => {
     });
   }
 
-  it('of a stranger, of nobody, and with words that mean nothing', async () => {
+  it('Role import and export reject unauthorized callers and invalid query parameters', async () => {
     const yaml = { 'Content-Type': YAML };
     const SENT = [
       [undefined, 'PUT', IMPORT, ONE, 401],
@@ -185,13 +201,13 @@ describe('a file of roles that is refused', () => {
     }
   });
 
-  it('only here: elsewhere YAML is no body', async () => {
+  it('POST /authz/roles rejects a YAML body with 422', async () => {
     const answer = await house.as('ann')('POST', '/authz/roles?org=acme', 'name: x', { 'Content-Type': YAML });
     assert.equal(answer.status, 422);
     assert.equal(answer.body.message, 'body must be sent as application/json');
   });
 
-  it('does not mix with changes that are made at the same time', async () => {
+  it('Concurrent imports and role changes leave the roles and the audit chain consistent', async () => {
     const file = (names: readonly string[]) => `${HEAD}roles: [${names.map((name) => `{name: "${name}"}`).join(', ')}]`;
     const names = Array.from({ length: 30 }, (_, number) => `together ${number}`);
     const send = (body: string, query = '') =>

@@ -30,7 +30,7 @@ roles:
 `;
 
 for (const driver of ['pglite', 'postgres'] as const) {
-  describe(`a file of roles on ${driver}`, () => {
+  describe(`Role files on ${driver}`, () => {
     let house: TestHouse;
     let id: ReturnType<typeof numbersOf>;
     before(async () => {
@@ -53,7 +53,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
     };
     const everything = async () => (await house.as('ann')('GET', '/authz/roles?org=acme')).text;
 
-    it('is written readable and in one order', async () => {
+    it(`Roles are exported as readable YAML in a fixed order on ${driver}`, async () => {
       const { text, headers } = await exported();
       assert.equal(headers.get('content-type'), 'application/yaml; charset=utf-8');
       assert.equal(
@@ -71,7 +71,7 @@ roles:
       );
     });
 
-    it('says in words what would change, and changes nothing on a dry run', async () => {
+    it(`A dry run of an import describes the changes and writes nothing on ${driver}`, async () => {
       const [roles, records] = [await everything(), (await auditOf(house.house.db, id.org('acme'))).length];
       const { body } = await done(DOCUMENT, '&dry_run=true');
       assert.deepEqual(body, {
@@ -90,7 +90,7 @@ roles:
       assert.equal((await auditOf(house.house.db, id.org('acme'))).length, records);
     });
 
-    it('is brought in as it was announced, at once effective, and a second time changes nothing', async () => {
+    it(`An import applies its dry run immediately, in one revision and idempotently on ${driver}`, async () => {
       const revision = house.house.clock.revision;
       const dry = await done(DOCUMENT, '&dry_run=true');
       assert.equal((await house.as('cat')('GET', '/orgs/acme/audit')).status, 403);
@@ -106,7 +106,7 @@ roles:
       assert.equal(house.house.clock.revision - revision, 1n, 'nothing changed, so there is no revision');
     });
 
-    it('changes, renames in letter case, and takes away', async () => {
+    it(`An import updates and renames roles, and deletes omitted ones only with prune, on ${driver}`, async () => {
       const changed = DOCUMENT.replace('view audit log', 'view teams')
         .replace('Auditors', 'auditors')
         .replace('      - viewers\n', '')
@@ -157,7 +157,7 @@ roles:
       assert.equal((await done(DOCUMENT)).body.changes.length, 2);
     });
 
-    it('leaves a record of each role in the chain', async () => {
+    it(`An import writes one audit entry per changed role on ${driver}`, async () => {
       const entries = await auditOf(house.house.db, id.org('acme'));
       assert.deepEqual(brokenLinks(entries), []);
       assert.deepEqual(
@@ -168,7 +168,7 @@ roles:
       assert.equal(JSON.parse(entries.at(-5)?.after ?? '').name, 'auditors');
     });
 
-    it('keeps the number of a role, its age, and since when its teams have it', async () => {
+    it(`An import keeps the ID, creation time and team assignment times of a role on ${driver}`, async () => {
       const before = await house.as('ann')('GET', '/authz/roles?org=acme');
       const role = before.body.find((one: { name: string }) => one.name === 'Auditors');
       const principals = `/authz/roles/${role.id}/principals?org=acme`;
@@ -181,7 +181,7 @@ roles:
       await done(DOCUMENT);
     });
 
-    it('comes back byte by byte, whatever names and descriptions hold', async () => {
+    it(`Names and descriptions with special characters survive export and import unchanged on ${driver}`, async () => {
       const names = [
         'yes',
         'null',
@@ -232,7 +232,7 @@ roles:
       await done(DOCUMENT, '&prune=true');
     });
 
-    it('is given as JSON when that is asked for', async () => {
+    it(`The export format follows the format parameter and then the Accept header on ${driver}`, async () => {
       const TABLE: readonly (readonly [query: string, accept: string, type: string])[] = [
         ['', '*/*', 'application/yaml'],
         ['', 'application/json', 'application/json'],
@@ -246,7 +246,7 @@ roles:
       }
     });
 
-    it('is not brought in over roles that were changed since it was read', async () => {
+    it(`An import with an outdated ETag is rejected with 412 on ${driver}`, async () => {
       const known = (await exported()).headers.get('etag') ?? '';
       const { body: role } = await makeRole(house, { name: 'Surprise' });
       const stale = await bringIn(DOCUMENT, '&prune=true', 'ann', { ...YAML, 'If-Match': known });
@@ -256,7 +256,7 @@ roles:
       await done(DOCUMENT, '&prune=true', 'ann', { ...YAML, 'If-Match': now });
     });
 
-    it('needs what each change needs, and grants nothing that the caller does not hold', async () => {
+    it(`An import requires the permission for each change and grants only what the caller holds on ${driver}`, async () => {
       const creator = await makeHolder(house, [orgPermission('create roles'), clusterPermission('view clusters')]);
       const editor = await makeHolder(house, [orgPermission('edit roles'), clusterPermission('view clusters')]);
       const deleter = await makeHolder(house, [orgPermission('delete roles')]);

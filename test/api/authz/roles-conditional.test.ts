@@ -6,7 +6,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const AT_ONCE = 24;
 
-describe('changing a role that others change too', () => {
+describe('Conditional and concurrent role changes', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -16,7 +16,7 @@ describe('changing a role that others change too', () => {
   const call = (method: string, id: number, body?: object, etag?: string) =>
     house.as('ann')(method, `/authz/roles/${id}?org=acme`, body, etag === undefined ? {} : { 'If-Match': etag });
 
-  it('every version has a tag of its own, the same for every reader', async () => {
+  it('Each version of a role has its own ETag, which is the same for every reader', async () => {
     const made = await makeRole(house);
     const first = made.headers.get('etag') ?? '';
     assert.match(first, /^"[^"]+"$/);
@@ -29,7 +29,7 @@ describe('changing a role that others change too', () => {
     assert.notEqual((await makeRole(house)).headers.get('etag'), first);
   });
 
-  it('goes through with the present tag, with one among several, with * and without any', async () => {
+  it('A role change succeeds with the current ETag, a list that contains it, *, or no If-Match', async () => {
     const made = await makeRole(house);
     const { id } = made.body;
     let etag = made.headers.get('etag') ?? '';
@@ -42,7 +42,7 @@ describe('changing a role that others change too', () => {
     assert.equal((await call('DELETE', id, undefined, '*')).status, 204);
   });
 
-  it('is refused with an old or foreign tag, and nothing changes', async () => {
+  it('A role change with an outdated or unknown ETag is rejected with 412 and changes nothing', async () => {
     const made = await makeRole(house);
     const { id } = made.body;
     const old = made.headers.get('etag') ?? '';
@@ -71,7 +71,7 @@ describe('changing a role that others change too', () => {
     }));
   };
 
-  it('many at once never mix: the role is as exactly one of them said', async () => {
+  it('Concurrent role updates never mix, and the role ends up exactly as one of them specified', async () => {
     const { id } = (await makeRole(house)).body;
     for (let round = 0; round < 5; round++) {
       const all = drafts();
@@ -84,7 +84,7 @@ describe('changing a role that others change too', () => {
     }
   });
 
-  it('of many that know the same version exactly one wins', async () => {
+  it('Exactly one of many concurrent updates with the same ETag succeeds', async () => {
     const made = await makeRole(house);
     const { id } = made.body;
     let etag = made.headers.get('etag') ?? '';
@@ -98,7 +98,7 @@ describe('changing a role that others change too', () => {
     }
   });
 
-  it('of many that make a role of one name exactly one does', async () => {
+  it('Exactly one of many concurrent creations of a role with the same name succeeds', async () => {
     const body = { name: 'only one', permissions: [] };
     const made = await Promise.all(
       Array.from({ length: AT_ONCE }, () => house.as('ann')('POST', '/authz/roles?org=acme', body)),
@@ -107,7 +107,7 @@ describe('changing a role that others change too', () => {
     assert.equal(made.filter((answer) => answer.status === 422).length, AT_ONCE - 1);
   });
 
-  it('of many that delete it exactly one does', async () => {
+  it('Exactly one of many concurrent deletions of a role succeeds', async () => {
     const { id } = (await makeRole(house)).body;
     const gone = await Promise.all(Array.from({ length: AT_ONCE }, () => call('DELETE', id)));
     assert.equal(gone.filter((answer) => answer.status === 204).length, 1);

@@ -11,21 +11,21 @@ const huge = (count: number) => Array.from({ length: count }, () => VIEW);
 /** What a body must not be, for POST and, but for what is required, for PUT alike. */
 const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
   ['an empty name', { ...NONE, name: '' }, 422, /^name must have 1 to 100 characters$/],
-  ['a name of blanks', { ...NONE, name: ' \t ' }, 422, /^name must have 1 to 100 characters$/],
+  ['a blank name', { ...NONE, name: ' \t ' }, 422, /^name must have 1 to 100 characters$/],
   ['a name of 101 characters', { ...NONE, name: 'x'.repeat(101) }, 422, /^name must have 1 to 100 characters$/],
   ['a taken name', { ...NONE, name: 'cluster-operator' }, 422, /^name is taken/],
-  ['a taken name in other letters', { ...NONE, name: ' Cluster-OPERATOR ' }, 422, /^name is taken/],
-  ['a taken name with umlauts in other letters', { ...NONE, name: 'ÄÖ-LEUTE' }, 422, /^name is taken/],
+  ['a taken name in different case', { ...NONE, name: ' Cluster-OPERATOR ' }, 422, /^name is taken/],
+  ['a taken name with umlauts in different case', { ...NONE, name: 'ÄÖ-LEUTE' }, 422, /^name is taken/],
   ['a taken name written with combining marks', { ...NONE, name: 'A\u0308O\u0308-leute' }, 422, /^name is taken/],
   ['a description of 1,001 characters', { ...NONE, description: 'x'.repeat(1001) }, 422, /at most 1000/],
-  ['null for a name', { ...NONE, name: null }, 422, /^name must be string/],
-  ['null for a description', { ...NONE, description: null }, 422, /^description must be string/],
-  ['null for permissions', { ...NONE, permissions: null }, 422, /^permissions must be array/],
-  ['null for teams', { ...NONE, teamIDs: null }, 422, /^teamIDs must be array/],
-  ['a number for a name', { ...NONE, name: 7 }, 422, /^name must be string/],
-  ['a permission that is a text', { ...NONE, permissions: ['view clusters'] }, 422, /^permissions.0 must be object/],
+  ['a null name', { ...NONE, name: null }, 422, /^name must be string/],
+  ['a null description', { ...NONE, description: null }, 422, /^description must be string/],
+  ['null permissions', { ...NONE, permissions: null }, 422, /^permissions must be array/],
+  ['null team IDs', { ...NONE, teamIDs: null }, 422, /^teamIDs must be array/],
+  ['a numeric name', { ...NONE, name: 7 }, 422, /^name must be string/],
+  ['a permission given as a string', { ...NONE, permissions: ['view clusters'] }, 422, /^permissions.0 must be object/],
   ['a permission without an action', { ...NONE, permissions: [{ namespace: 'org_mgmt' }] }, 422, /action is required/],
-  ['a team that is a text', { ...NONE, teamIDs: ['1'] }, 422, /^teamIDs.0 must be number/],
+  ['a team ID given as a string', { ...NONE, teamIDs: ['1'] }, 422, /^teamIDs.0 must be number/],
   ['1,001 permissions', { ...NONE, permissions: huge(1001) }, 422, /1000/],
   [
     'an unknown action',
@@ -35,30 +35,45 @@ const REFUSED: readonly [what: string, body: unknown, status: number, message: R
   ],
   ['an unknown namespace', { ...NONE, permissions: [{ ...VIEW, namespace: 'x' }] }, 400, /x "view clusters"/],
   [
-    'an action of another namespace',
+    'an action from another namespace',
     { ...NONE, permissions: [{ ...VIEW, namespace: 'org_mgmt' }] },
     400,
     /org_mgmt "view/,
   ],
   [
-    'an action in other letters',
+    'an action in different case',
     { ...NONE, permissions: [clusterPermission('View clusters')] },
     400,
     /"View clusters"/,
   ],
-  ['a relation for an action', { ...NONE, permissions: [clusterPermission('can_view_clusters')] }, 400, /can_view/],
+  [
+    'a relation instead of an action',
+    { ...NONE, permissions: [clusterPermission('can_view_clusters')] },
+    400,
+    /can_view/,
+  ],
   ['an unknown team', { ...NONE, teamIDs: [999_999] }, 400, /^not a team of the organization: 999999$/],
-  ['a large unknown team', '{"name":"n","permissions":[],"teamIDs":[9007199254740993]}', 400, /9007199254740993/],
-  ['a team with the ID 0', { ...NONE, teamIDs: [0] }, 400, /^invalid team ID: 0$/],
-  ['a team with a negative ID', { ...NONE, teamIDs: [-1] }, 400, /^invalid team ID: -1$/],
-  ['a team with a broken ID', { ...NONE, teamIDs: [1.5] }, 400, /^invalid team ID: 1.5$/],
-  ['a team beyond int64', '{"name":"n","permissions":[],"teamIDs":[9223372036854775808]}', 400, /9223372036854775808/],
-  ['a list', [NONE], 422, /object/],
-  ['no JSON', '{"name":', 422, /not valid JSON/],
-  ['a key twice', '{"name":"a","name":"b","permissions":[]}', 422, /twice/],
+  [
+    'an unknown team with a large ID',
+    '{"name":"n","permissions":[],"teamIDs":[9007199254740993]}',
+    400,
+    /9007199254740993/,
+  ],
+  ['the team ID 0', { ...NONE, teamIDs: [0] }, 400, /^invalid team ID: 0$/],
+  ['a negative team ID', { ...NONE, teamIDs: [-1] }, 400, /^invalid team ID: -1$/],
+  ['a fractional team ID', { ...NONE, teamIDs: [1.5] }, 400, /^invalid team ID: 1.5$/],
+  [
+    'a team ID above the int64 range',
+    '{"name":"n","permissions":[],"teamIDs":[9223372036854775808]}',
+    400,
+    /9223372036854775808/,
+  ],
+  ['an array instead of an object', [NONE], 422, /object/],
+  ['invalid JSON', '{"name":', 422, /not valid JSON/],
+  ['a duplicate key', '{"name":"a","name":"b","permissions":[]}', 422, /twice/],
 ];
 
-describe('a role is refused', () => {
+describe('Role validation and access', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   let path: string;
@@ -72,7 +87,7 @@ describe('a role is refused', () => {
   after(() => house.close());
 
   for (const [what, body, status, message] of REFUSED) {
-    it(`with ${what}: ${status}`, async () => {
+    it(`POST and PUT /authz/roles reject ${what} with ${status}`, async () => {
       const before = await house.as('ann')('GET', ROLES);
       await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status, message });
       await assertRefused(house, { who: 'ann', send: ['PUT', path, body], status, message });
@@ -80,7 +95,7 @@ describe('a role is refused', () => {
     });
   }
 
-  it('that is new without a name or without permissions', async () => {
+  it('POST /authz/roles rejects a role without a name or permissions with 422', async () => {
     const rows = [
       [{ permissions: [] }, /^name is required$/],
       [{ name: 'x' }, /^permissions is required$/],
@@ -92,7 +107,7 @@ describe('a role is refused', () => {
     }
   });
 
-  it('with a team of another organization, in the words of an unknown one', async () => {
+  it('A team of another organization is rejected with the same message as an unknown team', async () => {
     const foreign = id.team('traders', 'globex');
     const message = `not a team of the organization: ${foreign}`;
     const body = { ...NONE, teamIDs: [id.team('operators'), foreign] };
@@ -100,7 +115,7 @@ describe('a role is refused', () => {
     await assertRefused(house, { who: 'root', send: ['PUT', path, body], status: 400, message });
   });
 
-  it('but a name may be used by two organizations, kept by its role, and used again when free', async () => {
+  it('A role name can be used in two organizations, kept on update and reused after deletion', async () => {
     await makeRole(house, { name: 'mine' }, 'globex', 'eve');
     assert.equal((await house.as('ann')('PUT', path, { name: ' MINE ' })).body.name, 'MINE');
     const { body } = await makeRole(house, { name: 'passing' });
@@ -108,13 +123,13 @@ describe('a role is refused', () => {
     await makeRole(house, { name: 'passing' });
   });
 
-  it('but names and descriptions may be as long as said, in characters and not in units', async () => {
+  it('The length limits of names and descriptions count Unicode characters, not UTF-16 code units', async () => {
     const name = '🦉'.repeat(100);
     const { body } = await makeRole(house, { name: `  ${name}\n`, description: '🦉'.repeat(1000) });
     assert.deepEqual([body.name, body.description.length], [name, 2000]);
   });
 
-  it('to those who may not: by the access of each endpoint', async () => {
+  it('Role endpoints reject callers without access and requests without a valid organization', async () => {
     const unknown = 'Must be an organization member';
     const one = `/authz/roles/${id.role('cluster-operator')}?org=acme`;
     const rows: [string | undefined, string, string, unknown, number, string][] = [

@@ -46,7 +46,7 @@ const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, r
   ],
 ];
 
-describe('a role that is not there', () => {
+describe('Unknown roles', () => {
   let house: TestHouse;
   let foreign: number;
   before(async () => {
@@ -57,7 +57,7 @@ describe('a role that is not there', () => {
 
   for (const [method, tail, answers] of ANSWERS) {
     for (const [who, [status, message]] of Object.entries(answers)) {
-      it(`${method} /authz/roles/{id}${tail} by ${who}: ${status}`, async () => {
+      it(`${method} /authz/roles/{id}${tail} by ${who} is answered with ${status} for unknown and foreign roles alike`, async () => {
         const body = method === 'PUT' ? {} : undefined;
         const answer = (id: number | string) =>
           house.as(who)(method, `/authz/roles/${id}${tail}?org=acme`, body, { 'X-Request-Id': 'same' });
@@ -70,7 +70,7 @@ describe('a role that is not there', () => {
     }
   }
 
-  it('and what is no ID at all is refused as such', async () => {
+  it('An invalid role ID is rejected with 400', async () => {
     for (const bad of ['0', '-1', 'abc', '1.5', '9223372036854775808', '%20']) {
       for (const [method, tail] of ANSWERS) {
         const send = [method, `/authz/roles/${bad}${tail}?org=acme`, method === 'PUT' ? {} : undefined] as const;
@@ -81,7 +81,7 @@ describe('a role that is not there', () => {
     }
   });
 
-  it('whoever may delete roles, but not change them, learns it only by deleting', async () => {
+  it('A caller who may only delete roles gets 404 for an unknown role from DELETE and 403 otherwise', async () => {
     const { name } = await makeHolder(house, [orgPermission('delete roles')]);
     const path = '/authz/roles/999999?org=acme';
     await assertRefused(house, { who: name, send: ['DELETE', path], status: 404, message: 'role not found' });
@@ -94,7 +94,7 @@ describe('a role that is not there', () => {
     await assertRefused(house, { who: name, send: ['GET', path], status: 403, message: 'missing relation view:role' });
   });
 
-  it('a role that is there is read by those whom it is given to, and by those who see roles', async () => {
+  it('A role can be read by its assignees and by callers who may view roles', async () => {
     const id = numbersOf(house).role('cluster-operator');
     for (const who of ['dan', 'cat', 'bob', 'ann', 'root']) {
       assert.equal((await house.as(who)('GET', `/authz/roles/${id}?org=acme`)).status, 200);

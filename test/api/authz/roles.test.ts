@@ -9,7 +9,7 @@ const CONNECT = clusterPermission('connect to clusters');
 const EDIT = orgPermission('edit');
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-describe('a custom role', () => {
+describe('Custom roles', () => {
   let house: TestHouse;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
@@ -18,7 +18,7 @@ describe('a custom role', () => {
   });
   after(() => house.close());
 
-  it('is shown whole when it is made, read, listed and changed', async () => {
+  it('A role is returned in full when created, read, listed or updated, and is gone after deletion', async () => {
     const draft = {
       name: 'night watch',
       description: 'Looks at night.',
@@ -63,16 +63,16 @@ describe('a custom role', () => {
     assert.equal((await house.as('root')('GET', `/authz/roles/${role.id}?org=acme`)).status, 404);
   });
 
-  it('an organization without one has an empty list', async () => {
+  it('An organization without custom roles has an empty role list', async () => {
     assert.equal((await house.as('eve')('GET', '/authz/roles?org=globex')).text, '[]');
   });
 
-  it('needs only a name and permissions, of which there may be none', async () => {
+  it('A role requires only a name and a permission list, which may be empty', async () => {
     const { body } = await makeRole(house, { name: 'bare' });
     assert.deepEqual([body.description, body.permissions, body.team_ids], ['', [], []]);
   });
 
-  it('holds permissions once, in the order of the catalogue, and teams once, ascending', async () => {
+  it('A role contains each permission once in catalog order and each team once in ascending order', async () => {
     const [first, second] = [id.team('operators'), id.team('Viewers')].sort((a, b) => b - a);
     const { body } = await makeRole(house, {
       permissions: [CONNECT, EDIT, VIEW, CONNECT, EDIT],
@@ -82,12 +82,12 @@ describe('a custom role', () => {
     assert.deepEqual(body.team_ids, [second, first]);
   });
 
-  it('shows what was sent and not what the model implies', async () => {
+  it('A role shows the permissions that were sent, not those that the model implies', async () => {
     const { body } = await makeRole(house, { permissions: [CONNECT] });
     assert.deepEqual(body.permissions, [CONNECT]);
   });
 
-  it('keeps what an update leaves out, and replaces what it holds', async () => {
+  it('A role update replaces the fields it contains and keeps the others', async () => {
     const teamIDs = [id.team('operators')];
     const { body: role } = await makeRole(house, { description: 'before', permissions: [VIEW, EDIT], teamIDs });
     const put = async (change: object) =>
@@ -100,7 +100,7 @@ describe('a custom role', () => {
     assert.deepEqual([bare.permissions, bare.team_ids, bare.description, bare.name], [[], [], '', role.name]);
   });
 
-  it('says when it was last changed', async () => {
+  it('A role update advances updated_at and keeps created_at', async () => {
     const { body: role } = await makeRole(house, {});
     const anHourAgo = sql('test.age', `update role set updated_at = now() - interval '1 hour' where id = $1`);
     await house.house.db.query(anHourAgo, [role.id]);
@@ -111,7 +111,7 @@ describe('a custom role', () => {
     assert.equal(changed.created_at, role.created_at);
   });
 
-  it('grants at once, and takes back at once', async () => {
+  it('A role change grants and revokes permissions immediately', async () => {
     const operators = id.team('operators');
     const { body } = await makeRole(house, {
       permissions: [clusterPermission('reconfigure clusters')],
@@ -127,14 +127,14 @@ describe('a custom role', () => {
     assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
   });
 
-  it('is managed by a site administrator as by an owner', async () => {
+  it('A site administrator can create, update and delete roles like an owner', async () => {
     const { body } = await makeRole(house, { permissions: [EDIT] }, 'acme', 'root');
     const path = `/authz/roles/${body.id}?org=acme`;
     assert.equal((await house.as('root')('PUT', path, { permissions: [VIEW] })).status, 200);
     assert.equal((await house.as('root')('DELETE', path)).status, 204);
   });
 
-  it('lists its principals: who, since when', async () => {
+  it('The principals of a role are listed with their names and assignment times', async () => {
     const teamIDs = [id.team('operators'), id.team('Viewers')];
     const { body: role } = await makeRole(house, { teamIDs });
     const { status, body } = await house.as('cat')('GET', `/authz/roles/${role.id}/principals?org=acme`);

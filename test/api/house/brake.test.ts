@@ -9,7 +9,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const right = async () => 'in';
 
-describe('guessing passwords', () => {
+describe('Password guessing', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse({ env: { AUTH_FAILURES: '5', TRUSTED_PROXIES: '127.0.0.1' } });
@@ -20,7 +20,7 @@ describe('guessing passwords', () => {
     house.as()('POST', '/user/signin', { username, password }, { 'X-Forwarded-For': address });
   const secret = (name: string) => house.world.users[name]?.password;
 
-  it('is stopped after a few, with the time to wait, and the right password does not help then', async () => {
+  it('Password guessing is blocked with 429 after five failures, even with the right password', async () => {
     for (let guess = 0; guess < 5; guess++) assert.equal((await signIn('ann', `guess ${guess}`)).status, 404);
     for (const password of ['guess 6', secret('ann')]) {
       const answer = await signIn('ann', password);
@@ -32,43 +32,43 @@ describe('guessing passwords', () => {
     }
   });
 
-  it('is stopped however the name is spelled', async () => {
+  it('A blocked name stays blocked in every spelling', async () => {
     for (const name of ['ANN', ' ann', 'ann   ', '\tann']) assert.equal((await signIn(name, 'x')).status, 429, name);
   });
 
-  it('is stopped whichever port a proxy writes behind the address', async () => {
+  it('A blocked address stays blocked whatever port a proxy appends to it', async () => {
     assert.equal((await signIn('ann', 'x', '192.0.2.1:50123')).status, 429);
   });
 
-  it('is stopped for Basic too, which counts with signing in', async () => {
+  it('Basic authentication and sign-in share one count of failed attempts', async () => {
     const authorization = `Basic ${Buffer.from(`ann:${secret('ann')}`).toString('base64')}`;
     const headers = { Authorization: authorization, 'X-Forwarded-For': '192.0.2.1' };
     assert.equal((await house.as()('GET', '/user', undefined, headers)).status, 429);
   });
 
-  it('hits neither another name, nor another address, nor a token', async () => {
+  it('A blocked sign-in does not affect other names, other addresses or tokens', async () => {
     assert.equal((await signIn('bob', secret('bob'))).status, 200);
     assert.equal((await signIn('ann', secret('ann'), '192.0.2.2')).status, 200);
     assert.equal((await house.as('ann')('GET', '/user', undefined, { 'X-Forwarded-For': '192.0.2.1' })).status, 200);
   });
 
-  it('is not what somebody does who is right each time', async () => {
+  it('Repeated correct sign-ins are never blocked', async () => {
     for (let time = 0; time < 8; time++) assert.equal((await signIn('cat', secret('cat'))).status, 200);
     const atOnce = await Promise.all(Array.from({ length: 12 }, () => signIn('cat', secret('cat'))));
     assert.deepEqual(new Set(atOnce.map((answer) => answer.status)), new Set([200]));
   });
 
-  it('counts each of many guesses at once', async () => {
+  it('Each of many concurrent guesses is counted', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, (_, guess) => signIn('dan', `guess ${guess}`)));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     assert.deepEqual([count(404), count(429)], [5, 20]);
   });
 
-  it('of an account that may not be used does not count when the password is right', async () => {
+  it('A correct password for an inactive account does not count as a failure', async () => {
     for (let time = 0; time < 8; time++) assert.equal((await signIn('mia', secret('mia'))).status, 403);
   });
 
-  it('over many names is stopped for the address, by Basic and by signing in', async () => {
+  it('Guessing across many names blocks the address for Basic authentication and sign-in', async () => {
     const basic = (pair: string) => ({
       Authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
       'X-Forwarded-For': '192.0.2.77',
@@ -87,7 +87,7 @@ describe('guessing passwords', () => {
     assert.equal((await signIn('bob', secret('bob'), '192.0.2.78')).status, 200);
   });
 
-  it('does not slow down the others: hashing is off the event loop', async () => {
+  it('Password hashing does not block the event loop', async () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
     await Promise.all(Array.from({ length: 12 }, (_, at) => signIn(`nobody${at}`, 'x')));
@@ -95,7 +95,7 @@ describe('guessing passwords', () => {
     assert.ok(delay.percentile(50) / 1e6 < 40, `half of the delays are over ${delay.percentile(50) / 1e6} ms`);
   });
 
-  it('does not tell by time whether a name exists', async () => {
+  it('The response time does not reveal whether a name exists', async () => {
     const median = async (name: (at: number) => string) => {
       const times: number[] = [];
       for (let at = 0; at < 7; at++) {
@@ -110,8 +110,8 @@ describe('guessing passwords', () => {
   });
 });
 
-describe('the brake', () => {
-  it('counts no failure that is not a wrong credential', async () => {
+describe('The limit on failed attempts', () => {
+  it('Only wrong credentials count as failed attempts', async () => {
     const brake = createBrake(2);
     const broken = async () => {
       throw new AppError('unavailable', 'no database');
@@ -120,7 +120,7 @@ describe('the brake', () => {
     assert.equal(await brake.password('ann', 'a', right), 'in');
   });
 
-  it('holds back who comes while the allowance is under way, and lets go of them as the outcome is', async () => {
+  it('An attempt over the limit waits for the pending attempt and then depends on its outcome', async () => {
     const brake = createBrake(1);
     let finish: (outcome: 'right' | 'wrong') => void = () => undefined;
     const slow = () =>
@@ -137,7 +137,7 @@ describe('the brake', () => {
     await assert.rejects(fourth, { kind: 'limited' });
   });
 
-  it('on an address lets ten times as many failures through as on a name, however many names there are', async () => {
+  it('The limit per address is ten times the limit per name, across all names', async () => {
     const brake = createBrake(2);
     const wrong = () => Promise.reject(wrongCredential());
     for (let at = 0; at < 20; at++)
@@ -152,7 +152,7 @@ describe('the brake', () => {
     assert.equal(await brake.password('bob', 'b', right), 'in');
   });
 
-  it('on tokens lets a scanner guess a thousand, and then asks nobody any more', async () => {
+  it('An address is blocked without further lookups after a thousand wrong tokens', async () => {
     const brake = createBrake(1);
     let asked = 0;
     const wrong = () => {
@@ -170,14 +170,14 @@ describe('the brake', () => {
   });
 });
 
-describe('guessing tokens', () => {
+describe('Token guessing', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
   });
   after(() => house.close());
 
-  it('is stopped before the database is asked; a token in use, and a text that is none, are not minded', async () => {
+  it('Token guessing is blocked with 429 without affecting tokens in use or malformed tokens', async () => {
     const call = (text: string) =>
       house.as()('GET', '/user', undefined, { Authorization: `token ${text}`, 'X-Forwarded-For': '192.0.2.9' });
     const used = house.world.users.ann?.token ?? '';

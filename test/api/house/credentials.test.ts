@@ -7,7 +7,7 @@ const NO_TOKEN = 'token is required';
 const WRONG = 'invalid username, password or token';
 const NARROW = 'token does not have at least one of required scope(s), required=[read:user], token scope=';
 
-describe('who is calling', () => {
+describe('Caller authentication', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -27,7 +27,7 @@ describe('who is calling', () => {
     assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
   };
 
-  it('is told by a token or a password, in every form that clients of this family use', async () => {
+  it('A caller is identified by a token or a password in every supported form', async () => {
     const { token = '', password = '', email = '' } = user('ann');
     const forms = [
       `token ${token}`,
@@ -49,7 +49,7 @@ describe('who is calling', () => {
     }
   });
 
-  it('may have a password that begins as tokens do', async () => {
+  it('A password may start with the token prefix', async () => {
     const password = 'atr_ium is my favourite house';
     const made = await house.as('root')('POST', '/admin/users', {
       username: 'pat',
@@ -61,14 +61,14 @@ describe('who is calling', () => {
     await refused(basic('pat:atr_ium'), 401, WRONG);
   });
 
-  it('is not told by a token in the query of a route that does not allow it', async () => {
+  it('A token in the query is ignored on a route that does not allow it', async () => {
     const { token } = user('ann');
     for (const name of ['token', 'access_token']) await refused(undefined, 401, NO_TOKEN, `/user?${name}=${token}`);
     const eve = await get(`token ${user('eve').token}`, `/user?token=${token}`);
     assert.equal(eve.body.login, 'eve');
   });
 
-  it('is refused alike with a token that is malformed, unknown, expired or revoked', async () => {
+  it('Malformed, unknown, expired and revoked tokens are rejected with the same 401', async () => {
     const expired = await issue('ann', ['all'], { expiresAt: new Date(Date.now() - 1) });
     const revoked = await issue('ann', ['all']);
     assert.equal((await get(`token ${revoked.text}`)).status, 200);
@@ -77,14 +77,14 @@ describe('who is calling', () => {
       await refused(`token ${text}`, 401, WRONG);
   });
 
-  it('is known until a token expires, and not a moment longer', async () => {
+  it('A token is accepted until it expires and rejected afterwards', async () => {
     const brief = await issue('ann', ['all'], { expiresAt: new Date(Date.now() + 400) });
     assert.equal((await get(`token ${brief.text}`)).status, 200);
     await new Promise((resolve) => setTimeout(resolve, 450));
     await refused(`token ${brief.text}`, 401, WRONG);
   });
 
-  it('is refused with 403 when the account may not be used, which says why', async () => {
+  it('An inactive or prohibited account is rejected with 403 and the reason', async () => {
     const inactive = 'This account is not activated.';
     const prohibited = 'This account is prohibited from signing in, please contact your site administrator.';
     for (const [name, message] of [
@@ -98,7 +98,7 @@ describe('who is calling', () => {
     }
   });
 
-  it('may do with a token what its scopes say', async () => {
+  it('A token grants only what its scopes allow', async () => {
     for (const scopes of [['read:user'], ['write:user'], ['all'], ['read:authz', 'read:user']]) {
       assert.equal((await get(`token ${(await issue('ann', scopes)).text}`)).status, 200, scopes.join());
     }
@@ -107,13 +107,13 @@ describe('who is calling', () => {
     }
   });
 
-  it('cannot be a robot on routes for people', async () => {
+  it('A robot account is rejected with 403 on routes for people', async () => {
     const [acme, ci] = [house.world.orgs.acme?.id ?? 0n, house.world.robots.ci ?? 0n];
     const { text } = await house.house.tokens.issue({ accountId: acme, robotId: ci, name: 'x', scopes: ['all'] });
     await refused(`token ${text}`, 403, 'robot accounts cannot call this');
   });
 
-  it('is asked for only where it matters: a wrong token does not close a public page', async () => {
+  it('A wrong token does not block a public route', async () => {
     assert.equal((await get('token nonsense', '/version')).status, 200);
   });
 });

@@ -7,14 +7,14 @@ import { type Answer, openTestHouse, type TestHouse } from '../../support/house.
 
 const NOT_NOW = 'the service cannot answer right now, try again later';
 
-describe('a refusal', () => {
+describe('Error answers', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
   });
   after(() => house.close());
 
-  it('leads to the documentation, which is there', async () => {
+  it('An error answer links to the documentation, which is served with all its assets', async () => {
     const { body } = await house.as()('GET', '/nope');
     assert.deepEqual(body, { message: 'not found', url: `${house.url}/api/v1/docs` });
     const page = await fetch(body.url);
@@ -25,7 +25,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('carries the headers that every answer carries', async () => {
+  it('Every answer, errors included, carries the security headers and a request ID', async () => {
     for (const answer of [
       await house.as()('GET', '/nope'),
       await house.as()('GET', '/%zz'),
@@ -38,7 +38,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('repeats a request id that is one, and no other', async () => {
+  it('A valid request ID is echoed, and an invalid one is replaced', async () => {
     const idFor = async (id: string) =>
       (await house.as()('GET', '/nope', undefined, { 'X-Request-Id': id })).headers.get('x-request-id');
     assert.equal(await idFor('trace-1:a.b_c'), 'trace-1:a.b_c');
@@ -46,7 +46,7 @@ describe('a refusal', () => {
       assert.match((await idFor(odd)) ?? '', /^[0-9a-f-]{36}$/);
   });
 
-  it('to HEAD is that to GET without a body', async () => {
+  it('HEAD is answered like GET but without a body', async () => {
     const table: [string, number, string | null][] = [
       ['/user', 401, null],
       ['/nope', 404, null],
@@ -59,13 +59,13 @@ describe('a refusal', () => {
     }
   });
 
-  it('is never asked for: a slash at the end is the same path', async () => {
+  it('A trailing slash in the path is ignored', async () => {
     assert.equal((await house.as('ann')('GET', '/user/')).status, 200);
     assert.equal((await house.as()('GET', '/version/')).status, 200);
   });
 });
 
-describe('the marketplace listener of a deployment that has none', () => {
+describe('Listener paths without a marketplace deployment', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -79,7 +79,7 @@ describe('the marketplace listener of a deployment that has none', () => {
     ['POST', '/marketplaces/cloudB/notification/resource?secret=x'],
     ['DELETE', '/anything/else'],
   ] as const) {
-    it(`is answered by the frontend: ${method} ${path || '(the prefix itself)'}`, async () => {
+    it(`Without a listener, the frontend answers ${method} /marketplace/api/v1${path}`, async () => {
       const body = method === 'POST' ? '{not json' : undefined;
       const answer = await house.call(method, `/marketplace/api/v1${path}`, body);
       assert.equal(answer.status, 200);
@@ -89,7 +89,7 @@ describe('the marketplace listener of a deployment that has none', () => {
   }
 });
 
-describe('a failure of ours', () => {
+describe('Server failures', () => {
   const open = async (t: TestContext) => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const house = await openTestHouse({ env: { DATABASE_URL: databaseUrl, DATABASE_TIMEOUT_MS: '500' } });
@@ -102,7 +102,7 @@ describe('a failure of ours', () => {
     assert.equal(answer.headers.get('retry-after'), '1');
   };
 
-  it('is a 500 that says nothing, with the cause in the log under the same id', async (t) => {
+  it('An internal error is answered with 500 without details and logged under the same request ID', async (t) => {
     const { house } = await open(t);
     await house.house.db.query(sql('test.break', 'alter table team_member rename to lost'));
     const answer = await house.as('ann')('GET', '/user', undefined, { 'X-Request-Id': 'broken-1' });
@@ -121,7 +121,7 @@ describe('a failure of ours', () => {
     assert.equal(JSON.parse(line).level, 'error');
   });
 
-  it('is a 503 while the database does not answer, and nothing remembered is used instead', async (t) => {
+  it('A request is answered with 503, never from a cache, while the database does not respond', async (t) => {
     const { house, databaseUrl } = await open(t);
     assert.equal((await house.as('ann')('GET', '/user')).status, 200);
     const blocker = new pg.Client({ connectionString: databaseUrl });
@@ -133,7 +133,7 @@ describe('a failure of ours', () => {
     assert.equal((await house.as('ann')('GET', '/user')).status, 200);
   });
 
-  it('is a 503 when the database is gone', async (t) => {
+  it('A request is answered with 503 and no connection details when the database is gone', async (t) => {
     const { house } = await open(t);
     assert.equal((await house.as('ann')('GET', '/user')).status, 200);
     await house.house.db.close();

@@ -69,14 +69,14 @@ async function liveAtOnce(house: TestHouse, ask: Ask, lanes: number, rounds: num
   return tally;
 }
 
-describe('two processes on one PostgreSQL', () => {
+describe('Two processes on one PostgreSQL', () => {
   let pair: Pair;
   before(async () => {
     pair = await openPair();
   });
   after(() => pair.house.close());
 
-  it('agree at once: what one has acknowledged, the very next request on the other sees', async (t) => {
+  it('A change acknowledged by one process is visible to the next request on the other', async (t) => {
     const other = await pair.open();
     t.after(() => other.close());
     const { checks, stale } = await liveAtOnce(pair.house, askAt(other.url), LANES, ROUNDS);
@@ -84,7 +84,7 @@ describe('two processes on one PostgreSQL', () => {
     assert.deepEqual(stale, []);
   });
 
-  it('would not agree without the shared question, so the test above can fail', async (t) => {
+  it('A process that skips the revision query serves stale answers, so the freshness test can fail', async (t) => {
     const other = await pair.open('deaf');
     t.after(() => other.close());
     const { stale } = await liveAtOnce(pair.house, askAt(other.url), 1, 2);
@@ -103,14 +103,14 @@ describe('two processes on one PostgreSQL', () => {
   });
 });
 
-describe('thousands of requests', () => {
+describe('Revision queries', () => {
   let pair: Pair;
   before(async () => {
     pair = await openPair();
   });
   after(() => pair.house.close());
 
-  it('over 64 connections make only hundreds of questions', async () => {
+  it('Concurrent requests over 64 connections share revision queries, more than six to a query', async () => {
     const requests = 6000;
     const { house } = pair;
     const before = house.house.clock.questions;
@@ -124,13 +124,13 @@ describe('thousands of requests', () => {
     assert.ok(questions > 0);
   });
 
-  it('one after the other make a question each, because each is owed its own moment', async () => {
+  it('Sequential requests make one revision query each', async () => {
     await undisturbed(10, async () => {
       for (let time = 0; time < 10; time++) await pair.house.as('ann')('GET', '/user');
     });
   });
 
-  it('that nobody has to be known for make none', async () => {
+  it('Requests that need no caller make no revision query', async () => {
     await undisturbed(0, async () => {
       for (const path of ['/version', '/docs', '/openapi.json', '/nope', '/user']) await pair.house.as()('GET', path);
     });

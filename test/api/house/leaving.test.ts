@@ -7,8 +7,8 @@ import { openTestHouse } from '../../support/house.ts';
 const HEAD =
   'POST /api/v1/user/signin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"user';
 
-describe('somebody who leaves in the middle', () => {
-  it('of a body is no failure of ours', async (t) => {
+describe('Client disconnects', () => {
+  it('A client that disconnects in the middle of a request body causes no logged error', async (t) => {
     const house = await openTestHouse();
     t.after(() => house.close());
     const { port } = new URL(house.url);
@@ -26,8 +26,8 @@ describe('somebody who leaves in the middle', () => {
   });
 });
 
-describe('a server that leaves', () => {
-  it('still answers what it was asked before, in its own voice', async (t) => {
+describe('Server shutdown', () => {
+  it('A closing server completes the request under way and never sends a framework error', async (t) => {
     const house = await openTestHouse();
     t.after(() => house.close());
     const { port } = new URL(house.url);

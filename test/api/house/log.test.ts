@@ -5,7 +5,7 @@ import { safeUrl } from '../../../src/log.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { sendRaw } from '../../support/raw.ts';
 
-describe('the log', () => {
+describe('The log', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -19,7 +19,7 @@ describe('the log', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('holds no secret, wherever it was sent', async () => {
+  it('The log contains no secret, wherever it was sent', async () => {
     const { token = '', password = '' } = house.world.users.ann ?? {};
     const unknown = mintToken();
     const canary = (name: string) => `canary-${name}-0123456789`;
@@ -69,7 +69,7 @@ describe('the log', () => {
     assert.match(log, /"url":"\/api\/v1\/user\?a=1&%74oken=\*\*\*&b=2"/);
   });
 
-  it('names the request in every line that is about one, in the words of the answer', async () => {
+  it('Every log line carries its request ID, and a request line also its status and URL', async () => {
     const requests = lines().filter((line) => line.msg === 'request');
     assert.ok(requests.length > 50);
     for (const line of lines()) assert.match(String(line.request_id), /^[\w.:-]{1,128}$/);
@@ -79,7 +79,7 @@ describe('the log', () => {
     assert.equal(line?.url, '/api/v1/nope');
   });
 
-  it('names what was refused before any route saw it, which is counted, too', async () => {
+  it('Requests rejected before routing are logged and counted', async () => {
     const count = async () =>
       (await house.house.metrics.registry.metrics()).match(/_count\{.*"unknown".*400"\} (\d+)/)?.[1];
     const before = Number((await count()) ?? 0);
@@ -92,7 +92,7 @@ describe('the log', () => {
     assert.equal(Number(await count()) - before, 3);
   });
 
-  it('cannot be made to hold a line that somebody else wrote', async () => {
+  it('A request cannot inject a line into the log', async () => {
     await house.as()('GET', '/nope?x=%0a%7b%22level%22%3a%22fatal%22%7d', undefined, {
       'X-Request-Id': 'a{"level":"fatal"}',
     });
@@ -101,7 +101,7 @@ describe('the log', () => {
   });
 });
 
-describe('an address as it may be logged', () => {
+describe('Logged URLs', () => {
   const table: readonly [string, string][] = [
     ['/a', '/a'],
     ['/a?b=c', '/a?b=c'],
@@ -113,5 +113,6 @@ describe('an address as it may be logged', () => {
     ['/a?%zz=1&secret=x', '/a?%zz=1&secret=***'],
     [`/a/${mintToken()}?b=${mintToken()}`, '/a/***?b=***'],
   ];
-  for (const [url, safe] of table) it(safe, () => assert.equal(safeUrl(url), safe));
+  for (const [url, safe] of table)
+    it(`The URL ${url.replaceAll(/atr_\w+/g, 'TOKEN')} is logged as ${safe}`, () => assert.equal(safeUrl(url), safe));
 });

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 /** What a connection showed before is remembered with it; these tests would see it used where it must not be. */
-describe('many requests over one connection', () => {
+describe('Requests over one connection', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let house: TestHouse;
   before(async () => {
@@ -30,7 +30,7 @@ describe('many requests over one connection', () => {
 
   const tokenOf = (name: string) => `token ${house.world.users[name]?.token}`;
 
-  it('each is judged by its own header', async () => {
+  it('Each request on a shared connection is authenticated by its own headers', async () => {
     for (const name of ['ann', 'bob', 'ann', 'root', 'bob']) {
       assert.deepEqual(await ask({ authorization: tokenOf(name) }), { status: 200, login: name });
       assert.deepEqual(await ask({}), { status: 401, login: undefined });
@@ -43,7 +43,7 @@ describe('many requests over one connection', () => {
     assert.deepEqual(await ask({ authorization: 'token nonsense' }), { status: 401, login: undefined });
   });
 
-  it('a token that was good a moment ago is refused once it is revoked, expired or its owner deactivated', async () => {
+  it('A token already used on a connection is rejected once revoked, expired or its owner deactivated', async () => {
     const accountId = house.world.users.cat?.id ?? 0n;
     const { text } = await house.house.tokens.issue({ accountId, name: 'short', scopes: ['all'] });
     const authorization = `token ${text}`;

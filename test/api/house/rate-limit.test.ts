@@ -3,14 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { createAllowance } from '../../../src/http/allowance.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
-describe('the rate limit', () => {
+describe('The rate limit', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse({ env: { RATE_LIMIT: '5' } });
   });
   after(() => house.close());
 
-  it('says what is left, and refuses when nothing is', async () => {
+  it('The rate limit reports the remaining requests and rejects with 429 when none are left', async () => {
     const ann = house.as('ann');
     for (const left of [4, 3, 2, 1, 0]) {
       const answer = await ann('GET', '/user');
@@ -26,20 +26,20 @@ describe('the rate limit', () => {
     assert.equal(refused.headers.get('ratelimit'), `"default";r=0;t=${wait}`);
   });
 
-  it('counts each credential by itself', async () => {
+  it('Each credential has its own rate limit', async () => {
     assert.equal((await house.as('ann')('GET', '/user')).status, 429);
     assert.equal((await house.as('bob')('GET', '/user')).status, 200);
   });
 
-  it('counts everything without a credential by address, also what is refused', async () => {
+  it('Requests without a credential are counted by address, rejected ones included', async () => {
     const paths = ['/version', '/nope', '/user', '/openapi.json', '/user'];
     for (const path of paths) assert.notEqual((await house.as()('GET', path)).status, 429);
     for (const path of ['/version', '/nope', '/user']) assert.equal((await house.as()('GET', path)).status, 429);
   });
 });
 
-describe('the rate limit turned off', () => {
-  it('says nothing and refuses nobody', async (t) => {
+describe('The disabled rate limit', () => {
+  it('A disabled rate limit sends no rate limit header', async (t) => {
     const house = await openTestHouse({ env: { RATE_LIMIT: '0' } });
     t.after(() => house.close());
     const answer = await house.as()('GET', '/version');
@@ -47,8 +47,8 @@ describe('the rate limit turned off', () => {
   });
 });
 
-describe('an allowance', () => {
-  it('grows back steadily', () => {
+describe('Allowances', () => {
+  it('An allowance refills steadily', () => {
     const allowance = createAllowance(4, 4000);
     for (let time = 0; time < 4; time++) assert.equal(allowance.take('a', 0), true);
     assert.equal(allowance.take('a', 0), false);
@@ -60,7 +60,7 @@ describe('an allowance', () => {
     assert.equal(allowance.take('b', 0), true);
   });
 
-  it('gives back what was not used', () => {
+  it('An allowance takes back what was not used', () => {
     const allowance = createAllowance(1, 1000);
     assert.equal(allowance.take('a', 0), true);
     allowance.give('a');
@@ -69,7 +69,7 @@ describe('an allowance', () => {
     assert.equal(allowance.left('nobody', 0), 1);
   });
 
-  it('stays bounded when a million keys come, and keeps the newest', () => {
+  it('An allowance stays bounded with a million keys and keeps the newest', () => {
     const allowance = createAllowance(2, 60_000);
     const start = performance.now();
     for (let key = 0; key < 1_000_000; key++) allowance.take(`key ${key}`, 0);

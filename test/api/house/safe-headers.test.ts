@@ -16,7 +16,7 @@ function headersOf(url: string): Promise<[string, string][]> {
 
 const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-describe('headers of every answer', () => {
+describe('Response headers', () => {
   let house: TestHouse;
   let behindTls: TestHouse;
   before(async () => {
@@ -37,7 +37,7 @@ describe('headers of every answer', () => {
     ['/api/v1/docs/swagger-ui.css', 'public, max-age=86400', JSON_POLICY],
     ['/', 'no-store', undefined],
   ] as const) {
-    it(`${path}: each once, and a route's own instead of ours`, async () => {
+    it(`GET ${path} sends each header once, and a value of the route replaces the default`, async () => {
       const headers = await headersOf(`${house.url}${path}`);
       const names = headers.map(([name]) => name);
       assert.deepEqual(names, [...new Set(names)]);
@@ -53,7 +53,7 @@ describe('headers of every answer', () => {
     });
   }
 
-  it('tells browsers to stay with https where that is the address', async () => {
+  it('Strict-Transport-Security is sent when BASE_URL uses https', async () => {
     const found = new Map(await headersOf(`${behindTls.url}/api/v1/version`));
     assert.equal(found.get('strict-transport-security'), 'max-age=31536000');
   });

@@ -15,7 +15,7 @@ function sessionOf(answer: Answer): Session {
   return { headers: { Cookie: pairs.join('; ') }, csrf };
 }
 
-describe('signing in', () => {
+describe('Signing in', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -26,7 +26,7 @@ describe('signing in', () => {
   const signIn = (body: object) => house.as()('POST', '/user/signin', body);
   const open = async (name = 'ann') => sessionOf(await signIn({ username: name, password: secret(name) }));
 
-  it('answers with the user and two cookies, out of reach for scripts', async () => {
+  it('Sign-in returns the user and sets two HttpOnly cookies', async () => {
     const answer = await signIn({ username: 'ann', password: secret('ann') });
     assert.equal(answer.status, 200);
     assert.equal(answer.body.login, 'ann');
@@ -37,7 +37,7 @@ describe('signing in', () => {
     assert.equal(answer.headers.get('x-csrf-token'), sessionOf(answer).csrf);
   });
 
-  it('is kept for a month when asked to', async () => {
+  it('Sign-in with remember sets cookies that last a month', async () => {
     const answer = await signIn({ username: 'ann', password: secret('ann'), remember: true });
     for (const cookie of answer.headers.getSetCookie()) {
       const expires = new Date(/Expires=([^;]+)/.exec(cookie)?.[1] ?? 0).getTime();
@@ -45,19 +45,19 @@ describe('signing in', () => {
     }
   });
 
-  it('takes null for what was not said', async () => {
+  it('Sign-in treats a null remember as not set', async () => {
     const answer = await signIn({ username: 'ann', password: secret('ann'), remember: null });
     assert.equal(answer.status, 200, answer.text);
     for (const cookie of answer.headers.getSetCookie()) assert.doesNotMatch(cookie, /Expires/);
   });
 
-  it('knows people by any spelling of their name, and by their address', async () => {
+  it('Sign-in accepts any spelling of the name, and the email address', async () => {
     for (const username of ['ANN', ' ann ', 'Ann@Example.com']) {
       assert.equal((await signIn({ username, password: secret('ann') })).body?.login, 'ann', username);
     }
   });
 
-  it('changes when the user last signed in', async () => {
+  it('Sign-in updates the time of the last login', async () => {
     const before = Date.now() - 1000;
     await open('bob');
     const { body } = await house.as('bob')('GET', '/user');
@@ -69,9 +69,9 @@ describe('signing in', () => {
     ['an unknown name', () => ({ username: 'nobody', password: 'x' }), 404, WRONG],
     ['an empty name', () => ({ username: '', password: 'x' }), 404, WRONG],
     ['an empty password', () => ({ username: 'ann', password: '' }), 404, WRONG],
-    ['an organization', () => ({ username: 'acme', password: 'x' }), 404, WRONG],
-    ['somebody who has no password', () => ({ username: 'fan01', password: '' }), 404, WRONG],
-    ['a token for a password', () => ({ username: 'ann', password: house.world.users.ann?.token }), 404, WRONG],
+    ['the name of an organization', () => ({ username: 'acme', password: 'x' }), 404, WRONG],
+    ['the name of a user without a password', () => ({ username: 'fan01', password: '' }), 404, WRONG],
+    ['a token as the password', () => ({ username: 'ann', password: house.world.users.ann?.token }), 404, WRONG],
     [
       'an inactive account',
       () => ({ username: 'mia', password: secret('mia') }),
@@ -84,19 +84,19 @@ describe('signing in', () => {
       403,
       'This account is prohibited from signing in, please contact your site administrator.',
     ],
-    ['an inactive account, wrongly', () => ({ username: 'mia', password: 'x' }), 404, WRONG],
+    ['an inactive account and a wrong password', () => ({ username: 'mia', password: 'x' }), 404, WRONG],
     ['no password', () => ({ username: 'ann' }), 422, 'password is required'],
     ['no name', () => ({ password: 'x' }), 422, 'username is required'],
   ];
   for (const [name, body, status, message] of refusals) {
-    it(`with ${name} is a ${status}, and no cookie is set`, async () => {
+    it(`Sign-in with ${name} is rejected with ${status} and sets no cookie`, async () => {
       const answer = await signIn(body());
       assert.deepEqual([answer.status, answer.body.message], [status, message]);
       assert.deepEqual(answer.headers.getSetCookie(), []);
     });
   }
 
-  it('lets the cookies read without more ado, and tells a page that was loaded anew its CSRF token', async () => {
+  it('The session cookies suffice for reading, and the answer carries the CSRF token', async () => {
     const { headers, csrf } = await open();
     const answer = await house.as()('GET', '/user', undefined, headers);
     assert.equal(answer.body.login, 'ann');
@@ -105,7 +105,7 @@ describe('signing in', () => {
     assert.equal((await house.as()('HEAD', '/user', undefined, headers)).status, 200);
   });
 
-  it('lets the cookies change something only together with the CSRF token', async () => {
+  it('The session cookies permit a change only together with the CSRF token', async () => {
     const { headers, csrf } = await open();
     const ask = (more: object) =>
       house.as()('POST', '/authz/objects/allowed-permissions?org=acme', [], { ...headers, ...more });
@@ -113,7 +113,7 @@ describe('signing in', () => {
     assert.equal((await ask({ 'X-Csrf-Token': csrf })).status, 200);
   });
 
-  it('out ends the session for good, clears the cookies and has no body', async () => {
+  it('Sign-out ends the session, clears the cookies and returns no body', async () => {
     const { headers } = await open();
     const answer = await house.as()('GET', '/user/signout', undefined, headers);
     assert.deepEqual([answer.status, answer.text], [200, '']);
@@ -124,19 +124,19 @@ describe('signing in', () => {
     assert.equal((await house.as()('GET', '/user/signout', undefined, headers)).status, 401);
   });
 
-  it('out ends this session and no other', async () => {
+  it('Sign-out ends only the current session', async () => {
     const [here, there] = [await open(), await open()];
     await house.as()('GET', '/user/signout', undefined, here.headers);
     assert.equal((await house.as()('GET', '/user', undefined, there.headers)).status, 200);
   });
 
-  it('out with a token and no session is fine, and the token stays', async () => {
+  it('Sign-out with a token and no session succeeds, and the token stays valid', async () => {
     assert.equal((await house.as('ann')('GET', '/user/signout')).status, 200);
     assert.equal((await house.as('ann')('GET', '/user')).status, 200);
     assert.equal((await house.as()('GET', '/user/signout')).status, 401);
   });
 
-  it('out cannot be caused by another site', async () => {
+  it('Sign-out by a cross-site request is rejected with 403', async () => {
     const { headers } = await open();
     const out = (site: string) => house.as()('GET', '/user/signout', undefined, { ...headers, 'Sec-Fetch-Site': site });
     assert.deepEqual(
@@ -147,7 +147,7 @@ describe('signing in', () => {
     assert.equal((await out('same-origin')).status, 200);
   });
 
-  it('ends with the account', async () => {
+  it('A session is rejected with 403 once its account is deactivated', async () => {
     const { headers } = await open('cat');
     const id = house.world.users.cat?.id ?? 0n;
     await house.house.people.setActive(id, false);
@@ -155,15 +155,15 @@ describe('signing in', () => {
     await house.house.people.setActive(id, true);
   });
 
-  it('is no way to send a form from another site: only JSON is taken', async () => {
+  it('Sign-in accepts only JSON, so another site cannot submit a form', async () => {
     const type = { 'Content-Type': 'text/plain' };
     const body = JSON.stringify({ username: 'ann', password: secret('ann') });
     assert.equal((await house.as()('POST', '/user/signin', body, type)).status, 422);
   });
 });
 
-describe('signing in where clients come by https', () => {
-  it('gives cookies that never travel in the clear', async (t) => {
+describe('Signing in over https', () => {
+  it('Sign-in sets Secure cookies when BASE_URL uses https', async (t) => {
     const house = await openTestHouse({ env: { BASE_URL: 'https://atrium.test' } });
     t.after(() => house.close());
     const answer = await house.as()('POST', '/user/signin', {

@@ -13,7 +13,7 @@ import { binding, openMarketplace, type TestMarketplace } from '../../support/ma
 
 const HOUR_MS = 3_600_000;
 
-describe('a set of addresses', () => {
+describe('IP address sets', () => {
   const set = createAddressSet([
     '203.0.113.0/25',
     '203.0.113.128/25',
@@ -47,9 +47,10 @@ describe('a set of addresses', () => {
     ['203.0.113.1 ', false],
   ];
   for (const [address, isIn] of table)
-    it(`${address} is ${isIn ? 'in' : 'out'}`, () => assert.equal(set.has(address), isIn));
+    it(`The address set ${isIn ? 'contains' : 'does not contain'} "${address}"`, () =>
+      assert.equal(set.has(address), isIn));
 
-  it('is merged, and agrees with a plain look at every prefix', () => {
+  it('An address set is merged and agrees with a check of every single prefix', () => {
     assert.equal(set.size, 4);
     const prefixes = Array.from({ length: 300 }, (_, n) => `${(n * 37) % 223}.${(n * 91) % 256}.0.0/${12 + (n % 13)}`);
     const many = createAddressSet(prefixes);
@@ -60,7 +61,7 @@ describe('a set of addresses', () => {
     }
   });
 
-  it('reads every spelling of IPv6 as Node does', () => {
+  it('An address set reads every spelling of IPv6 as Node does', () => {
     const groups = (seed: number) =>
       Array.from({ length: 8 }, (_, n) =>
         ((seed * 7919 + n * 104_729) >> n) % 5 === 0 ? (seed * (n + 3)) & 0xffff : 0,
@@ -84,7 +85,7 @@ describe('a set of addresses', () => {
     assert.ok(createAddressSet(['64:ff9b::/96']).has('64:ff9b::192.0.2.1'));
   });
 
-  it('is made of prefixes only', () => {
+  it('An address set rejects anything that is not a valid prefix', () => {
     for (const wrong of [
       '10.0.0.0/33',
       '10.0.0/8',
@@ -100,8 +101,8 @@ describe('a set of addresses', () => {
 });
 
 for (const driver of DRIVERS) {
-  describe(`the published ranges, on ${driver}`, () => {
-    it('count for three days after they were published, survive a restart, and are believed only if they are sane', async () => {
+  describe(`Published address ranges on ${driver}`, () => {
+    it(`Ranges stay valid three days after replacement, survive restarts and ignore implausible lists on ${driver}`, async () => {
       const db = await openTestDb(driver, {}, migrated());
       const problems: string[] = [];
       let next: Fetched | Error = page(1, ['192.0.2.0/24']);
@@ -164,7 +165,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('marketplace A', () => {
+describe('Source addresses of marketplace A', () => {
   const file = join(temporaryFolder(), 'ranges.json');
   writeFileSync(file, text(7, ['203.0.113.0/24'], ['2001:db8::/32']));
   const bind = async (market: TestMarketplace, forwarded?: string) =>
@@ -172,7 +173,7 @@ describe('marketplace A', () => {
       ...(forwarded && { 'X-Forwarded-For': forwarded }),
     });
 
-  it('is refused from outside the ranges, before its body is read, and is never believed about its address', async () => {
+  it('A delivery from outside the ranges is rejected before its body is read, whatever address it claims', async () => {
     const market = await openMarketplace({ env: { RUN_MODE: 'prod', CLOUD_A_RANGES: file } });
     for (const [body, headers] of [
       ['{', {}],
@@ -192,7 +193,7 @@ describe('marketplace A', () => {
     await market.close();
   });
 
-  it('is let in by the allow list', async () => {
+  it('A delivery from an address on the allow list is accepted', async () => {
     const market = await openMarketplace({
       env: { RUN_MODE: 'prod', CLOUD_A_RANGES: file, CLOUD_A_ALLOW: '127.0.0.0/8' },
     });
@@ -200,14 +201,14 @@ describe('marketplace A', () => {
     await market.close();
   });
 
-  it('is refused when the allow list is the only list and does not hold it', async () => {
+  it('A delivery from outside the allow list is rejected with 403 when no ranges are configured', async () => {
     const market = await openMarketplace({ env: { RUN_MODE: 'prod', CLOUD_A_ALLOW: '10.0.0.0/8' } });
     const answer = await bind(market);
     assert.deepEqual([answer.status, Object.keys(answer.body)], [403, ['message']]);
     await market.close();
   });
 
-  it('is read from the right of what a trusted proxy forwards', async () => {
+  it('The source address is the rightmost forwarded one that is not a trusted proxy', async () => {
     const env = { RUN_MODE: 'prod', CLOUD_A_RANGES: file, TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8' };
     const market = await openMarketplace({ env });
     const table: readonly (readonly [string | undefined, number])[] = [
@@ -230,7 +231,7 @@ describe('marketplace A', () => {
     await market.close();
   });
 
-  it('gets a 500 while there is no list at all, because that is our fault', async () => {
+  it('A delivery is answered with 500 while no address list is available', async () => {
     const env = { RUN_MODE: 'prod', CLOUD_A_RANGES: join(temporaryFolder(), 'none.json') };
     for (const settings of [env, { RUN_MODE: 'prod' }]) {
       const market = await openMarketplace({ env: settings });
@@ -241,7 +242,7 @@ describe('marketplace A', () => {
   });
 });
 
-describe('a list that is downloaded', () => {
+describe('Downloaded address ranges', () => {
   const asked: (string | undefined)[] = [];
   let body = text(1, ['127.0.0.0/8']);
   const server = createServer((request, response) => {
@@ -256,7 +257,7 @@ describe('a list that is downloaded', () => {
   });
   after(() => server.close());
 
-  it('is there before the first request, and then asked only for what changed', async () => {
+  it('The address ranges are downloaded before the first request and then refreshed conditionally', async () => {
     const env = { RUN_MODE: 'prod', CLOUD_A_RANGES: source };
     const market = await openMarketplace({ env });
     const installer = await market.installer('A');
@@ -268,7 +269,7 @@ describe('a list that is downloaded', () => {
     await market.close();
   });
 
-  it('is waited for so long and no longer, and not at all when there is a stored copy', async () => {
+  it('Startup waits a limited time for the address ranges, and not at all with a stored copy', async () => {
     const db = await openTestDb('postgres', {}, migrated());
     const never = () => new Promise<Fetched>(() => undefined);
     const create = (fetch: FetchRanges) =>

@@ -44,7 +44,7 @@ function respelled(sig: string): string {
   return other;
 }
 
-describe('the archive of an installer', () => {
+describe('The installer archive', () => {
   let market: TestMarketplace;
   let installer: string;
   let link: string;
@@ -72,7 +72,7 @@ describe('the archive of an installer', () => {
   });
   after(() => market.close());
 
-  it('holds what was promised and is not cached anywhere', async () => {
+  it('The installer archive contains exactly the expected files and is served with no-store', async () => {
     const response = await fetchLink(link);
     assert.deepEqual(
       ['content-type', 'content-disposition', 'cache-control', 'accept-ranges', 'x-content-type-options'].map((name) =>
@@ -92,7 +92,7 @@ describe('the archive of an installer', () => {
     assert.equal(statSync(join(folder, 'env.sh')).mode & 0o777, 0o644);
   });
 
-  it('is the same to the byte every time', async () => {
+  it('The installer archive is byte-for-byte reproducible', async () => {
     for (let time = 0; time < 3; time++) {
       assert.ok(Buffer.from(await (await fetchLink(link)).arrayBuffer()).equals(bytes));
     }
@@ -101,7 +101,7 @@ describe('the archive of an installer', () => {
     assert.equal(again.body.link, link);
   });
 
-  it('is readable by bash and liked by shellcheck', () => {
+  it('The scripts in the installer archive pass bash -n and shellcheck', () => {
     for (const script of ['install.sh', 'env.sh']) {
       const syntax = run('bash', '-n', script);
       assert.equal(syntax.status, 0, syntax.stderr);
@@ -110,7 +110,7 @@ describe('the archive of an installer', () => {
     }
   });
 
-  it('checks itself, and notices every change', () => {
+  it('install.sh verify passes for an intact archive and fails once any listed file is changed', () => {
     assert.equal(run('bash', 'install.sh', 'verify').status, 0);
     for (const name of ['values.yaml', 'env.sh', 'install.sh', 'license', 'metadata.json', 'README.md']) {
       const before = read(name);
@@ -124,7 +124,7 @@ describe('the archive of an installer', () => {
     assert.equal(run('./install.sh', 'verify').status, 0);
   });
 
-  it('is signed with the key that the platform shows', async () => {
+  it('The checksums and the license in the archive are signed with the published key', async () => {
     const pem = await (await fetchLink(`${market.url}/links/installer.pub`)).text();
     const key = createPublicKey(pem);
     const sums = readFileSync(join(folder, 'SHA256SUMS'));
@@ -142,7 +142,7 @@ describe('the archive of an installer', () => {
     assert.ok(read('README.md').includes(pem.trim()));
   });
 
-  it('has hostile options as data and nothing else', () => {
+  it('Hostile installer options end up in the archive as data and are never executed', () => {
     const values = parse(read('values.yaml'), { intAsBigInt: true });
     const { deep, ...options } = values.options;
     assert.deepEqual(options, HOSTILE);
@@ -159,12 +159,12 @@ describe('the archive of an installer', () => {
     assert.match(JSON.parse(read('metadata.json')).administrator, /^touchpwned-\w{12}$/);
   });
 
-  it('holds no password', () => {
+  it('The installer archive contains no password', () => {
     const all = run('tar', '--extract', '--gzip', '--to-stdout', '--file', 'archive.tar.gz').stdout;
     assert.doesNotMatch(all, /hunter2|argon2/);
   });
 
-  it('is sent in parts to who asks for parts', async () => {
+  it('The installer archive supports range and conditional requests', async () => {
     const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`;
     const last = bytes.length - 1;
     const table: readonly (readonly [Record<string, string>, number, Buffer | undefined, string | null])[] = [
@@ -195,7 +195,7 @@ describe('the archive of an installer', () => {
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(bytes.length)]);
   });
 
-  it('is not there for a link that is not ours, and gone for one that was', async () => {
+  it('A tampered or revoked archive link is answered with 404, and an expired one with 410', async () => {
     const url = new URL(link);
     const tampered = (change: (copy: URL) => void) => {
       const copy = new URL(url);
@@ -250,7 +250,7 @@ describe('the archive of an installer', () => {
     assert.equal((await fetchLink(renewed.body.link)).status, 200);
   });
 
-  it('can also be had for a subscription of B', async () => {
+  it('Binding a marketplace B subscription also returns a working archive link', async () => {
     const id = await market.installer('B');
     const bind = { eventType: 'BIND', applicationId: applicationId(), bindingInfo: { installerID: id } };
     const { body } = await market.notify('B', bind);

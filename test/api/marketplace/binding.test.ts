@@ -7,14 +7,14 @@ const LINK =
   /^http:\/\/127\.0\.0\.1:\d+\/links\/installer\/\d+\/standalone-\w{12}\/([^/]+)\/archive\.tar\.gz\?exp=\d+&sig=[\w-]{43}$/;
 
 for (const driver of DRIVERS) {
-  describe(`binding an installer, on ${driver}`, () => {
+  describe(`Binding an installer on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
       market = await openMarketplace({ driver });
     });
     after(() => market.close());
 
-    it('answers with a link in which the installer is the eighth field', async () => {
+    it(`A bind is answered with an archive link whose eighth field is the installer on ${driver}`, async () => {
       const { status, body, headers } = await market.notify('A', binding(market.demo.installers.cloudA));
       assert.equal(status, 200);
       assert.deepEqual(Object.keys(body), ['link']);
@@ -23,7 +23,7 @@ for (const driver of DRIVERS) {
       assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
     });
 
-    it('makes a standalone organization, its administrator, who can sign in, and a contract', async () => {
+    it(`A bind creates a standalone organization, an administrator who can sign in and a contract on ${driver}`, async () => {
       const installer = await market.installer('A');
       const admin = { adminUsername: 'wanda', adminPassword: 'a long enough password' };
       assert.equal((await market.notify('A', binding(installer, admin))).status, 200);
@@ -40,7 +40,7 @@ for (const driver of DRIVERS) {
       assert.match(rows[0]?.line ?? '', /^standalone-\w{12} Owners wanda true$/);
     });
 
-    it('takes a name like the wished one when that is reserved or taken', async () => {
+    it(`A reserved, taken or invalid administrator name is replaced by a similar one on ${driver}`, async () => {
       for (const [wished, expected] of [
         ['admin', /^admin-\w{12}$/],
         ['ann', /^ann-\w{12}$/],
@@ -57,7 +57,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('is the same again for A when it comes again, however the event is called', async () => {
+    it(`A repeated bind on marketplace A links to the same archive, whatever its event type, on ${driver}`, async () => {
       const installer = await market.installer('A');
       const first = await market.notify('A', { eventType: 'subscribe-success', ...binding(installer) });
       const again = await market.notify('A', { eventType: 'subscribe-success', ...binding(installer) });
@@ -73,7 +73,7 @@ for (const driver of DRIVERS) {
       assert.equal(row?.times, 2);
     });
 
-    it('is refused for another cluster or account on A, and for another application or cluster on B', async () => {
+    it(`Rebinding an installer to another cluster, account or application is rejected with 400 on ${driver}`, async () => {
       const a = await market.installer('A');
       assert.equal((await market.notify('A', binding(a, { cloudAAccountID: '1' }))).status, 200);
       assert.equal((await market.notify('A', binding(a, { clusterId: 'cluster-2' }))).status, 400);
@@ -90,7 +90,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await organizationsOf(b), 1n);
     });
 
-    it('happens once on C, with or without the secret, and is refused ever after', async () => {
+    it(`A marketplace C installer is bound once, and every later bind is rejected with 403 on ${driver}`, async () => {
       const { cloudC, cloudCBound, cloudCTest } = market.demo.installers;
       const bind = (id: string, query?: string) => market.notify('C', binding(id, { marketplace: 'CloudC' }), query);
       assert.equal((await bind(cloudC)).status, 200);
@@ -103,7 +103,7 @@ for (const driver of DRIVERS) {
       assert.equal((await bind(cloudCTest, '')).status, 403);
     });
 
-    it('gives an installer to one of many who want it at the same moment', async () => {
+    it(`Exactly one of many concurrent binds of an installer succeeds on ${driver}`, async () => {
       const c = await market.installer('C');
       const wishes = Array.from({ length: 20 }, (_, index) =>
         market.notify('C', binding(c, { marketplace: 'CloudC', clusterId: `cluster-${index}` })),
@@ -119,7 +119,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual([await organizationsOf(b), await organizationsOf(c)], [1n, 1n]);
     });
 
-    it('leaves one audit row that says who was bound to what', async () => {
+    it(`A bind writes one audit entry with the marketplace as its actor on ${driver}`, async () => {
       const installer = await market.installer('A');
       await market.notify('A', binding(installer), undefined, { 'X-Request-Id': 'bind-audit' });
       const rows = await market.rows<{ action: string; actor_name: string }>(

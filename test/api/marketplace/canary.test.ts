@@ -12,8 +12,8 @@ const CONFIGURED = 'canary-secret-of-the-settings';
 const GUESS = 'canary-guess-of-a-stranger';
 const CHOSEN = 'canary-key-among-the-options';
 
-describe('the administrator’s password and the secrets', () => {
-  it('are in no log line, answer, table or file', async () => {
+describe('Marketplace passwords and secrets', () => {
+  it('Administrator passwords and marketplace secrets appear in no log line, answer, table or file', async () => {
     const { dataDir } = await newPlace('pglite');
     const env = { DATA_DIR: dataDir, CLOUD_B_SECRETS: CONFIGURED, CLOUD_C_SECRETS: CONFIGURED };
     const market = await openMarketplace({ driver: 'pglite', env });

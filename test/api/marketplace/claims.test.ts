@@ -11,14 +11,14 @@ import { sendRaw } from '../../support/raw.ts';
 
 const claimable = (id: string) => `/marketplace/api/v1/marketplaces/standalone-organizations/${id}/claimable`;
 
-describe('the claims of the demo world', () => {
+describe('Claims of the demo world', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await openMarketplace();
   });
   after(() => market.close());
 
-  it('are answered each as it is', async () => {
+  it('Each demo claim is answered by its state: claimable, claimed, backing off or unknown', async () => {
     const { claims } = market.demo;
     const ask = async (id: string) => await market.call('GET', claimable(id));
     for (let time = 0; time < 2; time++) {
@@ -43,14 +43,14 @@ describe('the claims of the demo world', () => {
     }
   });
 
-  it('cannot be evaluated where there is neither a central server nor a demo', async () => {
+  it('A claim check is answered with 500 when there is neither a central server nor a demo', async () => {
     await market.rows('delete from central_claim');
     const { status, body } = await market.call('GET', claimable('some-claim'));
     assert.deepEqual([status, body], [500, { message: 'the claim rules cannot be evaluated right now' }]);
   });
 });
 
-describe('the central marketplace server', () => {
+describe('The central marketplace server', () => {
   const asked: string[] = [];
   let answer: (response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => {
@@ -71,7 +71,7 @@ describe('the central marketplace server', () => {
     answer = (response) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
   };
 
-  it('is asked at the path that was agreed, and its word counts', async () => {
+  it('The central server is queried at the agreed path, and its answer is authoritative', async () => {
     say(200, '{"claimable":true,"claimed":false,"plan":"gold"}');
     const { status, body } = await market.call('GET', claimable('org-1'));
     assert.deepEqual([status, body], [200, { isClaimable: true, claimID: 'org-1' }]);
@@ -84,7 +84,7 @@ describe('the central marketplace server', () => {
     assert.equal((await market.call('GET', claimable('org-1'))).status, 404);
   });
 
-  it('is not asked about dots, which would lead elsewhere', async () => {
+  it('The central server is never queried for a claim ID made of dots', async () => {
     say(200, '{"claimable":true,"claimed":false}');
     const before = asked.length;
     for (const dots of ['.', '..', '%2e%2E', '...']) {
@@ -94,7 +94,7 @@ describe('the central marketplace server', () => {
     assert.equal(asked.length, before);
   });
 
-  it('is asked once by all who want to know the same at the same moment', async () => {
+  it('Concurrent checks of one claim share a single query to the central server', async () => {
     const before = asked.length;
     answer = (response) => void setTimeout(() => response.end('{"claimable":true,"claimed":false}'), 200);
     const answers = await Promise.all(Array.from({ length: 30 }, () => market.call('GET', claimable('org-2'))));
@@ -105,13 +105,13 @@ describe('the central marketplace server', () => {
   for (const [name, status, text] of [
     ['an error', 500, '{"secret":"of the central server"}'],
     ['a redirect', 302, ''],
-    ['no JSON', 200, '<html>'],
-    ['a list', 200, '[]'],
-    ['no flags', 200, '{}'],
-    ['flags that are texts', 200, '{"claimable":"true","claimed":"false"}'],
-    ['an answer without end', 200, `{"claimable":true,"claimed":false,"x":"${'x'.repeat(100_000)}"}`],
+    ['invalid JSON', 200, '<html>'],
+    ['an array', 200, '[]'],
+    ['an object without flags', 200, '{}'],
+    ['flags that are strings', 200, '{"claimable":"true","claimed":"false"}'],
+    ['an oversized answer', 200, `{"claimable":true,"claimed":false,"x":"${'x'.repeat(100_000)}"}`],
   ] as const) {
-    it(`is not believed when it answers with ${name}: 500, and no backoff`, async () => {
+    it(`A claim check is answered with 500, without backoff, when the central server sends ${name}`, async () => {
       say(status, text);
       for (let time = 0; time < 2; time++) {
         const answered = await market.call('GET', claimable('org-3'));
@@ -121,7 +121,7 @@ describe('the central marketplace server', () => {
     });
   }
 
-  it('has so long to answer, and no longer', async () => {
+  it('A query to the central server times out', async () => {
     answer = () => undefined;
     const ask = createCentral(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 100);
     await assert.rejects(ask('org-4'), /cannot be evaluated/);
@@ -129,7 +129,7 @@ describe('the central marketplace server', () => {
 });
 
 for (const driver of DRIVERS) {
-  it(`the backoff doubles from 30 s to 10 min and is forgotten once it is claimable, on ${driver}`, async () => {
+  it(`The claim backoff doubles from 30 s to 10 min and resets once the claim is claimable on ${driver}`, async () => {
     const db = await openTestDb(driver, {}, migrated());
     const central = createBuiltInCentral(db.query);
     const claims = createClaims(createClaimStore(db.query), central.ask);

@@ -15,8 +15,8 @@ interface Delivery {
   acknowledged: boolean;
 }
 
-describe(`a server that is killed ${KILLS} times while deliveries come in`, () => {
-  it('has done every acknowledged delivery exactly once, and no binding by half', async () => {
+describe(`Deliveries to a server killed ${KILLS} times`, () => {
+  it(`Every acknowledged delivery takes effect exactly once across ${KILLS} crashes, and no binding is partial`, async () => {
     const { databaseUrl = '', dataDir } = await newPlace('postgres');
     const env = { DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64'), CLOUD_B_SECRETS: 'known' };
     const market = await openMarketplace({ env });

@@ -6,7 +6,7 @@ import { applicationId, openMarketplace, type TestMarketplace } from '../../supp
 type Event = readonly [type: string, state: string | undefined, time?: string];
 
 for (const driver of DRIVERS) {
-  describe(`the lifecycle of a subscription on marketplace B, on ${driver}`, () => {
+  describe(`The marketplace B subscription lifecycle on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
       market = await openMarketplace({ driver });
@@ -29,9 +29,9 @@ for (const driver of DRIVERS) {
     const linkWorks = async (link: string) => (await market.call('GET', link.slice(market.url.length))).status;
 
     const stories: readonly (readonly [string, readonly Event[], string | undefined])[] = [
-      ['accepted', [['PUT', 'Accepted']], 'Pending'],
+      ['once its creation is accepted', [['PUT', 'Accepted']], 'Pending'],
       [
-        'provisioned',
+        'once it is provisioned',
         [
           ['PUT', 'Accepted'],
           ['PUT', 'Succeeded'],
@@ -39,16 +39,16 @@ for (const driver of DRIVERS) {
         'Running',
       ],
       [
-        'failed',
+        'after its provisioning fails',
         [
           ['PUT', 'Accepted'],
           ['PUT', 'Failed'],
         ],
         'Failed',
       ],
-      ['no word on how far it is', [['PUT', undefined]], 'Pending'],
+      ['after a PUT without a provisioning state', [['PUT', undefined]], 'Pending'],
       [
-        'being deleted',
+        'while it is being deleted',
         [
           ['PUT', 'Succeeded'],
           ['DELETE', 'Deleting'],
@@ -56,7 +56,7 @@ for (const driver of DRIVERS) {
         'Deleting',
       ],
       [
-        'deleted',
+        'once it is deleted',
         [
           ['PUT', 'Succeeded'],
           ['DELETE', 'Deleting'],
@@ -65,7 +65,7 @@ for (const driver of DRIVERS) {
         'Deleted',
       ],
       [
-        'deletion failed',
+        'after its deletion fails',
         [
           ['PUT', 'Succeeded'],
           ['DELETE', 'Deleting'],
@@ -74,16 +74,16 @@ for (const driver of DRIVERS) {
         'DeletionFailed',
       ],
       [
-        'a state that we do not know',
+        'even after an unknown provisioning state',
         [
           ['PUT', 'Succeeded'],
           ['PUT', 'Updating'],
         ],
         'Running',
       ],
-      ['a first state that we do not know', [['PUT', 'Updating']], undefined],
+      ['when its first provisioning state is unknown', [['PUT', 'Updating']], undefined],
       [
-        'made again under the same name',
+        'after it is deleted and created again',
         [
           ['PUT', 'Succeeded'],
           ['DELETE', 'Deleted'],
@@ -92,7 +92,7 @@ for (const driver of DRIVERS) {
         'Pending',
       ],
       [
-        'late by a ten-millionth of a second',
+        'when a failure dated 100 ns before its success arrives late',
         [
           ['PUT', 'Succeeded', '2026-03-02T10:00:00.1234568Z'],
           ['PUT', 'Failed', '2026-03-02T10:00:00.1234567Z'],
@@ -100,7 +100,7 @@ for (const driver of DRIVERS) {
         'Running',
       ],
       [
-        'later by a ten-millionth of a second',
+        'when a failure is dated 100 ns after its success',
         [
           ['PUT', 'Succeeded', '2026-03-02T10:00:00.1234567Z'],
           ['PUT', 'Failed', '2026-03-02T10:00:00.1234568Z'],
@@ -108,7 +108,7 @@ for (const driver of DRIVERS) {
         'Failed',
       ],
       [
-        'a time with an offset',
+        'when its success, dated with a UTC offset, is later than its failure',
         [
           ['PUT', 'Succeeded', '2026-03-02T12:00:00.5+02:00'],
           ['PUT', 'Failed', '2026-03-02T10:00:00.4999999Z'],
@@ -116,7 +116,7 @@ for (const driver of DRIVERS) {
         'Running',
       ],
       [
-        'the deletion overtook the rest',
+        'when its deletion arrives before older events',
         [
           ['PUT', 'Accepted', '2026-03-02T10:00:00Z'],
           ['DELETE', 'Deleted', '2026-04-01T17:22:40.5Z'],
@@ -135,7 +135,7 @@ for (const driver of DRIVERS) {
       [['DELETE', 'Failed', at], ['DELETE', 'Deleted', at], 'Deleted'],
       [['PUT', 'Succeeded', at], ['DELETE', 'Deleting', at], 'Deleting'],
     ] as const) {
-      it(`at one moment ${first.slice(0, 2)} and ${second.slice(0, 2)} end alike in either order`, async () => {
+      it(`${first.slice(0, 2).join(' ')} and ${second.slice(0, 2).join(' ')} at the same time end as ${expected} in either order on ${driver}`, async () => {
         const ends: (string | undefined)[] = [];
         for (const events of [
           [first, second],
@@ -151,7 +151,7 @@ for (const driver of DRIVERS) {
     }
 
     for (const [name, events, expected] of stories) {
-      it(`is ${expected ?? 'unknown'}: ${name}`, async () => {
+      it(`A subscription is ${expected ?? 'not created'} ${name} on ${driver}`, async () => {
         const id = applicationId();
         for (const event of events) {
           const answer = await send(id, event);
@@ -161,14 +161,14 @@ for (const driver of DRIVERS) {
       });
     }
 
-    it('records a late event as superseded, and answers it like any other', async () => {
+    it(`A late event is recorded as superseded and answered with 200 on ${driver}`, async () => {
       const id = applicationId();
       await send(id, ['PUT', 'Succeeded', '2026-03-02T10:00:00Z']);
       assert.equal((await send(id, ['PUT', 'Failed', '2026-03-02T09:00:00Z'])).status, 200);
       assert.equal(await lastReason(), 'superseded');
     });
 
-    it('knows all spellings of an application as one', async () => {
+    it(`All spellings of an application ID count as the same delivery on ${driver}`, async () => {
       const id = applicationId();
       for (const spelling of [id, id.toLowerCase(), id.slice(1), `${id}/`, id.toUpperCase()]) {
         assert.equal((await send(spelling, ['PUT', 'Accepted', '2026-03-02T10:00:00Z'])).status, 200);
@@ -179,7 +179,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(rows, [{ times: 5 }]);
     });
 
-    it('fills in what only the server knows, whatever the caller says', async () => {
+    it(`The managed resource group and resource ID parts come from the server, not the caller, on ${driver}`, async () => {
       const id = applicationId('filled');
       const evil = { managedResourceGroupId: '/subscriptions/evil', resourceIdParts: { subscriptionId: 'evil' } };
       await market.notify('B', { eventType: 'PUT', applicationId: id, provisioningState: 'Accepted', ...evil });
@@ -199,7 +199,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(leaked, []);
     });
 
-    it('ends with contracts revoked and links worthless, once, however often the deletion is told', async () => {
+    it(`Deleting a subscription revokes its contract and links once, even if reported repeatedly, on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       const { link } = (await bind(id, installer, '2026-03-02T10:00:00Z')).body;
@@ -222,7 +222,7 @@ for (const driver of DRIVERS) {
       );
     });
 
-    it('refuses a bind after the deletion, a new one and the old one again', async () => {
+    it(`New and repeated binds to a deleted subscription are rejected with 400 on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       assert.equal((await bind(id, installer, '2026-03-02T10:00:00Z')).status, 200);
@@ -237,7 +237,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('lets the customer back in when the application is made again', async () => {
+    it(`An installer can be bound again after its application is recreated on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       await bind(id, installer);
@@ -248,7 +248,7 @@ for (const driver of DRIVERS) {
       assert.equal(await linkWorks(body.link), 200);
     });
 
-    it('takes a bind that comes before, or later than, everything else', async () => {
+    it(`A bind is accepted even when it arrives out of order on ${driver}`, async () => {
       const early = applicationId();
       assert.equal((await bind(early, await market.installer('B'), '2026-03-02T10:20:00Z')).status, 200);
       await send(early, ['PUT', 'Accepted', '2026-03-02T10:00:00Z']);
@@ -259,7 +259,7 @@ for (const driver of DRIVERS) {
       assert.equal(await stateOf(late), 'Running');
     });
 
-    it('refuses the deletion of what was never known', async () => {
+    it(`Deleting an unknown subscription is rejected with 403 on ${driver}`, async () => {
       for (const state of ['Deleting', 'Deleted', 'Failed']) {
         const { status, body } = await send(applicationId(), ['DELETE', state]);
         assert.deepEqual([status, body], [403, { message: 'the subscription is not known' }]);
@@ -267,7 +267,7 @@ for (const driver of DRIVERS) {
       assert.equal(await lastReason(), 'subscription_unknown');
     });
 
-    it('tells in the outbox what happened, once', async () => {
+    it(`A repeated event is written to the outbox once on ${driver}`, async () => {
       const id = applicationId();
       for (let time = 0; time < 3; time++) await send(id, ['PUT', 'Accepted', '2026-03-02T10:00:00Z']);
       const events = await market.rows<{ type: string }>('select type from marketplace_event where payload like $1', [

@@ -15,8 +15,8 @@ import { startServer, surroundings } from '../../support/process.ts';
 
 const VERSION = '/marketplace/api/v1/version';
 
-describe('where the listener is', () => {
-  it('is nowhere but on a marketplace deployment: elsewhere the frontend answers', async () => {
+describe('Marketplace listener ports', () => {
+  it('The frontend answers listener paths on a deployment without a marketplace', async () => {
     const standard = await openTestHouse();
     for (const [method, url] of [
       ['GET', VERSION],
@@ -30,7 +30,7 @@ describe('where the listener is', () => {
     await standard.close();
   });
 
-  it('is on the main port', async () => {
+  it('The listener is served on the main port by default', async () => {
     const market = await openMarketplace();
     const [main, listener] = await Promise.all([market.call('GET', '/api/v1/version'), market.call('GET', VERSION)]);
     assert.deepEqual(listener.body, main.body);
@@ -45,7 +45,7 @@ describe('where the listener is', () => {
     await market.close();
   });
 
-  it('is on a port of its own, and then only there', async () => {
+  it('The listener is served only on its own port when MARKETPLACE_PORT is set', async () => {
     const market = await openMarketplace({ env: { MARKETPLACE_PORT: '0' } });
     const port = market.house.listenerPort();
     assert.notEqual(port, undefined);
@@ -71,8 +71,8 @@ describe('where the listener is', () => {
   });
 });
 
-describe('what an operator sees', () => {
-  it('is the reason of every refusal, in the delivery log and in the metrics', async () => {
+describe('Marketplace operation', () => {
+  it('The delivery log and the metrics show the reason for every rejected delivery', async () => {
     const env = {
       RUN_MODE: 'dev',
       ADMIN_PORT: String(await freePort()),
@@ -151,7 +151,7 @@ describe('what an operator sees', () => {
     );
   });
 
-  it('can be told to somebody else, signed and in order', async () => {
+  it('Outbox events are posted to a signed webhook, retried after a failure and delivered once', async () => {
     const got: { headers: IncomingHttpHeaders; body: string }[] = [];
     let status = 500;
     const receiver = createServer(async (request, response) => {
@@ -183,8 +183,8 @@ describe('what an operator sees', () => {
   });
 });
 
-describe('the demo on a marketplace deployment', () => {
-  it('runs with its own secrets and ranges, and refuses A from loopback in production', async () => {
+describe('The demo on a marketplace deployment', () => {
+  it('The marketplace demo uses its own secrets and ranges and rejects A from loopback in production', async () => {
     const { databaseUrl = '', dataDir } = await newPlace('postgres');
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, DEPLOYMENT: 'marketplace', RUN_MODE: 'prod' };
     for (let start = 0; start < 2; start++) {

@@ -11,7 +11,7 @@ const SAMPLE_INSTALLER = 'inst-7Qm2xK9d';
 /** What the marketplaces say to others, in formats of their own: as a notification none of these makes sense. */
 const FOREIGN = /^cloud[AC]\/(doc|synthetic|ip-ranges)\//;
 
-describe('the sample payloads', () => {
+describe('The sample payloads', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await openMarketplace();
@@ -19,7 +19,7 @@ describe('the sample payloads', () => {
   after(() => market.close());
 
   if (folder === undefined) {
-    it('are not here', {
+    it('The sample payloads are handled as expected', {
       skip: 'NO SAMPLE PAYLOADS: set MARKETPLACE_PAYLOADS to the folder with MANIFEST.json',
     }, () => {});
     return;
@@ -27,7 +27,7 @@ describe('the sample payloads', () => {
 
   for (const payload of readPayloads(folder)) {
     const name = (/^cloud([ABC])/.exec(payload.file)?.[1] ?? 'A') as Name;
-    it(`${payload.file}: ${payload.note || 'accepted'}`, async () => {
+    it(`The sample payload ${payload.file} is handled as expected`, async () => {
       assert.equal(createHash('sha256').update(payload.text).digest('hex'), payload.sha256, 'the file was changed');
       if (payload.file.endsWith('ip-ranges-sample.json')) return void readRangeFile(payload.text);
       if (payload.file.includes('variants')) return await sendVariants(payload);

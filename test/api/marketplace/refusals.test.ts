@@ -17,109 +17,189 @@ for (let level = 0; level < 33; level++) deep = { deeper: deep };
 
 /** Every line: what is sent to which marketplace, and the refusal in words and for the record. */
 const rows: Row[] = [
-  bad('A', 'no object', [1], /JSON object/, 'malformed'),
+  bad('A', 'a body that is not an object', [1], /JSON object/, 'malformed'),
   bad('A', 'malformed JSON', '{"eventType":', /not valid JSON/, 'malformed'),
   bad('A', 'an empty body', '', /bindingInfo is required/, 'invalid_binding'),
-  bad('A', 'no binding info', {}, /bindingInfo is required/, 'invalid_binding'),
-  bad('A', 'binding info that is a text', { bindingInfo: 'x' }, /bindingInfo is required/, 'invalid_binding'),
+  bad('A', 'a body without binding info', {}, /bindingInfo is required/, 'invalid_binding'),
+  bad('A', 'binding info that is a string', { bindingInfo: 'x' }, /bindingInfo is required/, 'invalid_binding'),
   bad(
     'A',
-    'an event type that is no text',
+    'an event type that is not a string',
     { eventType: 7, ...binding('x') },
     /eventType must be a string/,
     'malformed',
   ),
+  bad('A', 'an unparseable event time', { eventTime: 'yesterday', ...binding('x') }, /eventTime/, 'invalid_event_time'),
+  bad('A', 'an event time on 31 February', { eventTime: '2026-02-31T00:00:00Z', ...binding('x') }, /eventTime/),
   bad(
     'A',
-    'a time that cannot be read',
-    { eventTime: 'yesterday', ...binding('x') },
-    /eventTime/,
-    'invalid_event_time',
+    'binding info without a marketplace',
+    binding('x', { marketplace: undefined }),
+    /must be CloudA/,
+    'wrong_marketplace',
   ),
-  bad('A', 'the 31st of February', { eventTime: '2026-02-31T00:00:00Z', ...binding('x') }, /eventTime/),
-  bad('A', 'no marketplace', binding('x', { marketplace: undefined }), /must be CloudA/, 'wrong_marketplace'),
-  bad('A', 'another marketplace', binding('x', { marketplace: 'CloudB' }), /must be CloudA/, 'wrong_marketplace'),
-  bad('A', 'no installer', { bindingInfo: { marketplace: 'CloudA', clusterId: 'c' } }, /installerId is required/),
+  bad(
+    'A',
+    'binding info for another marketplace',
+    binding('x', { marketplace: 'CloudB' }),
+    /must be CloudA/,
+    'wrong_marketplace',
+  ),
+  bad(
+    'A',
+    'binding info without an installer',
+    { bindingInfo: { marketplace: 'CloudA', clusterId: 'c' } },
+    /installerId is required/,
+  ),
   bad('A', 'an unknown installer', binding('nobody'), /names no installer/, 'installer_unknown'),
-  bad('A', 'an installer of B', (m) => binding(m.demo.installers.cloudB), /names no installer/, 'installer_unknown'),
-  bad('A', 'no cluster', binding('x', { clusterId: undefined }), /clusterId/),
-  bad('A', 'an empty cluster', binding('x', { clusterId: '' }), /clusterId/),
-  bad('A', 'a cluster that is a command', binding('x', { clusterId: '$(id)' }), /clusterId/),
-  bad('A', 'a cluster that is too long', binding('x', { clusterId: 'c'.repeat(254) }), /clusterId/),
-  bad('A', 'a key that is there twice', binding('x', { installerID: 'y' }), /more than once/, 'invalid_binding'),
-  bad('A', 'options that are a list', binding('x', { options: ['x'] }), /options must be an object/, 'invalid_options'),
-  bad('A', 'options that are too deep', binding('x', { options: { deep } }), /32 levels/, 'invalid_options'),
+  bad(
+    'A',
+    'an installer of marketplace B',
+    (m) => binding(m.demo.installers.cloudB),
+    /names no installer/,
+    'installer_unknown',
+  ),
+  bad('A', 'binding info without a cluster', binding('x', { clusterId: undefined }), /clusterId/),
+  bad('A', 'an empty cluster ID', binding('x', { clusterId: '' }), /clusterId/),
+  bad('A', 'a cluster ID with shell syntax', binding('x', { clusterId: '$(id)' }), /clusterId/),
+  bad('A', 'a cluster ID that is too long', binding('x', { clusterId: 'c'.repeat(254) }), /clusterId/),
+  bad('A', 'a key given in two spellings', binding('x', { installerID: 'y' }), /more than once/, 'invalid_binding'),
+  bad(
+    'A',
+    'options that are an array',
+    binding('x', { options: ['x'] }),
+    /options must be an object/,
+    'invalid_options',
+  ),
+  bad('A', 'options nested too deeply', binding('x', { options: { deep } }), /32 levels/, 'invalid_options'),
   bad('A', 'options that are too large', binding('x', { options: { a: 'x'.repeat(65_536) } }), /64 KiB/),
   bad(
     'A',
-    'options of very many items',
+    'options with 200,000 items',
     binding('x', { options: { list: Array.from({ length: 200_000 }, () => 1) } }),
     /64 KiB/,
     'invalid_options',
   ),
-  bad('A', 'no DNS and no addresses', dns({ provider: 'none' }), /must not be empty/),
-  bad('A', 'no DNS and an empty list', dns({ provider: 'none', targetIPs: [] }), /must not be empty/),
-  bad('A', 'no DNS and no real address', dns({ provider: 'none', targetIPs: ['10.0.0.256'] }), /IP addresses/),
-  bad('A', 'addresses in a text', dns({ provider: 'none', targetIPs: '10.0.0.1' }), /IP addresses/),
-  bad('A', 'a domain that is none', binding('x', { domainWhiteList: ['exa mple'] }), /host names/),
-  bad('A', 'a domain with a star', binding('x', { domainWhiteList: ['*.example.com'] }), /host names/),
+  bad('A', 'DNS provider none without target IPs', dns({ provider: 'none' }), /must not be empty/),
+  bad(
+    'A',
+    'DNS provider none with an empty list of target IPs',
+    dns({ provider: 'none', targetIPs: [] }),
+    /must not be empty/,
+  ),
+  bad(
+    'A',
+    'DNS provider none with an invalid target IP',
+    dns({ provider: 'none', targetIPs: ['10.0.0.256'] }),
+    /IP addresses/,
+  ),
+  bad('A', 'target IPs given as a string', dns({ provider: 'none', targetIPs: '10.0.0.1' }), /IP addresses/),
+  bad('A', 'an invalid domain', binding('x', { domainWhiteList: ['exa mple'] }), /host names/),
+  bad('A', 'a wildcard domain', binding('x', { domainWhiteList: ['*.example.com'] }), /host names/),
   bad('A', 'a domain that is a number', binding('x', { domainWhiteList: [7] }), /host names/),
-  bad('A', 'a password that is no text', binding('x', { adminPassword: { a: 1 } }), /adminPassword must be a string/),
+  bad(
+    'A',
+    'a password that is not a string',
+    binding('x', { adminPassword: { a: 1 } }),
+    /adminPassword must be a string/,
+  ),
   bad(
     'B',
-    'a PATCH',
+    'a PATCH event',
     { eventType: 'PATCH', applicationId: applicationId() },
     /unknown event type/,
     'unknown_event_type',
   ),
-  bad('B', 'a type in small letters', { eventType: 'put', applicationId: applicationId() }, /unknown event type/),
-  bad('B', 'no type', { applicationId: applicationId() }, /unknown event type/, 'unknown_event_type'),
-  bad('B', 'no application', { eventType: 'PUT' }, /applicationId must be/, 'invalid_subscription'),
+  bad('B', 'a lowercase event type', { eventType: 'put', applicationId: applicationId() }, /unknown event type/),
+  bad(
+    'B',
+    'a body without an event type',
+    { applicationId: applicationId() },
+    /unknown event type/,
+    'unknown_event_type',
+  ),
+  bad('B', 'a PUT without an application ID', { eventType: 'PUT' }, /applicationId must be/, 'invalid_subscription'),
   ...[
-    '/subscriptions/not-a-guid/resourceGroups/rg/providers/Microsoft.Solutions/applications/x',
-    applicationId('..'),
-    applicationId('x').replace('rg-customer', '..'),
-    applicationId('x').replace('Microsoft.Solutions/applications', 'Microsoft.Compute/virtualMachines'),
-    `${applicationId('x')}/extra`,
-    `/${applicationId('x')}`,
-    applicationId(''),
-    applicationId('a b'),
-  ].map((id) => bad('B', id, { eventType: 'PUT', applicationId: id }, /applicationId must be/, 'invalid_subscription')),
-  bad('B', 'a time without a zone', put({ eventTime: '2026-03-02T10:00:00' }), /eventTime/, 'invalid_event_time'),
-  bad('B', 'an empty time', put({ eventTime: '' }), /eventTime/),
+    [
+      'that names no subscription GUID',
+      '/subscriptions/not-a-guid/resourceGroups/rg/providers/Microsoft.Solutions/applications/x',
+    ],
+    ['with .. as its name', applicationId('..')],
+    ['with .. as its resource group', applicationId('x').replace('rg-customer', '..')],
+    [
+      'of another resource type',
+      applicationId('x').replace('Microsoft.Solutions/applications', 'Microsoft.Compute/virtualMachines'),
+    ],
+    ['with an extra segment', `${applicationId('x')}/extra`],
+    ['with two leading slashes', `/${applicationId('x')}`],
+    ['without a name', applicationId('')],
+    ['with a space in its name', applicationId('a b')],
+  ].map(([what, id]) =>
+    bad(
+      'B',
+      `an application ID ${what}`,
+      { eventType: 'PUT', applicationId: id },
+      /applicationId must be/,
+      'invalid_subscription',
+    ),
+  ),
+  bad(
+    'B',
+    'an event time without a time zone',
+    put({ eventTime: '2026-03-02T10:00:00' }),
+    /eventTime/,
+    'invalid_event_time',
+  ),
+  bad('B', 'an empty event time', put({ eventTime: '' }), /eventTime/),
   bad('B', 'a bind without binding info', put({ eventType: 'BIND' }), /bindingInfo is required/),
-  bad('B', 'a bind for A', put({ eventType: 'BIND', ...binding('x') }), /must be CloudB/, 'wrong_marketplace'),
-  bad('B', 'a bind of nobody', put({ eventType: 'BIND', bindingInfo: { installerId: 'x' } }), /names no installer/),
+  bad(
+    'B',
+    'a bind for marketplace A',
+    put({ eventType: 'BIND', ...binding('x') }),
+    /must be CloudB/,
+    'wrong_marketplace',
+  ),
+  bad(
+    'B',
+    'a bind of an unknown installer',
+    put({ eventType: 'BIND', bindingInfo: { installerId: 'x' } }),
+    /names no installer/,
+  ),
   bad('C', 'an unknown installer', binding('x', { marketplace: 'CloudC' }), /names no installer/, 'installer_unknown'),
-  bad('C', 'no cluster', { bindingInfo: { installerId: 'x' } }, /clusterId/),
-  bad('C', 'another marketplace', binding('x'), /must be CloudC/, 'wrong_marketplace'),
+  bad('C', 'binding info without a cluster', { bindingInfo: { installerId: 'x' } }, /clusterId/),
+  bad('C', 'binding info for another marketplace', binding('x'), /must be CloudC/, 'wrong_marketplace'),
   ...(['B', 'C'] as const).flatMap((to) => [
-    denied(to, 'no secret', {}, ''),
+    denied(to, 'a request without a secret', {}, ''),
     denied(to, 'an empty secret', {}, '?secret='),
     denied(to, 'a wrong secret', {}, '?secret=wrong'),
-    denied(to, 'a wrong secret and malformed JSON', '{', '?secret=wrong'),
-    denied(to, 'a wrong secret and a body that is too large', `"${'x'.repeat(1_100_000)}"`, '?secret=wrong'),
-    denied(to, 'the secret of the other', {}, (m) => `?secret=${m.demo.secrets[to === 'B' ? 'cloudC' : 'cloudB']}`),
-    denied(to, 'the secret twice', {}, (m) => `?secret=${secret(m, to)}&secret=${secret(m, to)}`),
-    denied(to, 'the secret with a wrong one', {}, (m) => `?secret=${secret(m, to)}&secret=x`),
-    denied(to, 'the secret in capitals', {}, (m) => `?secret=${secret(m, to).toUpperCase()}`),
-    denied(to, 'half of the secret', {}, (m) => `?secret=${secret(m, to).slice(0, 20)}`),
+    denied(to, 'a wrong secret with malformed JSON', '{', '?secret=wrong'),
+    denied(to, 'a wrong secret with an oversized body', `"${'x'.repeat(1_100_000)}"`, '?secret=wrong'),
+    denied(
+      to,
+      'the secret of another marketplace',
+      {},
+      (m) => `?secret=${m.demo.secrets[to === 'B' ? 'cloudC' : 'cloudB']}`,
+    ),
+    denied(to, 'the secret given twice', {}, (m) => `?secret=${secret(m, to)}&secret=${secret(m, to)}`),
+    denied(to, 'the right secret next to a wrong one', {}, (m) => `?secret=${secret(m, to)}&secret=x`),
+    denied(to, 'the secret in uppercase', {}, (m) => `?secret=${secret(m, to).toUpperCase()}`),
+    denied(to, 'a prefix of the secret', {}, (m) => `?secret=${secret(m, to).slice(0, 20)}`),
   ]),
-  denied('C', 'an installer like that for tests', (m) => binding(`${m.demo.installers.cloudCTest}x`), ''),
+  denied('C', 'a suffixed test installer ID without a secret', (m) => binding(`${m.demo.installers.cloudCTest}x`), ''),
   denied(
     'C',
-    'the installer for tests in another letter case',
+    'an uppercase test installer ID without a secret',
     (m) => {
       return binding(m.demo.installers.cloudCTest.toUpperCase());
     },
     '',
   ),
-  denied('B', 'the installer for tests of C', (m) => binding(m.demo.installers.cloudCTest), ''),
+  denied('B', 'the test installer of marketplace C without a secret', (m) => binding(m.demo.installers.cloudCTest), ''),
 ];
 
 type Made<T> = T | ((market: TestMarketplace) => T);
 
-describe('a delivery that no repetition can mend', () => {
+describe('Rejected deliveries', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await openMarketplace();
@@ -127,7 +207,7 @@ describe('a delivery that no repetition can mend', () => {
   after(() => market.close());
 
   for (const row of rows) {
-    it(`${row.to}: ${row.name.slice(0, 80)} → ${row.status}`, async () => {
+    it(`Marketplace ${row.to} rejects ${row.name} with ${row.status}`, async () => {
       const body = typeof row.body === 'function' ? row.body(market) : row.body;
       const query = typeof row.query === 'function' ? (row.query as (m: TestMarketplace) => string)(market) : row.query;
       const answer = await market.notify(row.to, body, query);
@@ -142,13 +222,13 @@ describe('a delivery that no repetition can mend', () => {
     });
   }
 
-  it('is refused as too old when its installer has expired', async () => {
+  it('A bind of an expired installer is rejected with 400', async () => {
     const installer = await market.installer('A', { days: -1 });
     const answer = await market.notify('A', binding(installer));
     assert.deepEqual([answer.status, answer.body.message], [400, 'the installer has expired']);
   });
 
-  it('is not JSON when it does not say so', async () => {
+  it('A delivery that is not sent as application/json is rejected with 400', async () => {
     const query = `?secret=${market.demo.secrets.cloudB}`;
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const answer = await market.notify('B', '{}', query, { 'Content-Type': type });
@@ -156,7 +236,7 @@ describe('a delivery that no repetition can mend', () => {
     }
   });
 
-  it('succeeds after all when what it named is made after it', async () => {
+  it('A rejected deletion succeeds when redelivered after its subscription is created', async () => {
     const { id } = { id: applicationId() };
     const gone = {
       eventType: 'DELETE',
@@ -175,7 +255,7 @@ describe('a delivery that no repetition can mend', () => {
     assert.equal((await market.notify('B', gone)).status, 200);
   });
 
-  it('from a stranger is counted, not recorded', async () => {
+  it('A delivery with a wrong secret is counted but not recorded', async () => {
     await market.house.marketplace.journal.flush();
     const before = await market.rows('select times from delivery');
     for (let time = 0; time < 5; time++) await market.notify('B', { eventType: 'PUT' }, '?secret=guess');
@@ -187,7 +267,7 @@ describe('a delivery that no repetition can mend', () => {
     assert.ok((b?.times ?? 0) >= 5);
   });
 
-  it('stands in no list of live secrets: then everybody is refused', async () => {
+  it('Marketplace B rejects every delivery with 403 when no secret is active', async () => {
     const bare = await openMarketplace();
     for (const name of ['CloudB', 'CloudC'] as const) {
       await bare.house.marketplace.secrets.retire(name, bare.demo.secrets[name === 'CloudB' ? 'cloudB' : 'cloudC']);
@@ -198,7 +278,7 @@ describe('a delivery that no repetition can mend', () => {
     await bare.close();
   });
 
-  it('has the old secret or the new one while one replaces the other', async () => {
+  it('Marketplace B accepts the old and the new secret during a rotation', async () => {
     const env = { CLOUD_B_SECRETS: 'old-secret, new-secret', CLOUD_C_SECRETS: 'only' };
     const two = await openMarketplace({ env });
     for (const secretText of ['old-secret', 'new-secret', two.demo.secrets.cloudB]) {
@@ -208,7 +288,7 @@ describe('a delivery that no repetition can mend', () => {
     await two.close();
   });
 
-  it('may be bound without the secret when the settings name its installer', async () => {
+  it('A bind of the installer in CLOUD_C_TEST_INSTALLER passes the secret check without a secret', async () => {
     const probe = await openMarketplace();
     const named = await probe.installer('C');
     await probe.close();

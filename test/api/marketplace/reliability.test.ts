@@ -11,14 +11,14 @@ import { openWire } from '../../support/process.ts';
 const HOUR_MS = 3_600_000;
 
 for (const driver of DRIVERS) {
-  describe(`no delivery lost, none done twice, on ${driver}`, () => {
+  describe(`Delivery reliability on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
       market = await openMarketplace({ driver });
     });
     after(() => market.close());
 
-    it('200 identical binds at once have one effect and 200 equal answers', async () => {
+    it(`Two hundred identical concurrent binds take effect once and get identical answers on ${driver}`, async () => {
       const installer = await market.installer('A');
       const before = await counts();
       const body = {
@@ -38,7 +38,7 @@ for (const driver of DRIVERS) {
       assert.equal(row?.times, 200);
     });
 
-    it('200 identical events at once have one effect and 200 equal answers', async () => {
+    it(`Two hundred identical concurrent events take effect once and get identical answers on ${driver}`, async () => {
       const id = applicationId();
       const body = {
         eventType: 'PUT',
@@ -56,7 +56,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(audit, [{ action: 'subscription.create' }]);
     });
 
-    it('a delivery that a crash left undone is finished by the sweep, and its answer is still owed to C', async () => {
+    it(`The sweep completes a delivery left by a crash, and C still gets its answer once on ${driver}`, async () => {
       const installer = await market.installer('C');
       const body = binding(installer, { marketplace: 'CloudC', adminUsername: `owed-${driver}` });
       await recordOnly(body, '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$dGFn');
@@ -75,7 +75,7 @@ for (const driver of DRIVERS) {
       assert.equal((await market.notify('C', body)).status, 403, 'now somebody has');
     });
 
-    it('our own failure is a 500, is tried again, ends as a dead letter, and comes back when it is told to', async () => {
+    it(`A delivery that fails with 500 is retried, dead-lettered and can be redelivered on ${driver}`, async () => {
       const installer = await market.installer('A');
       await breakContracts(market);
       const body = binding(installer);
@@ -100,7 +100,7 @@ for (const driver of DRIVERS) {
       assert.equal((await market.notify('A', body)).status, 200);
     });
 
-    it('a failed binding leaves nothing behind', async () => {
+    it(`A failed binding leaves no data behind on ${driver}`, async () => {
       const installer = await market.installer('A');
       await breakContracts(market);
       const before = await counts();
@@ -154,8 +154,8 @@ async function breakContracts(market: TestMarketplace): Promise<void> {
   await market.rows('create trigger broken before insert on contract for each row execute function broken()');
 }
 
-describe('the database going away for 5 s', () => {
-  it('gives 500s, never a 4xx, and everything that is delivered again afterwards succeeds', async () => {
+describe('A five-second database outage', () => {
+  it('Deliveries during a database outage fail with 500, never 4xx, and succeed when sent again afterwards', async () => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const wire = await openWire(new URL(databaseUrl));
     const market = await openMarketplace({ env: { DATABASE_URL: wire.url } });

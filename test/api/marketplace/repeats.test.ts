@@ -4,7 +4,7 @@ import { DRIVERS } from '../../support/db.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 for (const driver of DRIVERS) {
-  describe(`a bind that is told again, on ${driver}`, () => {
+  describe(`Repeated binds on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
       market = await openMarketplace({ driver });
@@ -31,7 +31,7 @@ for (const driver of DRIVERS) {
     };
     const follow = async (link: string) => (await market.call('GET', link.slice(market.url.length))).status;
 
-    it('without a time does not make a deletion late that happened before it', async () => {
+    it(`A repeated bind without a time does not supersede a deletion dated before it on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       const first = await bind(id, installer);
@@ -43,7 +43,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual([await stateOf(id), (await contractOf(installer)).revoked], ['Deleted', true]);
     });
 
-    it('does not bring back a contract that was revoked since', async () => {
+    it(`A repeated bind does not restore a contract revoked since the original on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       await bind(id, installer, '2026-03-01T10:00:00Z');
@@ -57,7 +57,7 @@ for (const driver of DRIVERS) {
       assert.equal(await follow(again.body.link), 200, 'the contract is good again, and the link is its');
     });
 
-    it('without a time is a new one when the application was made again since', async () => {
+    it(`A bind without a time counts as new once the application is recreated on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       await bind(id, installer);
@@ -67,7 +67,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual([(await contractOf(installer)).revoked, await follow(again.body.link)], [false, 200]);
     });
 
-    it('takes nothing back that an administrator has revoked, however it is worded', async () => {
+    it(`No repeated bind restores a contract that an administrator revoked on ${driver}`, async () => {
       const onA = await market.installer('A');
       const onB = await market.installer('B');
       const id = applicationId();
@@ -90,7 +90,7 @@ for (const driver of DRIVERS) {
       await assert.rejects(market.house.marketplace.installers.link(onA, new Date()), /contract .* is revoked/);
     });
 
-    it('was made when it came, also when the sweep finishes it after a fault', async () => {
+    it(`A bind completed by the sweep keeps its time of arrival on ${driver}`, async () => {
       const id = applicationId();
       const installer = await market.installer('B');
       await market.rows(

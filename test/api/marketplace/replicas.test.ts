@@ -7,8 +7,8 @@ import { startServer } from '../../support/process.ts';
 
 const EACH = 30;
 
-describe('two processes on one PostgreSQL', () => {
-  it('act once on what both get at the same moment, and say the same', async () => {
+describe('Two marketplace processes on one PostgreSQL', () => {
+  it('Two processes that receive the same delivery concurrently act on it once and answer identically', async () => {
     const { databaseUrl = '', dataDir } = await newPlace('postgres');
     const env = {
       DATABASE_URL: databaseUrl,

@@ -10,7 +10,7 @@ const CLEAR = `{"exact":9007199254740993,"infra":{"dns":{"apiToken":"${SECRET}",
 const HOUR_MS = 3_600_000;
 
 for (const driver of DRIVERS) {
-  describe(`options with a secret in them, on ${driver}`, () => {
+  describe(`Installer options with secrets on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
       market = await openMarketplace({ driver });
@@ -44,7 +44,7 @@ for (const driver of DRIVERS) {
       await market.rows('drop trigger broken on contract');
     };
 
-    it('are in the archive, in no column in clear, and kept once', async () => {
+    it(`Installer options are in the archive, never stored in plaintext and kept once on ${driver}`, async () => {
       const installer = await market.installer('A');
       const { body } = await market.notify('A', bodyOf(installer));
       assert.ok(gunzipSync(await archive(body.link)).includes(`"apiToken": "${SECRET}"`));
@@ -58,7 +58,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('wait sealed for as long as a delivery waits', async () => {
+    it(`The options of a pending delivery are stored sealed on ${driver}`, async () => {
       const installer = await market.installer('A');
       await broken(async () => assert.equal((await market.notify('A', bodyOf(installer))).status, 500));
       assert.deepEqual([await kept(installer), await inClear()], [[{ bound: false }], []]);
@@ -68,7 +68,7 @@ for (const driver of DRIVERS) {
       assert.ok(gunzipSync(await archive(body.link)).includes(SECRET));
     });
 
-    it('give the same archive to the byte when their keys are changed', async () => {
+    it(`Key rotation does not change the bytes of an installer archive on ${driver}`, async () => {
       const installer = await market.installer('A');
       const { body } = await market.notify('A', bodyOf(installer));
       const bytes = await archive(body.link);
@@ -80,7 +80,7 @@ for (const driver of DRIVERS) {
       assert.ok((await archive(body.link)).equals(bytes));
     });
 
-    it('of an older version are read, and sealed by the sweep', async () => {
+    it(`Plaintext options written by an older version stay readable and are sealed by the sweep on ${driver}`, async () => {
       const installer = await market.installer('A');
       const { body } = await market.notify('A', bodyOf(installer));
       const bytes = await archive(body.link);

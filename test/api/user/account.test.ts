@@ -19,7 +19,7 @@ describe('GET /user', () => {
 
   const self = async (name: string, query = '') => (await house.as(name)('GET', `/user${query}`)).body;
 
-  it('has every key, each of its own type', async () => {
+  it('GET /user returns every field with the correct type', async () => {
     const user = await self('ann');
     assert.deepEqual(Object.keys(user).sort(), [...KEYS].sort());
     const { created, ...rest } = user;
@@ -44,7 +44,7 @@ describe('GET /user', () => {
     });
   });
 
-  it('says who runs the site and who runs an organization', async () => {
+  it('GET /user reports whether the caller administers the site or an organization', async () => {
     const seen: Record<string, [boolean, boolean]> = {};
     for (const name of ['root', 'ann', 'bob', 'cat', 'dan', 'eve']) {
       const { is_admin, orgAdmin } = await self(name);
@@ -60,7 +60,7 @@ describe('GET /user', () => {
     });
   });
 
-  it('fills clientOrgUser for check_client_org=true and for nothing else', async () => {
+  it('GET /user returns clientOrgUser only with check_client_org=true', async () => {
     for (const query of ['', '?check_client_org=', '?check_client_org=false', '?check_client_org=1', '?other=true']) {
       assert.equal('clientOrgUser' in (await self('ann', query)), false, query);
     }
@@ -77,21 +77,21 @@ describe('GET /user', () => {
     assert.equal((await self('ann', '?check_client_org=true')).clientOrgUser, false);
   });
 
-  it('is the same with and without a slash at the end, and an answer to HEAD has no body', async () => {
+  it('GET /user ignores a trailing slash, and HEAD /user returns no body', async () => {
     assert.deepEqual(await self('ann'), (await house.as('ann')('GET', '/user/')).body);
     const head = await house.as('ann')('HEAD', '/user');
     assert.deepEqual([head.status, head.text], [200, '']);
   });
 });
 
-describe('an avatar', () => {
+describe('Avatars', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
   });
   after(() => house.close());
 
-  it('stands at the absolute address that the user names, for anybody to see', async () => {
+  it('An avatar is public at the absolute avatar_url of its user', async () => {
     const { avatar_url } = (await house.as('ann')('GET', '/user')).body;
     const picture = await fetch(avatar_url);
     assert.equal(picture.status, 200);
@@ -99,7 +99,7 @@ describe('an avatar', () => {
     assert.match(await picture.text(), /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg".*<\/svg>$/);
   });
 
-  it('is the same for a name in any letter case, another for another name, and safe for any text', async () => {
+  it('Avatars differ between names, ignore letter case, and contain no markup from the name', async () => {
     const draw = async (name: string) => (await house.call('GET', `/avatars/${name}`)).text;
     assert.equal(await draw('ann'), await draw('ANN'));
     assert.notEqual(await draw('ann'), await draw('bob'));
@@ -107,7 +107,7 @@ describe('an avatar', () => {
     assert.doesNotMatch(odd, /script/);
   });
 
-  it('is at the address that BASE_URL says', async () => {
+  it('Avatar URLs and page links start with BASE_URL', async () => {
     const behind = await openTestHouse({ env: { BASE_URL: 'https://atrium.example.com/api-server' } });
     const { body } = await behind.as('ann')('GET', '/user');
     assert.equal(body.avatar_url, 'https://atrium.example.com/api-server/avatars/ann');

@@ -36,7 +36,7 @@ const REFUSED = [
 ];
 
 /** The whole table: adding an address and asking whether it could be used are one rule. */
-describe('an email address', () => {
+describe('Email address validation', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -46,7 +46,7 @@ describe('an email address', () => {
   const judge = async (address: string) =>
     (await house.as('ann')('POST', `/user/validate/email?email=${encodeURIComponent(address)}`)).body.Status;
 
-  it(`is accepted in ${ACCEPTED.length} forms`, async () => {
+  it(`Validation and creation accept all ${ACCEPTED.length} valid sample addresses`, async () => {
     for (const address of ACCEPTED) {
       assert.equal(await judge(address), 'VALID', address);
       const added = await house.as('ann')('POST', '/user/emails', { emails: [address] });
@@ -57,7 +57,7 @@ describe('an email address', () => {
     }
   });
 
-  it(`is refused in ${REFUSED.length} forms`, async () => {
+  it(`Validation and creation reject all ${REFUSED.length} invalid sample addresses`, async () => {
     for (const address of REFUSED) {
       assert.equal(await judge(address), 'INVALID', JSON.stringify(address));
       const answer = await house.as('ann')('POST', '/user/emails', { emails: [address] });
@@ -80,7 +80,7 @@ describe('an email address', () => {
     ],
   ];
   for (const [env, good, bad] of lists) {
-    it(`is of a domain that ${JSON.stringify(env)} allows`, async () => {
+    it(`The domains of email addresses are restricted by ${Object.keys(env).join(' and ')}`, async () => {
       const strict = await openTestHouse({ env });
       const ask = async (email: string) =>
         (await strict.as('ann')('POST', `/user/validate/email?email=${email}`)).body.Status;

@@ -27,7 +27,7 @@ class Browser {
   }
 }
 
-describe('a browser', () => {
+describe('Browser sessions', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -44,7 +44,7 @@ describe('a browser', () => {
     return browser;
   };
 
-  it('signs in, reads, changes something with its CSRF token, signs out, and is a stranger again', async () => {
+  it('A browser session requires its CSRF token for writes and ends at sign-out', async () => {
     const browser = await signIn('ann');
     assert.deepEqual([...browser.jar.keys()].sort(), ['_csrf', 'atrium_session']);
     const kept = new Map(browser.jar);
@@ -75,13 +75,13 @@ describe('a browser', () => {
     assert.equal(((await ended.json()) as { message: string }).message, 'invalid username, password or token');
   });
 
-  it('is one of several: signing out in one leaves the others signed in', async () => {
+  it('Signing out of one browser session leaves the other sessions of the user signed in', async () => {
     const [one, other] = [await signIn('bob'), await signIn('bob')];
     await one.send('GET', '/user/signout');
     assert.equal((await other.send('GET', '/user')).status, 200);
   });
 
-  it('cannot use the CSRF token of another session', async () => {
+  it('A write with the CSRF token of another session is rejected with 403', async () => {
     const [one, other] = [await signIn('cat'), await signIn('cat')];
     const csrf = other.jar.get('_csrf') ?? '';
     const answer = await one.send('PUT', '/user/following/ann', undefined, { 'X-Csrf-Token': csrf });
@@ -90,7 +90,7 @@ describe('a browser', () => {
 });
 
 /** Four ways of not being let in; each has its own status and its own words. */
-describe('a credential that is no good', () => {
+describe('Invalid credentials', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -107,7 +107,7 @@ describe('a credential that is no good', () => {
     message: string,
     headers: () => Promise<Record<string, string>>,
   ][] = [
-    ['none', 401, 'token is required', async () => ({})],
+    ['no credential', 401, 'token is required', async () => ({})],
     [
       'an expired token',
       401,
@@ -115,7 +115,7 @@ describe('a credential that is no good', () => {
       async () => ({ Authorization: `token ${await token(['all'], new Date(Date.now() - 1))}` }),
     ],
     [
-      'a signed-out cookie',
+      'the cookie of a closed session',
       401,
       'invalid username, password or token',
       async () => {
@@ -126,14 +126,14 @@ describe('a credential that is no good', () => {
       },
     ],
     [
-      'a token without the scope',
+      'a token without the required scope',
       403,
       'token does not have at least one of required scope(s), required=[read:user], token scope=write:authz',
       async () => ({ Authorization: `token ${await token(['write:authz'])}` }),
     ],
   ];
   for (const [what, status, message, headers] of table) {
-    it(`${what}: ${status} everywhere in the group`, async () => {
+    it(`Requests under /user with ${what} are answered with ${status}`, async () => {
       const shown = await headers();
       for (const path of ['/user', '/user/emails', '/user/followers', '/user/teams', '/user/clusters?all=true']) {
         const answer = await house.as()('GET', path, undefined, shown);

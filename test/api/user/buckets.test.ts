@@ -19,7 +19,7 @@ const UID = '0b7e8d1c-7a41-4f2b-9a5b-7a6f6f0c2d11';
 const SECRET = 'canary-bucket-secret-9f2';
 const CLUSTER = { cluster_uid: UID };
 
-describe('buckets', () => {
+describe('Buckets', () => {
   let house: TestHouse;
   let strict: TestHouse;
   let ann: Call;
@@ -82,7 +82,7 @@ describe('buckets', () => {
     await strict.close();
   });
 
-  it('of S3 and what is compatible with it', async () => {
+  it('Buckets of S3 and S3-compatible services are listed', async () => {
     for (const cloud of ['aws', 's3', 'S3', 'AWS']) {
       assert.deepEqual((await list(cloud, 's3')).body, { names: ['alpha', 'beta'] });
     }
@@ -95,7 +95,7 @@ describe('buckets', () => {
     }
   });
 
-  it('of S3 in pages, to the end, and at most 10,000', async () => {
+  it('S3 buckets are listed across all pages, up to 10,000', async () => {
     const names = (await list('aws', 'paged')).body.names;
     assert.equal(names.length, 2500);
     assert.equal(new Set(names).size, 2500);
@@ -103,7 +103,7 @@ describe('buckets', () => {
     assert.equal((await list('aws', 'huge')).body.names.length, 10_000);
   });
 
-  it('of Azure, in pages', async () => {
+  it('Azure containers are listed across all pages', async () => {
     const url = servers.azurite?.url ?? '';
     const client = new BlobServiceClient(url, new StorageSharedKeyCredential(AZURE.account, AZURE.key));
     const expected = Array.from({ length: 1020 }, (_, at) => `box-${String(at).padStart(4, '0')}`);
@@ -115,12 +115,12 @@ describe('buckets', () => {
     }
   });
 
-  it('of Google, in pages, and of the project that is asked for', async () => {
+  it('Google Cloud Storage buckets are listed across all pages, for the requested project', async () => {
     for (const cloud of ['gcp', 'gcs', 'gce']) assert.equal((await list(cloud, 'google')).body.names.length, 2500);
     refused(await list('gcp', 'google', { cloudC_project: 'other' }), /no project other/);
   });
 
-  it('takes its options from the query, the body of a GET, or both: the body wins', async () => {
+  it('Bucket options come from the query or the body, even of a GET, and the body takes precedence', async () => {
     const query = `/user/clouds/aws/buckets?cluster_uid=${UID}&credential=s3`;
     assert.deepEqual((await ann('GET', query)).body, { names: ['alpha', 'beta'] });
     assert.deepEqual((await ann('POST', query)).body, { names: ['alpha', 'beta'] });
@@ -135,7 +135,7 @@ describe('buckets', () => {
     assert.deepEqual((await ann('POST', query, empty)).body, { names: ['alpha', 'beta'] });
   });
 
-  it('refuses what it cannot know', async () => {
+  it('Bucket requests with missing, invalid or unknown options are rejected with a specific message', async () => {
     const post = (cloud: string, body: unknown) => ann('POST', `/user/clouds/${cloud}/buckets`, body);
     const rows: readonly (readonly [cloud: string, body: unknown, status: number, words: RegExp])[] = [
       ['nowhere', {}, 400, /unknown cloud: "nowhere"/],
@@ -162,7 +162,7 @@ describe('buckets', () => {
     assert.equal((await list('aws', 's3', {}, house.as())).status, 401);
   });
 
-  it('passes on the words of a cloud that refuses, and no secret', async () => {
+  it('An error from a cloud service is passed on with 502 and without secrets', async () => {
     await keep(s3('bad-s3', servers.s3?.url ?? '', { accessKeyID: 'nobody', secretAccessKey: SECRET }));
     await keep(azure('bad-azure', servers.azurite?.url ?? '', { key: Buffer.from(SECRET).toString('base64') }));
     await keep(google('bad-google', servers.google?.url ?? '', { private_key: foreignKey() }));
@@ -181,7 +181,7 @@ describe('buckets', () => {
     assert.doesNotMatch(house.logged(), /PRIVATE KEY|SharedKey|Bearer/);
   });
 
-  it('says what is wrong with a service that is away, or is none', async () => {
+  it('An unreachable service, or one that speaks another protocol, is reported with 502 and the reason', async () => {
     const nobody = 'http://127.0.0.1:1';
     await keep(s3('s3-away', nobody));
     await keep(azure('azure-away', nobody));
@@ -206,7 +206,7 @@ describe('buckets', () => {
     }
   });
 
-  it('follows no redirect', async () => {
+  it('Redirects from a cloud service are not followed', async () => {
     const target = await serve((_request, response) => void response.end('{}'));
     const away = await serve((_request, response) => void response.writeHead(302, { Location: target.url }).end());
     await keep(s3('s3-away-2', away.url));
@@ -222,7 +222,7 @@ describe('buckets', () => {
     assert.equal(target.asked(), 0);
   });
 
-  it('gives up on a slow service within ten seconds, and at once when the caller leaves', async () => {
+  it('Bucket requests time out within ten seconds and are canceled when the caller disconnects', async () => {
     let left: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => {
       left = resolve;
@@ -251,7 +251,7 @@ describe('buckets', () => {
     assert.ok(performance.now() - began < 10_000 + 2000);
   });
 
-  it('calls no private address unless it is allowed to', async () => {
+  it('Private and reserved addresses are never contacted without BUCKET_ALLOWED_NETWORKS', async () => {
     const bob = strict.as('bob');
     const victim: CloudServer = await serve((_request, response) => void response.end('{}'));
     const port = new URL(victim.url).port;

@@ -22,7 +22,7 @@ const CALLS: readonly (readonly [who: string, path: string])[] = [
 ];
 
 /** Every secret that the bus has, and every place where it must not be. On PGlite, whose files we can read. */
-describe('secrets of the bus', () => {
+describe('Bus secrets', () => {
   let house: TestHouse;
   let nats: TestNats;
   let dataDir = '';
@@ -88,7 +88,7 @@ describe('secrets of the bus', () => {
     for (const [name, secret] of secrets) assert.ok(!bytes.includes(secret), `${name.slice(0, 24)} is in ${place}`);
   }
 
-  it('are known to this test', () => {
+  it('The search for bus secrets covers every kind of secret', () => {
     const names = [...secrets.keys()];
     for (const start of ['SO', 'SA', 'SU', 'raw operator', 'raw bus user', 'signature of']) {
       assert.ok(
@@ -98,28 +98,28 @@ describe('secrets of the bus', () => {
     }
   });
 
-  it('are not in the logs', () => {
+  it('Bus secrets do not appear in the logs', () => {
     assert.ok(house.logged().length > 1000);
     assertAbsent('the log', Buffer.from(house.logged()));
   });
 
-  it('are not in the metrics', () => {
+  it('Bus secrets do not appear in the metrics', () => {
     assert.match(metrics, /http_server_request_duration_seconds/);
     assertAbsent('the metrics', Buffer.from(metrics));
   });
 
-  it('are not in refusals', () => {
+  it('Bus secrets appear in no response other than issued credentials', () => {
     assert.ok(refusals.length > 5);
     assertAbsent('a refusal', Buffer.from(refusals.join()));
   });
 
-  it('are not in the audit log', async () => {
+  it('Bus secrets do not appear in the audit log', async () => {
     const rows = await house.house.db.query(sql('test.auditText', 'select audit::text as line from audit'));
     assert.ok(rows.length > 0);
     assertAbsent('the audit log', Buffer.from(JSON.stringify(rows)));
   });
 
-  it('are not in the files of the database, nor in those of the bus', async () => {
+  it('Bus secrets do not appear in the files of the database or of the NATS server', async () => {
     await house.close();
     const files = [dataDir, nats.folder].flatMap((folder) =>
       readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -12,7 +12,7 @@ import { newPlace } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 /** No bus is running here: credentials are issued without one. */
-describe('bus credentials', () => {
+describe('Bus credentials', () => {
   let house: TestHouse;
   let env: Record<string, string> = { BUS_URL: 'nats://127.0.0.1:1', BUS_WS_URL: 'ws://127.0.0.1:2' };
   const uid = (name: string) => house.world.clusters[name]?.uid ?? '';
@@ -26,7 +26,7 @@ describe('bus credentials', () => {
   });
   after(() => house.close());
 
-  it('are a .creds file of NATS and the places to connect to, TCP first', async () => {
+  it('Bus credentials are a NATS .creds file with the bus endpoints, TCP first', async () => {
     const { status, body } = await own('ann');
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body), ['busEndpoints', 'credentials']);
@@ -37,14 +37,14 @@ describe('bus credentials', () => {
     assert.equal(uc.name, 'ann');
   });
 
-  it('name no websocket address when there is none', async () => {
+  it('Bus credentials list no WebSocket endpoint when none is configured', async () => {
     const other = await openTestHouse();
     const { body } = await other.as('ann')('GET', '/user/bus/credentials');
     assert.deepEqual(body.busEndpoints, ['nats://127.0.0.1:4222']);
     await other.close();
   });
 
-  it('end within the hour, and are fresh each time for the same user', async () => {
+  it('Bus credentials expire after one hour and are reissued for the same NATS user', async () => {
     const now = Math.floor(Date.now() / 1000);
     const [first, second] = [claimsOf(fileOf((await own('bob')).body)), claimsOf(fileOf((await own('bob')).body))];
     assert.equal(first.user, second.user);
@@ -53,12 +53,12 @@ describe('bus credentials', () => {
     assert.equal(exp - iat, 3600);
   });
 
-  it('are the same for one person however many ask at once', async () => {
+  it('Concurrent requests by one person return bus credentials for the same NATS user', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => own('cat')));
     assert.equal(new Set(answers.map(({ body }) => claimsOf(fileOf(body)).user)).size, 1);
   });
 
-  it('allow what is their own, and of clusters what authorization allows: view, connect, edit', async () => {
+  it("Bus permissions cover the user's own subjects and the clusters that authorization allows", async () => {
     const allowed = async (name: string) => {
       const { publish, subscribe } = claimsOf(fileOf((await own(name)).body));
       return { pub: publish.sort(), sub: subscribe.sort() };
@@ -83,7 +83,7 @@ describe('bus credentials', () => {
     assert.deepEqual(await allowed('root'), { pub: self('root'), sub: [...inbox('root'), ...self('root')].sort() });
   });
 
-  it('follow a change of rights at once', async () => {
+  it('Newly issued bus credentials reflect a change of rights immediately', async () => {
     const before = claimsOf(fileOf((await own('cat')).body));
     assert.ok(JSON.stringify(before).includes(uid('prod')));
     await house.house.organizations.removeMember(house.world.orgs.acme?.teams.Viewers ?? 0n, id('cat'));
@@ -91,7 +91,7 @@ describe('bus credentials', () => {
     assert.ok(!JSON.stringify(gone).includes(uid('prod')));
   });
 
-  it('outlive a rotation of all keys of the vault, old keys dropped', async () => {
+  it('Bus keys survive a full vault key rotation with the old keys removed', async () => {
     const before = claimsOf(fileOf((await own('ann')).body));
     const configuration = await house.house.bus.serverConfig();
     const later = () => new Date(Date.now() + 7_200_000);
@@ -106,7 +106,7 @@ describe('bus credentials', () => {
     await other.close();
   });
 
-  it('hold nothing of a cluster whose UID could be read as a wildcard', async () => {
+  it('Clusters whose UID could act as a wildcard are left out of bus permissions', async () => {
     for (const wild of ['*', '>', 'a.>', 'x y', '']) {
       await house.house.resources.createCluster({ ownerId: id('bob'), name: `wild${wild.length}${wild}`, uid: wild });
     }
@@ -117,7 +117,7 @@ describe('bus credentials', () => {
   });
 });
 
-describe('bus credentials for site administrators', () => {
+describe('Bus credentials for site administrators', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -126,7 +126,7 @@ describe('bus credentials for site administrators', () => {
 
   const WHOLE = ['busEndpoints', 'account', 'user', 'jwt', 'seed', 'credentials'];
 
-  it('admin_credentials are of the administrative account, one user for each administrator', async () => {
+  it('admin_credentials belong to the administrative account, with a NATS user of their own', async () => {
     const { status, body } = await house.as('root')('GET', '/user/bus/admin_credentials');
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body), WHOLE);
@@ -140,7 +140,7 @@ describe('bus credentials for site administrators', () => {
     assert.notEqual(other.user, body.user);
   });
 
-  it('user_credentials are of the user named, created when missing, letter case ignored; else of the caller', async () => {
+  it('user_credentials are issued for the named user, in any letter case, and for the caller by default', async () => {
     const ask = async (query: string) => await house.as('root')('GET', `/user/bus/user_credentials${query}`);
     const ann = await ask('?user=ANN');
     assert.equal(ann.status, 200);
@@ -155,7 +155,7 @@ describe('bus credentials for site administrators', () => {
     }
   });
 
-  it('leave a trace of who took whose, and no secret in it', async () => {
+  it('The audit log records who obtained whose bus credentials, without secrets', async () => {
     const { body } = await house.as('root')('GET', '/user/bus/user_credentials?user=dan');
     const rows = await house.house.db.query<{ actor_name: string; after: { user: string } }>(
       sql('test.audit', `select actor_name, after from audit where action = 'bus_user.issue' order by id desc limit 1`),
@@ -198,14 +198,14 @@ describe('bus credentials for site administrators', () => {
     ],
   ];
   for (const [who, path, status, message] of REFUSED) {
-    it(`refuse ${who ?? 'nobody'} ${path.slice(0, 60)}: ${status}`, async () => {
+    it(`GET /user/bus/${path.slice(0, 60)} is answered with ${status} for ${who ?? 'an anonymous caller'}`, async () => {
       const answer = await house.as(who)('GET', `/user/bus/${path}`);
       assert.equal(answer.status, status, answer.text);
       assert.match(answer.body.message, message);
     });
   }
 
-  it('need a token with the right scope', async () => {
+  it('A token with only read:user can read bus credentials but not admin_credentials', async () => {
     const { text } = await house.house.tokens.issue({
       accountId: house.world.users.root?.id ?? 0n,
       name: 'narrow',

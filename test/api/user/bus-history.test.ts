@@ -12,7 +12,7 @@ interface Item {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
-describe('cluster resource history', () => {
+describe('Cluster resource history', () => {
   let bus: TestBus;
   const uid = (name: string) => bus.world.clusters[name]?.uid ?? '';
   const ask = async (query: string) => await bus.as('root')('GET', `/user/bus/cluster-resource-history?${query}`);
@@ -42,7 +42,7 @@ describe('cluster resource history', () => {
   });
   after(() => bus.close());
 
-  it('has an item for each resource, with its values from the oldest to the newest', async () => {
+  it('Cluster resource history has one item per resource, with its values oldest first', async () => {
     const { status, body } = await ask(`cluster=${uid('prod')}`);
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body), ['items']);
@@ -63,7 +63,7 @@ describe('cluster resource history', () => {
     assert.match(web?.values[0]?.timestamp ?? '', MOMENT);
   });
 
-  it('is filtered by group, resource and id', async () => {
+  it('Cluster resource history can be filtered by group, resource and id', async () => {
     const found = async (query: string) => keys((await ask(`cluster=${uid('prod')}&${query}`)).body.items);
     assert.deepEqual(await found('group=kubedb.com'), ['kubedb.com/postgreses/db-1', 'kubedb.com/redises/cache']);
     assert.deepEqual(await found('group='), ['core/pods/p.1']);
@@ -80,12 +80,12 @@ describe('cluster resource history', () => {
     }
   });
 
-  it('is of that cluster alone, and empty for one that nobody has heard of', async () => {
+  it('Cluster resource history covers only the requested cluster and is empty for an unknown one', async () => {
     assert.deepEqual(keys((await ask(`cluster=${uid('staging')}`)).body.items), ['apps/deployments/web']);
     assert.deepEqual((await ask('cluster=00000000-0000-0000-0000-000000000000')).body, { items: [] });
   });
 
-  it('is told since a moment', async () => {
+  it('Cluster resource history can be limited to a start time', async () => {
     const found = async (since: string) => keys((await ask(`cluster=${uid('prod')}&since=${since}`)).body.items);
     assert.equal((await found('2026-01-01T00:00:00Z')).length, 4);
     assert.equal((await found('2026-01-01T00:00:00%2B02:00')).length, 4);
@@ -93,7 +93,7 @@ describe('cluster resource history', () => {
     assert.equal((await found(new Date(Date.now() + 60_000).toISOString())).length, 0);
   });
 
-  it('is read page by page', async () => {
+  it('Cluster resource history can be read page by page', async () => {
     const seen: string[] = [];
     let cursor = '';
     for (let pages = 0; pages < 10; pages++) {
@@ -106,7 +106,7 @@ describe('cluster resource history', () => {
     assert.deepEqual(seen, keys((await ask(`cluster=${uid('prod')}`)).body.items));
   });
 
-  it('answers with 1,000 items at most, and goes on where it stopped', { timeout: 60_000 }, async () => {
+  it('Resource history returns at most 1,000 items and continues at the cursor', { timeout: 60_000 }, async () => {
     const eve = await bus.connect('eve');
     const count = 2500;
     for (let number = 0; number < count; number++) {
@@ -128,13 +128,13 @@ describe('cluster resource history', () => {
     assert.equal(seen.size, count);
   });
 
-  it('takes an unreadable limit for none', async () => {
+  it('An invalid limit for cluster resource history is ignored', async () => {
     for (const limit of ['', '0', '-3', 'many', '1e3']) {
       assert.equal((await ask(`cluster=${uid('prod')}&limit=${limit}`)).body.items.length, 4, limit);
     }
   });
 
-  it('cannot be reported by those who may not edit the cluster', async () => {
+  it('Users who may not edit a cluster cannot report history for it', async () => {
     const dan = await bus.connect('dan');
     dan.publish(`history.${uid('prod')}.apps.deployments.forged`, report('v666'));
     await dan.flush();
@@ -142,7 +142,7 @@ describe('cluster resource history', () => {
     assert.ok(!keys((await ask(`cluster=${uid('prod')}`)).body.items).includes('apps/deployments/forged'));
   });
 
-  it('keeps the last 64 reports on a resource', async () => {
+  it('Cluster resource history keeps the last 64 reports per resource', async () => {
     const ann = await bus.connect('ann');
     for (let number = 0; number < 100; number++) {
       ann.publish(`history.${uid('laptop')}.apps.deployments.busy`, report(`v${number}`));
@@ -154,7 +154,7 @@ describe('cluster resource history', () => {
     assert.equal((await last())?.length, 64);
   });
 
-  it('is unavailable within two seconds when the bus dies, and heals by itself', { timeout: 60_000 }, async () => {
+  it('Resource history answers 503 within 2 s while the bus is down, then recovers', { timeout: 60_000 }, async () => {
     await bus.nats.kill();
     for (let round = 0; round < 5; round++) {
       const began = performance.now();
@@ -170,7 +170,7 @@ describe('cluster resource history', () => {
   });
 });
 
-describe('cluster resource history without a bus', () => {
+describe('Cluster resource history without a bus', () => {
   let house: TestHouse;
   const ask = async () => {
     const began = performance.now();
@@ -180,7 +180,7 @@ describe('cluster resource history without a bus', () => {
   };
   after(() => house.close());
 
-  it('is unavailable at once, and there when the bus is started for the first time', { timeout: 60_000 }, async () => {
+  it('Resource history answers 503 until the bus is started for the first time', { timeout: 60_000 }, async () => {
     const nats = await newNats();
     house = await openTestHouse({ env: nats.env });
     const { status, headers } = await ask();
@@ -191,7 +191,7 @@ describe('cluster resource history without a bus', () => {
     await nats.kill();
   });
 
-  it('is unavailable too when the bus belongs to somebody else', async () => {
+  it('Cluster resource history answers 503 when the bus belongs to another deployment', async () => {
     const other = await openTestBus();
     const stranger = await openTestHouse({ env: other.nats.env });
     const answer = await stranger.as('root')('GET', '/user/bus/cluster-resource-history?cluster=x');

@@ -9,7 +9,7 @@ import { onServer } from '../../support/postgres.ts';
 
 const EVERYTHING = { publish: ['>'], subscribe: ['>'] };
 
-describe('a NATS server with the printed configuration', () => {
+describe('NATS server with the generated configuration', () => {
   let bus: TestBus;
   const uid = (name: string) => bus.world.clusters[name]?.uid ?? '';
   const id = (name: string) => bus.world.users[name]?.id ?? 0n;
@@ -20,7 +20,7 @@ describe('a NATS server with the printed configuration', () => {
   });
   after(() => bus.close());
 
-  it('is configured without a single seed', async () => {
+  it('The NATS server configuration contains no seed', async () => {
     const configuration = await bus.house.bus.serverConfig();
     assert.doesNotMatch(configuration, /\bS[AOUNC][A-Z2-7]{56}\b/);
     for (const part of [
@@ -35,7 +35,7 @@ describe('a NATS server with the printed configuration', () => {
     }
   });
 
-  it('lets people in with the file that they were given, over TCP and websocket', async () => {
+  it('Users can connect to NATS with their credentials over TCP and WebSocket', async () => {
     const credentials = await bus.credentials('ann');
     for (const websocket of [false, true]) {
       const connection = await bus.nats.connect(credentials, { websocket, inboxPrefix: inboxOf(bus, 'ann') });
@@ -46,7 +46,7 @@ describe('a NATS server with the printed configuration', () => {
     }
   });
 
-  it('carries messages between people who may view the same cluster', async () => {
+  it('Messages pass between users who may view the same cluster', async () => {
     const [ann, dan] = [await bus.connect('ann'), await bus.connect('dan')];
     const heard = once(dan, `cluster.${uid('prod')}.>`);
     await dan.flush();
@@ -55,7 +55,7 @@ describe('a NATS server with the printed configuration', () => {
     await Promise.all([ann.close(), dan.close()]);
   });
 
-  it('lets people ask each other, and answer where they are asked', async () => {
+  it('Request and reply work between users who may view the same cluster', async () => {
     const [ann, dan] = [await bus.connect('ann'), await bus.connect('dan')];
     dan.subscribe(`cluster.${uid('prod')}.ping`, { callback: (_error, message) => void message.respond('pong') });
     await dan.flush();
@@ -64,7 +64,7 @@ describe('a NATS server with the printed configuration', () => {
     await Promise.all([ann.close(), dan.close()]);
   });
 
-  it('refuses everything else', async () => {
+  it('Users can publish and subscribe only on permitted subjects', async () => {
     const dan = await bus.connect('dan');
     const [mine, foreign] = [uid('prod'), uid('globex')];
     const HEAR: readonly (readonly [string, boolean])[] = [
@@ -102,7 +102,7 @@ describe('a NATS server with the printed configuration', () => {
     await dan.close();
   });
 
-  it('lets administrators hear everybody, and speak to them', async () => {
+  it('Administrators can receive the messages of every user and send messages to them', async () => {
     const [root, ann] = [await bus.nats.connect(await admin()), await bus.connect('ann')];
     const heard = once(root, `user.${id('ann')}.>`);
     await root.flush();
@@ -116,13 +116,13 @@ describe('a NATS server with the printed configuration', () => {
     await Promise.all([root.close(), ann.close()]);
   });
 
-  it('keeps the system account even from administrators', async () => {
+  it('The NATS system account is inaccessible even to administrators', async () => {
     const root = await bus.nats.connect(await admin());
     await assert.rejects(root.request('$SYS.REQ.SERVER.PING', '', { timeout: 500 }));
     await root.close();
   });
 
-  it('refuses forged, foreign and expired credentials', async () => {
+  it('Forged, mismatched and expired NATS credentials are rejected', async () => {
     const file = await bus.credentials('ann');
     const { iss, user: key } = claimsOf(file);
     const seed = /SU[A-Z2-7]{56}/.exec(file)?.[0] ?? '';
@@ -150,7 +150,7 @@ describe('a NATS server with the printed configuration', () => {
     await assert.rejects(bus.nats.connect(past.file), /authorization|authentication/i);
   });
 
-  it('ends a connection when its credentials expire', async () => {
+  it('A NATS connection ends when its credentials expire', async () => {
     const almost = await bus.house.bus.issuer.issue(
       'application',
       { id: id('ann'), name: 'ann', ...EVERYTHING },
@@ -160,7 +160,7 @@ describe('a NATS server with the printed configuration', () => {
     assert.match(String(await connection.closed()), /expired/i);
   });
 
-  it('accepts the credentials of somebody with very many clusters', async () => {
+  it('NATS credentials for 4,000 clusters are accepted', async () => {
     const many = Array.from({ length: 4000 }, () => `cluster.${crypto.randomUUID()}.>`);
     const issued = await bus.house.bus.issuer.issue(
       'application',
@@ -173,7 +173,7 @@ describe('a NATS server with the printed configuration', () => {
   });
 });
 
-describe('revocation', () => {
+describe('Revocation of bus credentials', () => {
   let bus: TestBus;
   const id = (name: string) => bus.world.users[name]?.id ?? 0n;
 
@@ -192,7 +192,7 @@ describe('revocation', () => {
     }
   };
 
-  it('ends what a deactivated user has open, and refuses their file; others stay', async () => {
+  it('Deactivating a user revokes their NATS connection and credentials but not those of others', async () => {
     const credentials = await bus.credentials('bob');
     const [bob, ann] = [await bus.nats.connect(credentials), await bus.connect('ann')];
     await bus.house.people.setActive(id('bob'), false);
@@ -203,7 +203,7 @@ describe('revocation', () => {
     assert.equal((await bus.as('bob')('GET', '/user/bus/credentials')).status, 403);
   });
 
-  it('stays when the bus restarts, though the configuration knows nothing of it', async () => {
+  it('A revocation survives a restart of the bus', async () => {
     const credentials = await bus.credentials('cat');
     await bus.house.people.setActive(id('cat'), false);
     await until(() => refused(credentials));
@@ -212,7 +212,7 @@ describe('revocation', () => {
     assert.equal(await refused(credentials), true);
   });
 
-  it('is told when the bus comes back, if it was away', async () => {
+  it('A revocation made while the bus is down is applied when the bus returns', async () => {
     const credentials = await bus.credentials('dan');
     await bus.nats.kill();
     await bus.house.people.setActive(id('dan'), false);
@@ -220,7 +220,7 @@ describe('revocation', () => {
     await until(() => refused(credentials), 20_000);
   });
 
-  it('ends with a new key when the user is activated again; the old one stays refused', async () => {
+  it('A reactivated user gets a new key, and the old bus credentials remain rejected', async () => {
     const old = await bus.credentials('eve');
     await bus.house.people.setActive(id('eve'), false);
     await until(() => refused(old));
@@ -231,7 +231,7 @@ describe('revocation', () => {
     assert.equal(await refused(old), true);
   });
 
-  it('takes back what allows more than its owner may do by now, and nothing else', async () => {
+  it('Bus credentials that exceed the current rights of their owner are revoked, and no others', async () => {
     const teams = bus.world.orgs.acme?.teams ?? {};
     const fan = bus.world.users.fan05?.id ?? 0n;
     const of = async (name: string) =>
@@ -255,7 +255,7 @@ describe('revocation', () => {
     assert.equal(await refused(ann), false);
   });
 
-  it('follows from any write: prohibited from signing in, no administrator any more, deleted', async () => {
+  it('Direct database writes that prohibit, delete or demote an account revoke its bus credentials', async () => {
     const write = async (text: string) => void (await onServer(bus.databaseUrl, text));
     const admin = fileOf((await bus.as('root')('GET', '/user/bus/admin_credentials')).body);
     const ann = await bus.credentials('ann');

@@ -48,8 +48,8 @@ function filesUnder(folder: string): string[] {
 }
 
 for (const driver of DRIVERS) {
-  describe(`secrets on ${driver}`, () => {
-    it('are in no log, metric, audit row, refusal or file', async () => {
+  describe(`Secrets on ${driver}`, () => {
+    it(`Secrets appear in no log, metric, table, error response or database file on ${driver}`, async () => {
       const secrets = Object.fromEntries(
         ['created', 'changed', 'refused', 'deep', 'broken', 'taken', 'unknown', 'cloud', 'google', 'kept'].map(
           (name) => [name, canary(name)],

@@ -5,7 +5,7 @@ import { DRIVERS } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 for (const driver of DRIVERS) {
-  describe(`clusters of the caller, on ${driver}`, () => {
+  describe(`Clusters of the caller on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -20,7 +20,7 @@ for (const driver of DRIVERS) {
     const names = async (name: string, query = '?all=true') =>
       (await clusters(name, query)).map((one: { name: string }) => one.name);
 
-    it('have every key, each of its own type', async () => {
+    it(`A listed cluster has every field with the correct type on ${driver}`, async () => {
       const [laptop, ...others] = await clusters('ann');
       assert.deepEqual(others, []);
       const { uid, id } = house.world.clusters.laptop ?? assert.fail();
@@ -58,7 +58,7 @@ for (const driver of DRIVERS) {
       assert.ok(phases.includes(rest.status.response.phase));
     });
 
-    it('are their own unless all=true says otherwise', async () => {
+    it(`Only clusters owned by the caller are listed without all=true on ${driver}`, async () => {
       for (const query of ['', '?all=', '?all=false', '?all=1', '?all=TRUE']) {
         assert.deepEqual(await names('ann', query), ['laptop'], query);
         assert.deepEqual(await names('bob', query), [], query);
@@ -66,7 +66,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('bob')('GET', '/user/clusters')).text, '[]');
     });
 
-    it('are with all=true those that authorization lets them view, in all their organizations', async () => {
+    it(`all=true lists the clusters that the caller may view in all organizations on ${driver}`, async () => {
       assert.deepEqual(await names('ann'), ['prod', 'staging', 'laptop']);
       for (const name of ['bob', 'cat', 'dan']) assert.deepEqual(await names(name), ['prod', 'staging'], name);
       assert.deepEqual(await names('eve'), ['globex']);
@@ -74,7 +74,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await names('root'), ['prod', 'staging', 'globex']);
     });
 
-    it('agree with allowed-permissions, cluster by cluster', async () => {
+    it(`The listed clusters agree with allowed-permissions on ${driver}`, async () => {
       for (const name of ['ann', 'bob', 'cat', 'dan', 'eve', 'root']) {
         const seen = new Set(await names(name));
         for (const [cluster, { id, org }] of Object.entries(house.world.clusters)) {
@@ -85,7 +85,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('are gone at once when the role that showed them is, and back with it', async () => {
+    it(`Revoking or restoring a role changes the listed clusters immediately on ${driver}`, async () => {
       const { roles, teams } = house.world.orgs.acme ?? assert.fail();
       const path = `/authz/roles/${roles['cluster-operator']}?org=acme`;
       const { body: role } = await house.as('ann')('GET', path);
@@ -97,7 +97,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await names('dan'), ['prod', 'staging']);
     });
 
-    it('are there the moment they are made', async () => {
+    it(`A new cluster is listed immediately for members of its organization on ${driver}`, async () => {
       await house.house.resources.createCluster({
         ownerId: house.world.orgs.acme?.id ?? 0n,
         name: 'new',
@@ -109,7 +109,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('the age of a cluster', () => {
+describe('Cluster age', () => {
   const [minute, hour, day] = [60, 3600, 86_400];
   const table: readonly [seconds: number, age: string][] = [
     [-5, '0s'],
@@ -130,7 +130,7 @@ describe('the age of a cluster', () => {
     [3650 * day, '10y'],
   ];
   for (const [seconds, age] of table) {
-    it(`${seconds} s is ${age}`, () => {
+    it(`A cluster age of ${seconds} s is shown as ${age}`, () => {
       const now = new Date('2030-01-01T00:00:00Z');
       assert.equal(ageOf(new Date(now.getTime() - seconds * 1000), now), age);
     });

@@ -9,7 +9,7 @@ import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
 
-describe('an address that has to be confirmed', () => {
+describe('Email confirmation', () => {
   let smtp: SmtpServer;
   let house: TestHouse;
   before(async () => {
@@ -34,7 +34,7 @@ describe('an address that has to be confirmed', () => {
     return LINK.exec(letter.text.replaceAll('=\n', '').replaceAll('=3D', '='))?.[1] ?? assert.fail(letter.text);
   };
 
-  it('gets a letter of its own by SMTP, from the sender that is set, and is not verified yet', async () => {
+  it('Each new address is unverified and receives a confirmation email from the configured sender', async () => {
     const addresses = ['bob.one@example.org', "o'bob+two@example.org"];
     const added = await house.as('bob')('POST', '/user/emails', { emails: addresses });
     assert.deepEqual(
@@ -51,7 +51,7 @@ describe('an address that has to be confirmed', () => {
     }
   });
 
-  it('is verified by the link, without a credential, and once more does no harm', async () => {
+  it('A confirmation link verifies the address without a credential and can be opened twice', async () => {
     const path = await add('bob.link@example.org');
     assert.equal(await isVerified('bob.link@example.org'), false);
     for (let time = 0; time < 2; time++) {
@@ -61,7 +61,7 @@ describe('an address that has to be confirmed', () => {
     }
   });
 
-  it('is not verified by a link that was changed in any place', async () => {
+  it('A tampered confirmation link does not verify the address', async () => {
     const path = await add('bob.forged@example.org');
     const key = path.slice(path.indexOf('=') + 1);
     const change = (place: number) => `${key.slice(0, place)}${key[place] === 'A' ? 'B' : 'A'}${key.slice(place + 1)}`;
@@ -85,7 +85,7 @@ describe('an address that has to be confirmed', () => {
     assert.equal(await isVerified('bob.forged@example.org'), false);
   });
 
-  it('is not verified by a link to an address that was removed, even if somebody has it again', async () => {
+  it('A confirmation link is invalid after its address is removed, even if another user adds the address', async () => {
     const path = await add('bob.moved@example.org');
     await house.as('bob')('DELETE', '/user/emails', { emails: ['bob.moved@example.org'] });
     assert.equal((await house.call('GET', path)).status, 404);
@@ -94,7 +94,7 @@ describe('an address that has to be confirmed', () => {
     assert.deepEqual([refused.status, refused.body.message], [404, 'this link is not valid, or no longer']);
   });
 
-  it('cannot be signed in with before it is confirmed', async () => {
+  it('An unconfirmed address cannot be used to sign in', async () => {
     const path = await add('bob.login@example.org');
     const signIn = () =>
       house.as()('POST', '/user/signin', {
@@ -106,7 +106,7 @@ describe('an address that has to be confirmed', () => {
     assert.equal((await signIn()).status, 200);
   });
 
-  it('has a link that is good for a day', () => {
+  it('A confirmation link is valid for one day', () => {
     const links = createConfirmationLinks(createSignedTexts(Buffer.alloc(32)), () => 'http://x');
     const now = new Date();
     const text = links.make({ id: 7n, address: 'a@x.org' }, now).split('key=')[1] ?? '';
@@ -117,7 +117,7 @@ describe('an address that has to be confirmed', () => {
     assert.equal(other.read(text, now), undefined);
   });
 
-  it('is kept when the mail server refuses the letter, and the operator reads why', async () => {
+  it('An address is kept, and the error logged, when the mail server rejects its confirmation email', async () => {
     const grim = await startSmtp('refuse');
     const home = await openTestHouse({ env: { EMAIL_CONFIRMATION: 'true', SMTP_URL: grim.url } });
     const answer = await home.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
@@ -128,7 +128,7 @@ describe('an address that has to be confirmed', () => {
   });
 });
 
-it('a mail server that says nothing is given up within seconds', async () => {
+it('Sending email times out within seconds when the mail server does not respond', async () => {
   const mute = await startSmtp('silent');
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => void lines.push(line) });
@@ -140,7 +140,7 @@ it('a mail server that says nothing is given up within seconds', async () => {
   await mute.close();
 });
 
-describe('without a mail server', () => {
+describe('Email without a mail server', () => {
   const letter = { to: 'a@x.org', subject: 'hello', text: 'the link' };
   const logged = async (mode: 'dev' | 'prod') => {
     const lines: string[] = [];
@@ -149,7 +149,7 @@ describe('without a mail server', () => {
     return lines.join('');
   };
 
-  it('a developer finds the link in the log, and it works', async () => {
+  it('A working confirmation link is logged in dev mode without a mail server', async () => {
     const house = await openTestHouse({ env: { EMAIL_CONFIRMATION: 'true', RUN_MODE: 'dev' } });
     await house.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
     const path = LINK.exec(house.logged())?.[1] ?? assert.fail('no link in the log');
@@ -157,7 +157,7 @@ describe('without a mail server', () => {
     await house.close();
   });
 
-  it('in production the log has no link, but says what to set', async () => {
+  it('The log in prod mode without a mail server omits the email text and names SMTP_URL', async () => {
     assert.match(await logged('dev'), /the link/);
     const prod = await logged('prod');
     assert.doesNotMatch(prod, /the link/);

@@ -15,7 +15,7 @@ const sized = (bytes: number, name = 'big') => {
 };
 
 for (const driver of DRIVERS) {
-  describe(`cloud credentials on ${driver}`, () => {
+  describe(`Cloud credentials on ${driver}`, () => {
     let house: TestHouse;
     let ann: Call;
     let bob: Call;
@@ -28,7 +28,7 @@ for (const driver of DRIVERS) {
     const names = async (query = '', call = ann) =>
       (await call('GET', `/user/credentials${query}`)).body.map((one: { name: string }) => one.name);
 
-    it('shows the two of the demo world', async () => {
+    it(`The demo world has two credentials for ann and none for bob on ${driver}`, async () => {
       const { status, body } = await ann('GET', '/user/credentials');
       assert.equal(status, 200);
       assert.deepEqual(
@@ -39,7 +39,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await bob('GET', '/user/credentials')).body, []);
     });
 
-    it('keeps one, shows it, replaces it, forgets it', async () => {
+    it(`A credential can be created, read, replaced and deleted on ${driver}`, async () => {
       const made = await bob('POST', '/user/credentials', { name: 'one', type: 'Aws', aws: { accessKeyID: 'A' } });
       assert.deepEqual([made.status, made.text], [201, '']);
       const shown = await bob('GET', '/user/credentials/one');
@@ -60,23 +60,23 @@ for (const driver of DRIVERS) {
     });
 
     const WHOLE: readonly (readonly [what: string, spec: string])[] = [
-      ['keys in their order, also those that look like numbers', '{"z":1,"10":2,"name":"w","2":3,"a":{"9":1,"1":2}}'],
+      ['ordered keys, including numeric ones', '{"z":1,"10":2,"name":"w","2":3,"a":{"9":1,"1":2}}'],
       [
-        'numbers with any digits',
+        'numbers of any precision',
         '{"name":"w","n":[9007199254740993,-0,1.10,1e400,12345678901234567890123456789.000,1E-2]}',
       ],
       [
-        'the escapes of strings',
+        'escaped strings',
         '{"name":"w","s":"\\u00e9\\/\\n\\ud83d\\udd11 \u{1f511}é\u2028","":"","a b":"}{][,:\\"\\\\"}',
       ],
       ['unknown fields and an ownerID', '{"name":"w","ownerID":424242,"x":{"y":[null,true,{}]},"type":7}'],
-      ['space inside values', '{"name" : "w","a" :  [ 1 , 2 ]}'],
+      ['whitespace inside values', '{"name" : "w","a" :  [ 1 , 2 ]}'],
       // Less than what a body may be, by the time that is sent back with it.
-      ['almost 1 MiB', sized(MIB - 50, 'w')],
-      ['64 levels', nested(64).replace('"deep"', '"w"')],
+      ['almost 1 MiB of data', sized(MIB - 50, 'w')],
+      ['64 levels of nesting', nested(64).replace('"deep"', '"w"')],
     ];
     for (const [what, spec] of WHOLE) {
-      it(`passes the spec through whole: ${what}`, async () => {
+      it(`A spec with ${what} is returned unchanged on ${driver}`, async () => {
         assert.equal((await bob('POST', '/user/credentials', spec)).status, 201);
         assert.equal(specOf((await bob('GET', '/user/credentials/w')).text), spec);
         assert.equal(specOf((await bob('GET', '/user/credentials')).text.slice(1, -1)), spec);
@@ -90,7 +90,7 @@ for (const driver of DRIVERS) {
       });
     }
 
-    it('takes what a body may be at most, and no more', async () => {
+    it(`A spec of 1 MiB is accepted and a larger one is rejected with 413 on ${driver}`, async () => {
       const spec = sized(MIB);
       assert.equal((await bob('POST', '/user/credentials', spec)).status, 201);
       assert.equal(specOf((await bob('GET', '/user/credentials/big')).text), spec);
@@ -100,7 +100,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('gives every caller only their own', async () => {
+    it(`Callers can access only their own credentials on ${driver}`, async () => {
       assert.equal((await bob('POST', '/user/credentials', { name: 'ann-aws', type: 'Vultr' })).status, 201);
       assert.equal((await bob('GET', '/user/credentials/ann-aws')).body.type, 'Vultr');
       assert.equal((await ann('GET', '/user/credentials/ann-aws')).body.type, 'Aws');
@@ -115,7 +115,7 @@ for (const driver of DRIVERS) {
       assert.equal((await bob('DELETE', '/user/credentials/ann-aws')).status, 204);
     });
 
-    it('filters by type and by the address of a management platform', async () => {
+    it(`Credentials can be filtered by type and by management endpoint on ${driver}`, async () => {
       const eve = house.as('eve');
       for (const spec of [
         { name: 'a', type: 'Aws', endpoint: 'https://elsewhere.example' },
@@ -144,7 +144,7 @@ for (const driver of DRIVERS) {
       for (const [query, expected] of rows) assert.deepEqual(await names(query, eve), expected, query);
     });
 
-    it('honours If-Match, and asks nobody to send it', async () => {
+    it(`Updates and deletions of credentials honor If-Match but do not require it on ${driver}`, async () => {
       await bob('POST', '/user/credentials', { name: 'm', v: 1 });
       const { headers } = await bob('GET', '/user/credentials/m');
       const first = headers.get('etag') ?? '';
@@ -164,25 +164,25 @@ for (const driver of DRIVERS) {
       ['an array', [{ name: 'x' }]],
       ['a string', '"x"'],
       ['null', 'null'],
-      ['not JSON', '{"name":"x"'],
-      ['no name', { type: 'Aws' }, 'name'],
+      ['malformed JSON', '{"name":"x"'],
+      ['a missing name', { type: 'Aws' }, 'name'],
       ['an empty body', '', 'name'],
       ['an empty name', { name: '' }, 'name'],
       ['a name with a slash', { name: 'a/b' }, 'name'],
-      ['a name of 101 letters', { name: 'x'.repeat(101) }, 'name'],
+      ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
       ['a name of dots', { name: '..' }, 'name'],
-      ['a name that is a number', { name: 5 }, 'name'],
+      ['a numeric name', { name: 5 }, 'name'],
       ['a name with a line break', { name: 'a\n' }, 'name'],
-      ['65 levels', nested(65)],
-      ['a NUL', '{"name":"x","a":"\\u0000"}'],
+      ['65 levels of nesting', nested(65)],
+      ['a NUL character', '{"name":"x","a":"\\u0000"}'],
       ['a NUL in a key', '{"name":"x","a\\u0000":1}'],
-      ['half of a surrogate pair', '{"name":"x","a":"\\ud800"}'],
-      ['a prototype key', '{"name":"x","a":{"__proto__":{}}}'],
+      ['an unpaired surrogate', '{"name":"x","a":"\\ud800"}'],
+      ['a __proto__ key', '{"name":"x","a":{"__proto__":{}}}'],
       ['a constructor key', '{"name":"x","constructor":1}'],
-      ['a key given twice', '{"name":"x","name":"y"}'],
+      ['a duplicate key', '{"name":"x","name":"y"}'],
     ];
     for (const [what, body, field] of REFUSED) {
-      it(`refuses ${what}, and stores nothing`, async () => {
+      it(`POST and PUT /user/credentials reject ${what} with 422 and store nothing on ${driver}`, async () => {
         const before = await names('', bob);
         for (const method of ['POST', 'PUT']) {
           const answer = await bob(method, '/user/credentials', body);
@@ -193,7 +193,7 @@ for (const driver of DRIVERS) {
       });
     }
 
-    it('refuses a taken name, an unknown one, and what is no JSON', async () => {
+    it(`Taken names, unknown names and non-JSON bodies are rejected for credentials on ${driver}`, async () => {
       const taken = await ann('POST', '/user/credentials', { name: 'ann-aws', type: 'X' });
       assert.equal(taken.status, 422);
       assert.equal(taken.body.errors[0].field, 'name');
@@ -206,13 +206,13 @@ for (const driver of DRIVERS) {
       assert.equal((await ann('PATCH', '/user/credentials/ann-aws', {})).status, 405);
     });
 
-    it('of two creations at once, one wins', async () => {
+    it(`Only one of several concurrent creations of the same credential succeeds on ${driver}`, async () => {
       const answers = await Promise.all([1, 2, 3, 4].map((v) => bob('POST', '/user/credentials', { name: 'race', v })));
       assert.deepEqual(answers.map((one) => one.status).sort(), [201, 422, 422, 422]);
       await bob('DELETE', '/user/credentials/race');
     });
 
-    it('tells a narrow token what it lacks', async () => {
+    it(`A token with only read:credential can list credentials but not create them on ${driver}`, async () => {
       const accountId = house.world.users.ann?.id ?? 0n;
       const { text } = await house.house.tokens.issue({ accountId, name: `r-${driver}`, scopes: ['read:credential'] });
       const call = (method: string, body?: unknown) =>
@@ -221,7 +221,7 @@ for (const driver of DRIVERS) {
       assert.equal((await call('POST', { name: 'x' })).status, 403);
     });
 
-    it('writes down who did what, and nothing of the spec', async () => {
+    it(`The audit log records only the name and type of changed credentials on ${driver}`, async () => {
       await bob('POST', '/user/credentials', { name: 'seen', type: 'Aws', aws: { secretAccessKey: 'hush' } });
       await bob('PUT', '/user/credentials', { name: 'seen', type: 'Linode', linode: { token: 'hush' } });
       await bob('DELETE', '/user/credentials/seen');
@@ -242,7 +242,7 @@ for (const driver of DRIVERS) {
       ]);
     });
 
-    it('answers 500 for a damaged or moved row, leaks nothing, and counts it', async () => {
+    it(`A corrupted or moved credential row is answered with a counted 500 that leaks nothing on ${driver}`, async () => {
       await bob('POST', '/user/credentials', { name: 'hurt', type: 'Aws', aws: { secretAccessKey: 'canary-hurt' } });
       const { db } = house.house;
       await db.query(

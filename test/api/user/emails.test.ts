@@ -4,7 +4,7 @@ import { DRIVERS } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 for (const driver of DRIVERS) {
-  describe(`emails on ${driver}`, () => {
+  describe(`Email addresses on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -19,11 +19,11 @@ for (const driver of DRIVERS) {
         return `${one.email}${one.verified ? '' : ' unverified'}${one.primary ? ' primary' : ''}`;
       });
 
-    it('are the primary first, then the others in the order in which they came', async () => {
+    it(`Email addresses are listed with the primary one first, then in order of creation, on ${driver}`, async () => {
       assert.deepEqual(await list('ann'), ['ann@example.com primary', 'ann.archer@example.org unverified']);
     });
 
-    it('are added together, spelled as sent, verified at once, and the whole list comes back', async () => {
+    it(`Added email addresses keep their spelling and are verified, and the full list is returned, on ${driver}`, async () => {
       const added = await call('bob', 'POST', ['Bob.Work@Example.COM', 'bob@localhost']);
       assert.equal(added.status, 201);
       assert.deepEqual(added.body, [
@@ -34,7 +34,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual((await call('bob', 'GET')).body, added.body);
     });
 
-    it('are removed in any letter case, one given twice once, and none by an empty list', async () => {
+    it(`Email addresses are deleted in any case, and duplicates and empty lists are accepted, on ${driver}`, async () => {
       assert.equal((await call('bob', 'DELETE', [])).status, 204);
       // An empty list of a client in Go.
       assert.equal((await call('bob', 'DELETE', null)).status, 204);
@@ -52,29 +52,47 @@ for (const driver of DRIVERS) {
       message: string | RegExp,
     ][] = [
       ['an empty list', 'POST', [], 422, 'Email list empty'],
-      ['one that somebody else has', 'POST', ['bob@example.com'], 422, 'Email address has been used: bob@example.com'],
-      ['the same in other letters', 'POST', ['BOB@EXAMPLE.com'], 422, 'Email address has been used: BOB@EXAMPLE.com'],
-      ['one of her own', 'POST', ['Ann@example.com'], 422, 'Email address has been used: Ann@example.com'],
-      ['a good one beside a used one', 'POST', ['new@x.org', 'bob@example.com'], 422, /used: bob@example.com$/],
-      ['a used one beside a good one', 'POST', ['bob@example.com', 'new@x.org'], 422, /used: bob@example.com$/],
-      ['a good one beside an ill-formed one', 'POST', ['new@x.org', 'new'], 422, 'Email address "new" invalid'],
-      ['one twice', 'POST', ['new@x.org', 'NEW@x.org'], 422, 'Email address is given twice: NEW@x.org'],
-      ['a hundred and one', 'POST', Array.from({ length: 101 }, (_, i) => `n${i}@x.org`), 422, /^at most 100/],
-      ['no list', 'POST', undefined, 422, /emails/],
-      ['a text for a list', 'POST', 'new@x.org', 422, /^emails must be/],
-      ['null for a list', 'POST', null, 422, /^emails must be/],
+      ["another user's address", 'POST', ['bob@example.com'], 422, 'Email address has been used: bob@example.com'],
+      [
+        "another user's address in different case",
+        'POST',
+        ['BOB@EXAMPLE.com'],
+        422,
+        'Email address has been used: BOB@EXAMPLE.com',
+      ],
+      ["the caller's own address", 'POST', ['Ann@example.com'], 422, 'Email address has been used: Ann@example.com'],
+      ['a new address before a used one', 'POST', ['new@x.org', 'bob@example.com'], 422, /used: bob@example.com$/],
+      ['a used address before a new one', 'POST', ['bob@example.com', 'new@x.org'], 422, /used: bob@example.com$/],
+      ['a new address with a malformed one', 'POST', ['new@x.org', 'new'], 422, 'Email address "new" invalid'],
+      ['a duplicate address', 'POST', ['new@x.org', 'NEW@x.org'], 422, 'Email address is given twice: NEW@x.org'],
+      ['101 addresses', 'POST', Array.from({ length: 101 }, (_, i) => `n${i}@x.org`), 422, /^at most 100/],
+      ['a missing list', 'POST', undefined, 422, /emails/],
+      ['a string instead of a list', 'POST', 'new@x.org', 422, /^emails must be/],
+      ['null instead of a list', 'POST', null, 422, /^emails must be/],
       ['a number in the list', 'POST', [7], 422, /^emails/],
-      ['the primary', 'DELETE', ['ANN@example.com'], 422, 'the primary email address cannot be deleted'],
-      ['one that nobody has', 'DELETE', ['new@x.org'], 404, 'Email address does not exist: new@x.org'],
-      ['one of another', 'DELETE', ['bob@example.com'], 404, 'Email address does not exist: bob@example.com'],
-      ['her own and the primary', 'DELETE', ['ann.archer@example.org', 'ann@example.com'], 422, /^the primary/],
-      ['her own and an unknown one', 'DELETE', ['ann.archer@example.org', 'x@x.org'], 404, /x@x.org$/],
-      ['a look-alike of her own', 'DELETE', ['ann.archer@example.or\u{ff47}'], 404, /^Email address does not exist/],
-      ['no list', 'DELETE', undefined, 422, /emails/],
-      ['a text for a list', 'DELETE', 'ann@example.com', 422, /^emails must be/],
+      ['the primary address', 'DELETE', ['ANN@example.com'], 422, 'the primary email address cannot be deleted'],
+      ['an unknown address', 'DELETE', ['new@x.org'], 404, 'Email address does not exist: new@x.org'],
+      ["another user's address", 'DELETE', ['bob@example.com'], 404, 'Email address does not exist: bob@example.com'],
+      [
+        'a list that includes the primary address',
+        'DELETE',
+        ['ann.archer@example.org', 'ann@example.com'],
+        422,
+        /^the primary/,
+      ],
+      ['a list that includes an unknown address', 'DELETE', ['ann.archer@example.org', 'x@x.org'], 404, /x@x.org$/],
+      [
+        'a look-alike of an existing address',
+        'DELETE',
+        ['ann.archer@example.or\u{ff47}'],
+        404,
+        /^Email address does not exist/,
+      ],
+      ['a missing list', 'DELETE', undefined, 422, /emails/],
+      ['a string instead of a list', 'DELETE', 'ann@example.com', 422, /^emails must be/],
     ];
     for (const [what, method, emails, status, message] of refusals) {
-      it(`${method} ${what}: ${status}, and nothing has changed`, async () => {
+      it(`${method} /user/emails rejects ${what} with ${status} and changes nothing on ${driver}`, async () => {
         const before = await list('ann');
         const answer = await house.as('ann')(method, '/user/emails', emails === undefined ? {} : { emails });
         assert.equal(answer.status, status, answer.text);
@@ -86,7 +104,7 @@ for (const driver of DRIVERS) {
       });
     }
 
-    it('that two people want at the same moment go to one of them', async () => {
+    it(`An address added concurrently by several users goes to only one of them on ${driver}`, async () => {
       for (let round = 0; round < 5; round++) {
         const wanted = [`first${round}@x.org`, `both${round}@x.org`];
         const answers = await Promise.all(

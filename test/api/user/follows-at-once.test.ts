@@ -7,7 +7,7 @@ import { statement } from '../../support/statement.ts';
 const FANS = Array.from({ length: 45 }, (_, index) => `fan${String(index + 1).padStart(2, '0')}`);
 
 for (const driver of DRIVERS) {
-  describe(`follows at the same moment, and accounts that go, on ${driver}`, () => {
+  describe(`Concurrent follows and deleted accounts on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -35,7 +35,7 @@ for (const driver of DRIVERS) {
     const logins = async (name: string, path: string) =>
       (await call(name, 'GET', path)).body.map(({ login }: { login: string }) => login);
 
-    it('two who follow each other do not wait for each other for ever', async () => {
+    it(`Two users who follow each other concurrently do not deadlock on ${driver}`, async () => {
       for (let round = 0; round < 10; round++) {
         const answers = await Promise.all(
           ['PUT', 'DELETE', 'PUT'].flatMap((method) => [
@@ -48,7 +48,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await wrongCounters(), []);
     });
 
-    it('many who follow one, twice each, are each counted once and have a place of their own', async () => {
+    it(`Concurrent followers of one user are each counted and listed once on ${driver}`, async () => {
       const answers = await Promise.all(
         [...FANS, ...FANS].map((fan) => call(fan, 'PUT', '/user/following/eve').then(({ status }) => status)),
       );
@@ -59,7 +59,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await wrongCounters(), []);
     });
 
-    it('some who come while others go leave the right number', async () => {
+    it(`Concurrent follows and unfollows leave the correct follower count on ${driver}`, async () => {
       const answers = await Promise.all(
         FANS.map((fan, index) => call(fan, index % 2 ? 'DELETE' : 'PUT', '/user/following/eve')),
       );
@@ -68,7 +68,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await wrongCounters(), []);
     });
 
-    it('an account that is deleted leaves every list and every count', async () => {
+    it(`A deleted account disappears from every follow list and count on ${driver}`, async () => {
       await call('fan01', 'PUT', '/user/following/fan02');
       await call('fan02', 'PUT', '/user/following/fan01');
       const before = await logins('root', '/user/followers?limit=50');
@@ -85,7 +85,7 @@ for (const driver of DRIVERS) {
       assert.equal((await call('ann', 'PUT', '/user/following/fan01')).status, 404);
     });
 
-    it('one whose name was found and who is gone a moment later is a 404, not a fault of ours', async () => {
+    it(`A follow by an account that was just deleted fails with notFound on ${driver}`, async () => {
       const { follows, db } = house.house;
       const gone = house.world.users.fan03?.id ?? 0n;
       await query(`delete from account where name = 'fan03'`);

@@ -5,7 +5,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
 
 for (const driver of DRIVERS) {
-  describe(`follows on ${driver}`, () => {
+  describe(`Follows on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -24,7 +24,7 @@ for (const driver of DRIVERS) {
       return logins;
     };
 
-    it('are newest first on both sides, and twice is once', async () => {
+    it(`Following and unfollowing are idempotent, and both lists are newest first, on ${driver}`, async () => {
       for (const who of ['ann', 'bob', 'ANN', 'ann', 'acme']) assert.equal(await call('cat', 'PUT', who), 204, who);
       assert.deepEqual(await list('cat', 'following'), ['acme', 'bob', 'ann']);
       assert.deepEqual(await list('ann', 'followers'), ['cat', 'bob']);
@@ -37,7 +37,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await list('ann', 'followers'), ['cat', 'bob']);
     });
 
-    it('show people as everybody may see them, and organizations as what they are', async () => {
+    it(`Follow lists show the public view of users, and organizations with their type, on ${driver}`, async () => {
       await house.house.db.query(
         statement(
           `update account set language = 'en-US', last_login_at = now(), full_name = 'Cat', location = 'Rome' where name = 'cat'`,
@@ -70,7 +70,7 @@ for (const driver of DRIVERS) {
       assert.equal((await house.as('dan')('GET', '/user/following')).body[0].is_admin, false);
     });
 
-    it('say of everybody whether they own or administer an organization', async () => {
+    it(`orgAdmin is true for users who own or administer an organization on ${driver}`, async () => {
       const told = async (name: string, which: string) =>
         (await house.as(name)('GET', `/user/${which}`)).body.map(
           (one: { login: string; orgAdmin: boolean }) => `${one.login} ${one.orgAdmin}`,
@@ -91,7 +91,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob false']);
     });
 
-    it('of oneself are taken and not kept', async () => {
+    it(`Following oneself is accepted but not stored on ${driver}`, async () => {
       const before = await list('eve', 'following');
       for (const who of ['eve', 'EVE']) {
         assert.equal(await call('eve', 'PUT', who), 204);
@@ -103,7 +103,7 @@ for (const driver of DRIVERS) {
 
     const unknown = ['nobody', 'ann@example.com', '%20ann', `${'a'.repeat(300)}`, '%E2%84%AAate', 'a%2Fb'];
     for (const who of unknown) {
-      it(`of ${who.slice(0, 30)} are 404 with words`, async () => {
+      it(`/user/following/${who.slice(0, 30)} is answered with 404 and a message on ${driver}`, async () => {
         for (const method of ['GET', 'PUT', 'DELETE']) {
           const answer = await house.as('ann')(method, `/user/following/${who}`);
           assert.equal(answer.status, 404, method);
@@ -113,7 +113,7 @@ for (const driver of DRIVERS) {
       });
     }
 
-    it('a body or a content type with nothing behind it troubles nobody', async () => {
+    it(`Follow requests accept a JSON content type without a body on ${driver}`, async () => {
       const json = { 'Content-Type': 'application/json' };
       for (const method of ['PUT', 'GET', 'DELETE']) {
         assert.equal((await house.as('eve')(method, '/user/following/bob', undefined, json)).status, 204, method);

@@ -17,18 +17,18 @@ describe('gitea-js', () => {
     return giteaApi(house.url, { token: house.world.users[name]?.token ?? '', customFetch: fetch });
   }
 
-  it('reads the version', async () => {
+  it('gitea-js reads the version', async () => {
     assert.match((await ann.version.getVersion()).data.version ?? '', /^v\d+\.\d+\.\d+$/);
   });
 
-  it('reads the current user', async () => {
+  it('gitea-js reads the current user', async () => {
     const { data } = await ann.user.userGetCurrent();
     assert.equal(data.login, 'ann');
     assert.equal(data.id, Number(house.world.users.ann?.id));
     assert.equal(data.email, 'ann@example.com');
   });
 
-  it('lists, adds and deletes emails', async () => {
+  it('gitea-js lists, adds and deletes email addresses', async () => {
     const first = await ann.user.userListEmails();
     assert.deepEqual(
       first.data.map(({ email, verified, primary }) => [email, verified, primary]),
@@ -45,7 +45,7 @@ describe('gitea-js', () => {
     assert.equal((await ann.user.userListEmails()).data.length, 2);
   });
 
-  it('is told what was wrong in JSON', async () => {
+  it('gitea-js receives a JSON error for an email address in use', async () => {
     await assert.rejects(
       ann.user.userAddEmail({ emails: ['bob@example.com'] }),
       (answer: Response & { error: { message: string; url: string } }) => {
@@ -57,7 +57,7 @@ describe('gitea-js', () => {
     );
   });
 
-  it('pages through followers', async () => {
+  it('gitea-js pages through followers', async () => {
     const root = clientOf('root');
     const seen: string[] = [];
     for (let page = 1; page < 10; page++) {
@@ -69,7 +69,7 @@ describe('gitea-js', () => {
     assert.deepEqual([seen[0], seen[44], new Set(seen).size], ['fan45', 'fan01', 45]);
   });
 
-  it('follows, checks and unfollows', async () => {
+  it('gitea-js follows, checks and unfollows a user', async () => {
     const status = (name: string) =>
       ann.user.userCurrentCheckFollowing(name).then(
         (answer) => answer.status,
@@ -86,7 +86,7 @@ describe('gitea-js', () => {
     assert.equal(await status('cat'), 404);
   });
 
-  it('lists teams with their organization', async () => {
+  it('gitea-js lists teams with their organization', async () => {
     const { data } = await clientOf('dan').user.userListTeams();
     assert.equal(data.length, 1);
     assert.equal(data[0]?.name, 'operators');
@@ -94,7 +94,7 @@ describe('gitea-js', () => {
     assert.equal(data[0]?.permission, 'none');
   });
 
-  it('makes, lists and deletes tokens with Basic', async () => {
+  it('gitea-js creates, lists and deletes tokens with Basic authentication', async () => {
     const { password } = house.world.users.ann ?? {};
     const basic = { headers: { Authorization: `Basic ${Buffer.from(`ann:${password}`).toString('base64')}` } };
     const plain = giteaApi(house.url, { customFetch: fetch });
@@ -113,7 +113,7 @@ describe('gitea-js', () => {
     await assert.rejects(narrow.user.userGetCurrent(), (answer: Response) => answer.status === 401);
   });
 
-  it('understands every page of a list by its headers', async () => {
+  it('gitea-js receives the paging headers of a list', async () => {
     const answer = await clientOf('root').user.userCurrentListFollowers({ page: 2, limit: 20 });
     assert.equal(answer.headers.get('x-total-count'), '45');
     assert.match(answer.headers.get('link') ?? '', /page=3[^>]*>; rel="next"/);
@@ -121,7 +121,7 @@ describe('gitea-js', () => {
     assert.equal((await clientOf('root').user.userCurrentListFollowers({ page: 9 })).data.length, 0);
   });
 
-  it('follows an organization, and finds out about names that do not exist', async () => {
+  it('gitea-js follows an organization and receives 404 for an unknown name', async () => {
     assert.equal((await ann.user.userCurrentPutFollow('globex')).status, 204);
     const [first] = (await ann.user.userCurrentListFollowing({})).data;
     assert.equal(first?.login, 'globex');
@@ -135,7 +135,7 @@ describe('gitea-js', () => {
     );
   });
 
-  it('is told in JSON that it is nobody, or that a token is not enough', async () => {
+  it('gitea-js receives 401 without a valid token, and for token creation without Basic authentication', async () => {
     const nobody = giteaApi(house.url, { customFetch: fetch });
     const wrong = giteaApi(house.url, { token: 'wrong', customFetch: fetch });
     for (const [client, message] of [
@@ -153,7 +153,7 @@ describe('gitea-js', () => {
     );
   });
 
-  it('acts for another user when an administrator asks it to', async () => {
+  it('gitea-js acts as another user with the Sudo header of an administrator', async () => {
     const { data } = await clientOf('root').user.userListTeams({}, { headers: { Sudo: 'dan' } });
     assert.equal(data[0]?.name, 'operators');
   });

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { openTestHouse } from '../../support/house.ts';
 
-describe('the hosted token', () => {
-  it('is a short-lived JWT that anybody can check with the public keys', async () => {
+describe('Hosted tokens', () => {
+  it('A hosted token is a short-lived JWT that anyone can verify with the published keys', async () => {
     const house = await openTestHouse({ env: { DEPLOYMENT: 'hosted' } });
     const { status, body } = await house.as('ann')('GET', '/user/hosted-token');
     assert.deepEqual([status, Object.keys(body)], [200, ['hostedToken']]);
@@ -36,7 +36,7 @@ describe('the hosted token', () => {
   });
 
   for (const deployment of ['standard', 'marketplace']) {
-    it(`does not exist on ${deployment} deployments, nor do its keys`, async () => {
+    it(`Hosted tokens and their public keys are answered with 404 on ${deployment} deployments`, async () => {
       const house = await openTestHouse({ env: { DEPLOYMENT: deployment } });
       for (const name of ['ann', undefined]) {
         const answer = await house.as(name)('GET', '/user/hosted-token');

@@ -10,7 +10,7 @@ import { statement } from '../../support/statement.ts';
 const MANY = 20_000;
 
 /** The blocks by which a page is found must always say what a plain sort of all followers would. */
-describe(`a list of ${MANY} followers`, () => {
+describe(`A list of ${MANY} followers`, () => {
   let house: TestHouse;
   let client: pg.Client;
   before(async () => {
@@ -50,9 +50,9 @@ describe(`a list of ${MANY} followers`, () => {
     }
   };
 
-  it('is right on every page', assertRight);
+  it(`The pages of a list of ${MANY} followers match a plain sort`, assertRight);
 
-  it('is right after thousands have gone, whole blocks among them, and others have come', async () => {
+  it('Pages of followers remain correct after whole blocks are deleted and others are added', async () => {
     await client.query(
       `delete from follow where followed_id = $1 and (seq between 4500 and 8200 or seq % 7 = 3 or seq > 19990)`,
       [String(id())],
@@ -62,7 +62,7 @@ describe(`a list of ${MANY} followers`, () => {
     assert.deepEqual((await page(1)).logins.slice(0, 3), ['dan', 'bob', 'ann']);
   });
 
-  it('is not read from end to end for a page, nor to count it, nor are all teams for who administers one', async () => {
+  it('A page of followers, its total and orgAdmin are computed without reading whole tables', async () => {
     await client.query(
       `insert into team_member (team_id, account_id)
        select t.id, a.id from team t, account a where t.permission = 'read' and a.name like 'crowd%'`,

@@ -4,7 +4,7 @@ import { DRIVERS } from '../../support/db.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 for (const driver of DRIVERS) {
-  describe(`teams and organizations of the caller, on ${driver}`, () => {
+  describe(`Teams and organizations of the caller on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -16,7 +16,7 @@ for (const driver of DRIVERS) {
     const titles = (body: { name: string; organization: { username: string } }[]) =>
       body.map((team) => `${team.organization.username}/${team.name}`);
 
-    it('a team comes with its organization, its units, its type and its roles', async () => {
+    it(`A team is returned with its organization, permission, units, type and roles on ${driver}`, async () => {
       const { acme } = house.world.orgs;
       const [team, ...others] = (await teams('dan')).body;
       assert.deepEqual(others, []);
@@ -48,7 +48,7 @@ for (const driver of DRIVERS) {
       );
     });
 
-    it('they are sorted by organization, Owners first, then by name, whatever the letter case', async () => {
+    it(`Teams are sorted by organization, Owners first, then by name, ignoring case, on ${driver}`, async () => {
       const { organizations } = house.house;
       for (const name of ['Zeta', 'alpha', 'Beta']) {
         const made = await organizations.create({ name, founderId: id('cat') });
@@ -64,7 +64,7 @@ for (const driver of DRIVERS) {
       ]);
     });
 
-    it('they come whole, and in pages only when asked for', async () => {
+    it(`Teams are returned in full unless paging is requested on ${driver}`, async () => {
       const whole = await teams('cat');
       assert.deepEqual(
         [whole.body.length, whole.headers.get('x-total-count'), whole.headers.get('link')],
@@ -78,12 +78,12 @@ for (const driver of DRIVERS) {
       assert.equal((await teams('cat', '?page=0&limit=0')).body.length, 13);
     });
 
-    it('nobody is shown a team that they are not in, the site administrator neither', async () => {
+    it(`Callers, including the site administrator, see only the teams they belong to on ${driver}`, async () => {
       assert.deepEqual(titles((await teams('eve')).body), ['globex/Owners']);
       assert.equal((await teams('root')).text, '[]');
     });
 
-    it('a team is gone at once when its member is removed', async () => {
+    it(`A removed team member immediately loses sight of the team and its organization on ${driver}`, async () => {
       const { Editors = 0n } = house.world.orgs.acme?.teams ?? {};
       assert.equal((await teams('bob')).body.length, 1);
       await house.house.organizations.removeMember(Editors, id('bob'));
@@ -92,7 +92,7 @@ for (const driver of DRIVERS) {
       await house.house.organizations.addMember(Editors, id('bob'));
     });
 
-    it('organizations are listed once each, by id', async () => {
+    it(`Each organization of the caller is listed once, in order of id, on ${driver}`, async () => {
       const { body } = await house.as('cat')('GET', '/user/settings/organizations');
       assert.deepEqual(
         body.map(({ username }: { username: string }) => username),

@@ -77,7 +77,7 @@ const VALID = [
 ];
 const TAKEN = ['ann', 'ANN', 'aNn', 'root', 'acme', 'Acme', 'fan01'];
 
-describe('the names of users and organizations', () => {
+describe('User and organization names', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -91,7 +91,7 @@ describe('the names of users and organizations', () => {
   };
   const verdicts = { INVALID, RESERVED, VALID, USER_EXISTS: TAKEN };
   for (const [verdict, list] of Object.entries(verdicts)) {
-    it(`${list.length} are ${verdict}, for both alike`, async () => {
+    it(`Validation reports ${list.length} sample names as ${verdict} for both users and organizations`, async () => {
       for (const name of list) {
         const text = encodeURIComponent(name);
         assert.equal(await ask(`username?user_name=${text}`), verdict, JSON.stringify(name));
@@ -100,20 +100,20 @@ describe('the names of users and organizations', () => {
     });
   }
 
-  it('no value at all is INVALID, in every question', async () => {
+  it('A missing or empty value is reported as INVALID by every validation endpoint', async () => {
     for (const path of ['username', 'orgname', 'orgname?org=acme', 'email', 'email?email=', 'username?name=x']) {
       assert.equal(await ask(path), 'INVALID', path);
     }
   });
 
-  it('a NUL is INVALID, in every question', async () => {
+  it('A value with a NUL character is reported as INVALID by every validation endpoint', async () => {
     for (const path of ['username?user_name=a%00b', 'orgname?user_name=a%00b', 'email?email=a%00b@example.com']) {
       assert.equal(await ask(path), 'INVALID', path);
     }
     assert.equal(await ask('orgname?user_name=fresh&org=a%00b'), 'VALID');
   });
 
-  it('a value given twice is INVALID, in every question', async () => {
+  it('A value given twice is reported as INVALID by every validation endpoint', async () => {
     const twice = ['username?user_name=a&user_name=b', 'orgname?user_name=x&user_name=x', 'email?email=a@b&email='];
     for (const path of [...twice, 'orgname?user_name=acme&org=acme&org=globex']) {
       assert.equal(await ask(path), 'INVALID', path);
@@ -136,12 +136,12 @@ describe('the names of users and organizations', () => {
     ['nothing', 'nothing', 'VALID'],
   ];
   for (const [org, name, verdict] of renames) {
-    it(`renaming ${org || 'nothing'} to ${name} is ${verdict}`, async () => {
+    it(`Renaming the organization "${org}" to "${name}" is reported as ${verdict}`, async () => {
       assert.equal(await ask(`orgname?org=${org}&user_name=${name}`), verdict);
     });
   }
 
-  it('what is VALID can be created, and what is not cannot', async () => {
+  it('A user can be created under every name reported as VALID and under no other', async () => {
     for (const name of VALID) {
       await house.house.people.create({ name, email: `v${VALID.indexOf(name)}@x.org` });
       assert.equal(await ask(`username?user_name=${name}`), 'USER_EXISTS');
@@ -152,7 +152,7 @@ describe('the names of users and organizations', () => {
     }
   });
 
-  it('asking changes nothing, so a token that may only read may ask', async () => {
+  it('A token with only the scope read:user can validate names', async () => {
     const accountId = house.world.users.eve?.id ?? 0n;
     const { text } = await house.house.tokens.issue({ accountId, name: 'reader', scopes: ['read:user'] });
     const headers = { Authorization: `token ${text}` };

@@ -8,7 +8,7 @@ const without = (key: keyof typeof CHART) => Object.fromEntries(Object.entries(C
 const items = (...charts: object[]) => ({ spec: { items: charts.map((chart) => ({ chart })) } });
 type Step = Record<string, unknown>;
 
-describe('a deploy order', () => {
+describe('Deploy order validation', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -24,27 +24,27 @@ describe('a deploy order', () => {
   };
 
   const refusals: readonly (readonly [what: string, body: unknown, status: number, message: RegExp])[] = [
-    ['without items', { spec: { items: [] } }, 400, /^the order has no items$/],
+    ['with an empty list of items', { spec: { items: [] } }, 400, /^the order has no items$/],
     ['without a list of items', { spec: {} }, 400, /^the order has no items$/],
-    ['with null for items', { spec: { items: null } }, 400, /^the order has no items$/],
+    ['with null items', { spec: { items: null } }, 400, /^the order has no items$/],
     ['with 101 items', items(...Array(101).fill(CHART)), 400, /at most 100 items/],
-    ['without a specification', {}, 422, /spec/],
-    ['with items that are none', { spec: { items: 'x' } }, 422, /items/],
-    ['with an item that is none', { spec: { items: [{}] } }, 422, /chart/],
+    ['without a spec', {}, 422, /spec/],
+    ['with items that are not a list', { spec: { items: 'x' } }, 422, /items/],
+    ['with an empty item', { spec: { items: [{}] } }, 422, /chart/],
     ...Object.keys(CHART).map(
       (key) => [`without ${key}`, items(without(key as keyof typeof CHART)), 422, new RegExp(key)] as const,
     ),
-    ['with a release that is no name', items({ ...CHART, releaseName: 'a b' }), 422, /releaseName/],
-    ['with a release that leaves its folder', items({ ...CHART, releaseName: '../x' }), 422, /releaseName/],
-    ['with a namespace that is YAML', items({ ...CHART, namespace: 'a\nkind: Secret' }), 422, /namespace/],
-    ['with a source that is a script', items({ ...CHART, sourceRef: { name: 'x', url: 'javascript:x' } }), 422, /url/],
-    ['with values that are no object', items({ ...CHART, values: 'x' }), 422, /values/],
-    ['with a patch that is no list', items({ ...CHART, valuesPatch: {} }), 422, /valuesPatch/],
-    ['with a step of no kind', items({ ...CHART, valuesPatch: [{ op: 'spam', path: '/a' }] }), 422, /op/],
-    ['with a prototype for a key', `{"spec":{"items":[],"__proto__":{}}}`, 422, /__proto__/],
+    ['with an invalid release name', items({ ...CHART, releaseName: 'a b' }), 422, /releaseName/],
+    ['with a path traversal in the release name', items({ ...CHART, releaseName: '../x' }), 422, /releaseName/],
+    ['with YAML in the namespace', items({ ...CHART, namespace: 'a\nkind: Secret' }), 422, /namespace/],
+    ['with a javascript: source URL', items({ ...CHART, sourceRef: { name: 'x', url: 'javascript:x' } }), 422, /url/],
+    ['with values that are not an object', items({ ...CHART, values: 'x' }), 422, /values/],
+    ['with a values patch that is not a list', items({ ...CHART, valuesPatch: {} }), 422, /valuesPatch/],
+    ['with an unknown patch operation', items({ ...CHART, valuesPatch: [{ op: 'spam', path: '/a' }] }), 422, /op/],
+    ['with a __proto__ key', `{"spec":{"items":[],"__proto__":{}}}`, 422, /__proto__/],
   ];
   for (const [what, body, status, message] of refusals) {
-    it(`${what}: ${status}`, async () => {
+    it(`A deploy order ${what} is rejected with ${status}`, async () => {
       const answer = await send(body);
       assert.equal(answer.status, status, answer.text);
       assert.match(answer.body.message, message);
@@ -52,14 +52,14 @@ describe('a deploy order', () => {
   }
 
   const steps: readonly [what: string, values: object, steps: Step[], result: object][] = [
-    ['adds', { a: 1 }, [{ op: 'add', path: '/b', value: [1] }], { a: 1, b: [1] }],
-    ['makes the way there', {}, [{ op: 'add', path: '/a/b/c', value: 1 }], { a: { b: { c: 1 } } }],
-    ['replaces', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: null }], { a: { b: null } }],
-    ['replaces a default of the chart', {}, [{ op: 'replace', path: '/a', value: 2 }], { a: 2 }],
-    ['removes', { a: 1, b: 2 }, [{ op: 'remove', path: '/a' }], { b: 2 }],
-    ['drops a default of the chart', {}, [{ op: 'remove', path: '/a/b' }], { a: { b: null } }],
+    ['adds a value', { a: 1 }, [{ op: 'add', path: '/b', value: [1] }], { a: 1, b: [1] }],
+    ['creates missing parent objects', {}, [{ op: 'add', path: '/a/b/c', value: 1 }], { a: { b: { c: 1 } } }],
+    ['replaces a value', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: null }], { a: { b: null } }],
+    ['replaces a chart default', {}, [{ op: 'replace', path: '/a', value: 2 }], { a: 2 }],
+    ['removes a value', { a: 1, b: 2 }, [{ op: 'remove', path: '/a' }], { b: 2 }],
+    ['removes a chart default by setting it to null', {}, [{ op: 'remove', path: '/a/b' }], { a: { b: null } }],
     [
-      'moves and copies',
+      'moves and copies values',
       { a: { x: 1 } },
       [
         { op: 'copy', from: '/a', path: '/b' },
@@ -67,9 +67,9 @@ describe('a deploy order', () => {
       ],
       { a: {}, b: { x: 1 }, c: 1 },
     ],
-    ['tests', { a: [1] }, [{ op: 'test', path: '/a', value: [1] }], { a: [1] }],
+    ['may contain a test that passes', { a: [1] }, [{ op: 'test', path: '/a', value: [1] }], { a: [1] }],
     [
-      'inserts into a list',
+      'inserts into a list and appends to it',
       { a: [1, 3] },
       [
         { op: 'add', path: '/a/1', value: 2 },
@@ -78,48 +78,73 @@ describe('a deploy order', () => {
       ],
       { a: [1, 2, 3, 4, 5] },
     ],
-    ['takes out of a list', { a: [1, 2] }, [{ op: 'remove', path: '/a/0' }], { a: [2] }],
-    ['reads ~0 and ~1', {}, [{ op: 'add', path: '/a~1b/c~0d/~01', value: 1 }], { 'a/b': { 'c~d': { '~1': 1 } } }],
+    ['removes an element from a list', { a: [1, 2] }, [{ op: 'remove', path: '/a/0' }], { a: [2] }],
     [
-      'takes inherited names for plain ones',
+      'decodes ~0 and ~1 in paths',
+      {},
+      [{ op: 'add', path: '/a~1b/c~0d/~01', value: 1 }],
+      { 'a/b': { 'c~d': { '~1': 1 } } },
+    ],
+    [
+      'treats the names of inherited properties as plain keys',
       {},
       [{ op: 'add', path: '/toString/valueOf', value: 1 }],
       { toString: { valueOf: 1 } },
     ],
   ];
   for (const [what, values, patch, result] of steps) {
-    it(`${what}, as its patch says`, async () => assert.deepEqual(await patched(values, ...patch), result));
+    it(`A values patch ${what}`, async () => assert.deepEqual(await patched(values, ...patch), result));
   }
 
   const doubled = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/x${i}` }));
   const hostile: readonly [what: string, values: object, steps: Step[], message: RegExp][] = [
-    ['a prototype', {}, [{ op: 'add', path: '/__proto__/x', value: 1 }], /path is not allowed/],
-    ['a constructor', {}, [{ op: 'add', path: '/constructor/prototype/x', value: 1 }], /path is not allowed/],
-    ['a prototype to copy to', { a: 1 }, [{ op: 'copy', from: '/a', path: '/__proto__/x' }], /path is not allowed/],
-    ['a prototype to copy from', {}, [{ op: 'copy', from: '/__proto__', path: '/x' }], /path is not allowed/],
-    ['something inherited to copy from', {}, [{ op: 'copy', from: '/toString', path: '/x' }], /nothing stands at/],
-    ['something inherited to move', {}, [{ op: 'move', from: '/valueOf', path: '/x' }], /nothing stands at/],
-    ['the length of a list', { a: [1] }, [{ op: 'replace', path: '/a/length', value: 9e9 }], /not in the list/],
-    ['a place far behind a list', { a: [] }, [{ op: 'add', path: '/a/4294967290', value: 1 }], /not in the list/],
-    ['a way far behind a list', { a: [] }, [{ op: 'add', path: '/a/4294967290/x', value: 1 }], /not in the list/],
-    ['a key in a list', { a: [] }, [{ op: 'add', path: '/a/b/c', value: 1 }], /not in the list/],
-    ['a way through a text', { a: 'x' }, [{ op: 'add', path: '/a/b', value: 1 }], /a is no object/],
-    ['the whole document', {}, [{ op: 'replace', path: '', value: {} }], /path must start with/],
-    ['no pointer', {}, [{ op: 'add', path: 'a', value: 1 }], /path must start with/],
-    ['a very long way', {}, [{ op: 'add', path: '/a'.repeat(33), value: 1 }], /more than 32 keys/],
-    ['copies of copies', { a: { t: 'x'.repeat(100) } }, doubled, /copies become too large|nested more than/],
+    ['a __proto__ path', {}, [{ op: 'add', path: '/__proto__/x', value: 1 }], /path is not allowed/],
+    ['a constructor path', {}, [{ op: 'add', path: '/constructor/prototype/x', value: 1 }], /path is not allowed/],
+    ['a copy to __proto__', { a: 1 }, [{ op: 'copy', from: '/a', path: '/__proto__/x' }], /path is not allowed/],
+    ['a copy from __proto__', {}, [{ op: 'copy', from: '/__proto__', path: '/x' }], /path is not allowed/],
+    ['a copy of an inherited property', {}, [{ op: 'copy', from: '/toString', path: '/x' }], /nothing stands at/],
+    ['a move of an inherited property', {}, [{ op: 'move', from: '/valueOf', path: '/x' }], /nothing stands at/],
+    [
+      'a path to the length of a list',
+      { a: [1] },
+      [{ op: 'replace', path: '/a/length', value: 9e9 }],
+      /not in the list/,
+    ],
+    [
+      'an index far beyond the end of a list',
+      { a: [] },
+      [{ op: 'add', path: '/a/4294967290', value: 1 }],
+      /not in the list/,
+    ],
+    [
+      'a path through an index far beyond the end of a list',
+      { a: [] },
+      [{ op: 'add', path: '/a/4294967290/x', value: 1 }],
+      /not in the list/,
+    ],
+    ['an object key in a list', { a: [] }, [{ op: 'add', path: '/a/b/c', value: 1 }], /not in the list/],
+    ['a path through a string', { a: 'x' }, [{ op: 'add', path: '/a/b', value: 1 }], /a is no object/],
+    ['the whole document as its target', {}, [{ op: 'replace', path: '', value: {} }], /path must start with/],
+    ['a path that is not a JSON Pointer', {}, [{ op: 'add', path: 'a', value: 1 }], /path must start with/],
+    ['a path of more than 32 keys', {}, [{ op: 'add', path: '/a'.repeat(33), value: 1 }], /more than 32 keys/],
+    [
+      'exponentially growing copies',
+      { a: { t: 'x'.repeat(100) } },
+      doubled,
+      /copies become too large|nested more than/,
+    ],
     ['a value moved into itself', { a: { b: 1 } }, [{ op: 'move', from: '/a', path: '/a/b' }], /into itself/],
-    ['a step without its value', {}, [{ op: 'add', path: '/a' }], /value is required/],
-    ['a copy from nowhere', {}, [{ op: 'copy', path: '/a' }], /from is required/],
+    ['a missing value', {}, [{ op: 'add', path: '/a' }], /value is required/],
+    ['a copy without a source', {}, [{ op: 'copy', path: '/a' }], /from is required/],
     ['a test that fails', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }], /Test failed/],
   ];
   for (const [what, values, patch, message] of hostile) {
-    it(`whose patch names ${what} is refused when it is made`, async () => {
+    it(`A values patch with ${what} is rejected when the order is created`, async () => {
       assert.match(String(await patched(values, ...patch)), message);
     });
   }
 
-  it('leaves everything that objects inherit as it was', async () => {
+  it('Values patches do not modify built-in prototypes', async () => {
     const attacks = ['/toString/call', '/valueOf/x', '/hasOwnProperty/x', '/__defineGetter__/x'];
     for (const path of attacks) {
       for (const op of ['copy', 'move']) await patched({ a: { b: 1 } }, { op, from: '/a', path });

@@ -11,7 +11,7 @@ const order = (...charts: object[]) => ({
 });
 
 for (const driver of DRIVERS) {
-  describe(`deploy orders on ${driver}`, () => {
+  describe(`Deploy orders on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -28,7 +28,7 @@ for (const driver of DRIVERS) {
       return parseAllDocuments(text).map((document) => document.toJS());
     };
 
-    it('come back with an id, the name of the first release, and all that was sent', async () => {
+    it(`A created deploy order is returned with an id, the first release name and the sent spec on ${driver}`, async () => {
       const sent = { ...order({ bundle: { name: 'b' }, valuesFile: 'values.yaml' }, { releaseName: 'two' }) };
       const answer = await house.as('ann')('POST', '/user/deploy/orders', {
         ...sent,
@@ -47,7 +47,7 @@ for (const driver of DRIVERS) {
       });
     });
 
-    it('become a release for each chart, and its repository where the address is known', async () => {
+    it(`A deploy order renders one HelmRelease per chart, and a HelmRepository for a source URL, on ${driver}`, async () => {
       const url = 'oci://registry.example.com/charts';
       const [first, repository, second, ...others] = await manifests(
         order({}, { releaseName: 'two', sourceRef: { name: 'elsewhere', url }, values: { a: 1 } }),
@@ -68,7 +68,7 @@ for (const driver of DRIVERS) {
       });
     });
 
-    it('take null for what was not said, as clients in Go send it', async () => {
+    it(`Null is accepted for unset optional fields of a deploy order on ${driver}`, async () => {
       const sourceRef = { apiGroup: null, kind: null, namespace: null, name: 'charts', url: null };
       const valuesPatch = [{ op: 'add', path: '/a', from: null, value: null }];
       const [release, ...others] = await manifests(order({ sourceRef, values: null, valuesPatch }));
@@ -80,7 +80,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(plain.spec.values, {});
     });
 
-    it('keep texts that look like something else, and numbers of any size, through YAML and back', async () => {
+    it(`Ambiguous strings and large numbers in a deploy order survive rendering to YAML on ${driver}`, async () => {
       const values = {
         ...{
           yes: 'yes',
@@ -112,7 +112,7 @@ for (const driver of DRIVERS) {
       assert.match((await render('ann', body.metadata.uid, 'resources')).text, /"big":9007199254740993/);
     });
 
-    it('are shown as resources, chart by chart, in JSON or YAML', async () => {
+    it(`A deploy order renders its resources per chart, as JSON or YAML, on ${driver}`, async () => {
       const { metadata } = await create(order({ values: { a: 1 } }, { releaseName: 'two' }));
       const json = await render('ann', metadata.uid, 'resources');
       assert.match(json.headers.get('content-type') ?? '', /^application\/json/);
@@ -131,7 +131,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual(parse(shown.resources[0].data), first.resources[0].data);
     });
 
-    it('are private: to everybody else they do not exist', async () => {
+    it(`Another user's deploy order, or an unknown one, is answered with 404 on ${driver}`, async () => {
       const { metadata } = await create(order({}));
       for (const what of ['manifest', 'resources']) {
         for (const name of ['bob', 'eve', 'root']) {

@@ -4,7 +4,7 @@ import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { sendRaw } from '../../support/raw.ts';
 
 /** root has 45 followers, fan45 the newest. */
-describe('pages of followers', () => {
+describe('Paging of followers', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -44,7 +44,7 @@ describe('pages of followers', () => {
     ['?page=9223372036854775807', 0, 0],
   ];
   for (const [query, first, count] of pages) {
-    it(`${query || 'no page at all'}: ${count === 0 ? 'an empty list' : `${count} from the newest but ${45 - first}`}`, async () => {
+    it(`GET /user/followers${query} returns ${count === 0 ? 'an empty list' : `${count} followers from position ${46 - first}`}`, async () => {
       const { status, body, headers } = await followers(query);
       assert.equal(status, 200);
       assert.deepEqual(
@@ -69,7 +69,7 @@ describe('pages of followers', () => {
     ['?token=secret&access_token=secret&limit=30', 'next ?limit=30&page=2', 'last ?limit=30&page=2'],
   ];
   for (const [query, ...wanted] of links) {
-    it(`${query} links to ${wanted.map((link) => link.split(' ', 1)[0]).join(', ') || 'nothing'}`, async () => {
+    it(`GET /user/followers${query} links to ${wanted.map((link) => link.split(' ', 1)[0]).join(', ') || 'no other page'}`, async () => {
       const link = (await followers(query)).headers.get('link');
       const expected = wanted.map((one) => {
         const [rel, search] = one.split(' ');
@@ -79,7 +79,7 @@ describe('pages of followers', () => {
     });
   }
 
-  it('links to the same pages when the request names scheme and host', async () => {
+  it('Page links use the base URL when the request target names another scheme and host', async () => {
     const lines = ['Host: elsewhere.test', `Authorization: token ${house.world.users.root?.token}`];
     for (const origin of ['http://elsewhere.test', house.url, 'HTTPS://elsewhere.test:8443']) {
       const target = `${origin}/api/v1/user/followers?limit=30`;
@@ -90,7 +90,7 @@ describe('pages of followers', () => {
     }
   });
 
-  it('a client that goes from next to next sees everybody once', async () => {
+  it('A client that follows the next links sees every follower once', async () => {
     const seen: string[] = [];
     let path: string | undefined = '/api/v1/user/followers?limit=7';
     while (path !== undefined) {
@@ -102,7 +102,7 @@ describe('pages of followers', () => {
     assert.deepEqual(seen, fans(45, 45));
   });
 
-  it('nobody followed is an empty list, never null', async () => {
+  it('An empty list of followers or followed accounts is returned as [] with a total of 0', async () => {
     for (const list of ['followers', 'following']) {
       const { text, headers } = await house.as('dan')('GET', `/user/${list}`);
       assert.deepEqual([text, headers.get('x-total-count'), headers.get('link')], ['[]', '0', null]);

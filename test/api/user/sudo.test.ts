@@ -3,14 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
 
-describe('acting in the name of another', () => {
+describe('Sudo', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
   });
   after(() => house.close());
 
-  it('is for the site administrator, by ?sudo= or the Sudo header, the query first', async () => {
+  it('Administrators can act as another user with ?sudo= or the Sudo header, and ?sudo= takes precedence', async () => {
     const root = house.as('root');
     assert.equal((await root('GET', '/user?sudo=ann')).body.login, 'ann');
     assert.equal((await root('GET', '/user?sudo=ANN')).body.login, 'ann');
@@ -35,20 +35,20 @@ describe('acting in the name of another', () => {
     ['root', 'sudo=%E2%84%AAat', 404, 'user does not exist'],
   ];
   for (const [who, query, status, message] of refusals) {
-    it(`${who} with ${query}: ${status}`, async () => {
+    it(`GET /user?${query} as ${who} is answered with ${status}`, async () => {
       const answer = await house.as(who)('GET', `/user?${query}`);
       assert.deepEqual([answer.status, answer.body.message], [status, message]);
     });
   }
 
-  it('gives the rights of that person, no more: the administrator stays outside', async () => {
+  it('An administrator who acts as another user has only the rights of that user', async () => {
     const root = house.as('root');
     assert.equal((await root('GET', '/authz/roles?org=acme')).status, 200);
     assert.equal((await root('GET', '/authz/roles?org=acme&sudo=eve')).status, 403);
     assert.equal((await root('GET', '/users/ann/tokens?sudo=eve')).status, 403);
   });
 
-  it('leaves the token its scopes', async () => {
+  it('Sudo does not extend the scopes of the token', async () => {
     const accountId = house.world.users.root?.id ?? 0n;
     const { text } = await house.house.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
     const headers = { Authorization: `token ${text}` };
@@ -57,7 +57,7 @@ describe('acting in the name of another', () => {
     assert.match(refused.body.message, /required=\[write:user\]/);
   });
 
-  it('is written down as what it is', async () => {
+  it('The audit log names both the administrator and the user acted for', async () => {
     const role = { name: 'sudo role', permissions: [] };
     const made = await house.as('root')('POST', '/authz/roles?org=acme&sudo=ann', role);
     assert.equal(made.status, 201, made.text);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
-describe('an access token is refused', () => {
+describe('Access token validation', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -12,45 +12,45 @@ describe('an access token is refused', () => {
   const table: readonly [what: string, body: unknown, status: number, message: string | RegExp, field?: string][] = [
     ['without a name', {}, 422, 'name is required', 'name'],
     ['with an empty name', { name: ' ' }, 422, 'name must have 1 to 255 characters', 'name'],
-    ['with a name too long', { name: 'é'.repeat(256) }, 422, 'name must have 1 to 255 characters', 'name'],
-    ['with a name for a number', { name: 7 }, 422, /^name must be/, 'name'],
-    ['with a name that is taken', { name: 'demo' }, 422, 'access token name has been used already', 'name'],
-    ['with no scope', { name: 'x', scopes: [] }, 422, 'access token must have a scope', 'scopes'],
+    ['with a name of 256 characters', { name: 'é'.repeat(256) }, 422, 'name must have 1 to 255 characters', 'name'],
+    ['with a numeric name', { name: 7 }, 422, /^name must be/, 'name'],
+    ['with a taken name', { name: 'demo' }, 422, 'access token name has been used already', 'name'],
+    ['with an empty list of scopes', { name: 'x', scopes: [] }, 422, 'access token must have a scope', 'scopes'],
     [
       'with an unknown scope',
       { name: 'x', scopes: ['all', 'read:repo'] },
       400,
       'invalid access token scope provided: read:repo',
     ],
-    ['with a scope in capitals', { name: 'x', scopes: ['READ:user'] }, 400, /READ:user$/],
-    ['with scopes that are no list', { name: 'x', scopes: 'all' }, 422, /^scopes must be/, 'scopes'],
+    ['with a scope in upper case', { name: 'x', scopes: ['READ:user'] }, 400, /READ:user$/],
+    ['with scopes that are not a list', { name: 'x', scopes: 'all' }, 422, /^scopes must be/, 'scopes'],
     [
-      'that has expired already',
+      'that has already expired',
       { name: 'x', expires_at: '2020-01-01T00:00:00Z' },
       422,
       'expires_at must be in the future',
       'expires_at',
     ],
-    ['that expires at no moment', { name: 'x', expires_at: 'soon' }, 422, /expires_at/, 'expires_at'],
-    ['that expires at an empty moment', { name: 'x', expires_at: '' }, 422, /expires_at/, 'expires_at'],
+    ['with an expiry that is not a date', { name: 'x', expires_at: 'soon' }, 422, /expires_at/, 'expires_at'],
+    ['with an empty expiry', { name: 'x', expires_at: '' }, 422, /expires_at/, 'expires_at'],
     [
-      'that expires on a day that is none',
+      'with an expiry on a nonexistent day',
       { name: 'x', expires_at: '2099-02-30T00:00:00Z' },
       422,
       /expires_at/,
       'expires_at',
     ],
     [
-      'that expires after all years',
+      'with an expiry after the year 9999',
       { name: 'x', expires_at: '9999-12-31T23:59:59-12:00' },
       422,
       /year 10000/,
       'expires_at',
     ],
-    ['with a body that is no JSON', '{', 422, 'body is not valid JSON'],
+    ['with a malformed JSON body', '{', 422, 'body is not valid JSON'],
   ];
   for (const [what, body, status, message, field] of table) {
-    it(`${what}: ${status}`, async () => {
+    it(`Creating an access token ${what} is rejected with ${status}`, async () => {
       const pair = Buffer.from(`ann:${house.world.users.ann?.password}`).toString('base64');
       const answer = await house.as()('POST', '/users/ann/tokens', body, { Authorization: `Basic ${pair}` });
       assert.equal(answer.status, status, answer.text);
@@ -60,7 +60,7 @@ describe('an access token is refused', () => {
     });
   }
 
-  it('without Basic, whatever else is shown: 401', async () => {
+  it('Creating an access token without valid Basic authentication is rejected with 401', async () => {
     const { token, password } = house.world.users.ann ?? {};
     const session = await house.as()('POST', '/user/signin', { username: 'ann', password });
     const Cookie = session.headers

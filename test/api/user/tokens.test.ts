@@ -10,7 +10,7 @@ const BROADER = 'cannot create an access token with a broader scope than the aut
 const FOREIGN = 'doer should be the site admin or be same as the contextUser';
 
 for (const driver of DRIVERS) {
-  describe(`access tokens on ${driver}`, () => {
+  describe(`Access tokens on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
       house = await openTestHouse({ driver });
@@ -25,7 +25,7 @@ for (const driver of DRIVERS) {
       (await house.as(name)('GET', `/users/${name}/tokens${query}`)).body;
     const bearer = (text: string) => ({ Authorization: `Bearer ${text}` });
 
-    it('are shown once when they are made, and never again', async () => {
+    it(`The text of an access token is returned only by the request that creates it on ${driver}`, async () => {
       const made = await make('ann', { name: 'laptop', scopes: ['read:user'] });
       assert.equal(made.status, 201);
       const { id, sha1, created_at, ...rest } = made.body;
@@ -39,7 +39,7 @@ for (const driver of DRIVERS) {
       assert.doesNotMatch(house.logged(), new RegExp(sha1));
     });
 
-    it('say when they were last used, without a write for each request', async () => {
+    it(`The last use of an access token is reported without a write per request on ${driver}`, async () => {
       const { body } = await make('bob', { name: 'used' });
       for (let time = 0; time < 5; time++) await house.as()('GET', '/user', undefined, bearer(body.sha1));
       const stored = statement(`select last_used_at from token where id = ${body.id}`);
@@ -48,12 +48,12 @@ for (const driver of DRIVERS) {
       assert.ok(Date.parse(used.last_used_at) >= Date.parse(body.created_at));
     });
 
-    it('of one name that are made at the same moment become one', async () => {
+    it(`Only one of several concurrent creations of the same access token succeeds on ${driver}`, async () => {
       const answers = await Promise.all(Array.from({ length: 4 }, () => make('bob', { name: 'race' })));
       assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422]);
     });
 
-    it('expire when they are told to', async () => {
+    it(`An access token has the requested expiry in UTC, or none, on ${driver}`, async () => {
       const expires_at = new Date(Date.now() + 3_600_000).toISOString();
       const made = await make('bob', { name: 'brief', expires_at });
       assert.equal(made.body.expires_at, `${expires_at.slice(0, 19)}Z`);
@@ -62,7 +62,7 @@ for (const driver of DRIVERS) {
       assert.equal((await make('bob', { name: 'endless', expires_at: null })).body.expires_at, null);
     });
 
-    it('have scopes in a fixed order, each once, without what another includes', async () => {
+    it(`Token scopes are sorted, without redundant ones, and default to all on ${driver}`, async () => {
       const table: [string[] | null | undefined, string[]][] = [
         [undefined, ['all']],
         // A client in Go sends null for a list that it was not given.
@@ -79,7 +79,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('make others that may do no more than themselves', async () => {
+    it(`An access token cannot create a token with broader scopes than its own on ${driver}`, async () => {
       const { body } = await make('dan', { name: 'mother', scopes: ['write:user', 'read:authz'] });
       const shown = [basic(`dan:${body.sha1}`), basic(`${body.sha1}:`), basic(`${body.sha1}:x-oauth-basic`)];
       for (const headers of shown) {
@@ -92,7 +92,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('are deleted by id or by name, and stop at once', async () => {
+    it(`An access token can be deleted by id or by name and stops working immediately on ${driver}`, async () => {
       for (const by of ['id', 'name'] as const) {
         const { body } = await make('eve', { name: `by ${by}/é` });
         assert.equal((await house.as()('GET', '/user', undefined, bearer(body.sha1))).status, 200);
@@ -105,7 +105,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('come in pages', async () => {
+    it(`Access tokens are listed in pages on ${driver}`, async () => {
       for (let number = 1; number <= 3; number++) await make('eve', { name: `page ${number}` });
       const { body, headers } = await house.as('eve')('GET', '/users/eve/tokens?page=2&limit=2');
       assert.deepEqual(
@@ -116,7 +116,7 @@ for (const driver of DRIVERS) {
       assert.match(headers.get('link') ?? '', /page=1.*rel="first",.*rel="prev"$/);
     });
 
-    it('are the business of their owner and of the site administrator', async () => {
+    it(`Only the owner and the site administrator can manage a user's access tokens on ${driver}`, async () => {
       const made = await make('root', { name: 'by root' }, asPassword('root'), 'ANN');
       assert.equal(made.status, 201);
       assert.equal((await house.as()('GET', '/user', undefined, bearer(made.body.sha1))).body.login, 'ann');
@@ -137,7 +137,7 @@ for (const driver of DRIVERS) {
       }
     });
 
-    it('are on record with who made and revoked them, and never with their text', async () => {
+    it(`The audit log records who created and deleted an access token, without its text, on ${driver}`, async () => {
       const cat = house.world.users.cat?.id ?? 0n;
       const texts: string[] = [];
       for (const [by, name] of [
