@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,17 +11,21 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Db, type DbOptions, openDb } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { readMigrations } from '../../src/db/migration-files.ts';
 import { createDatabase, createTemplate, startPostgres, type TestPostgres } from './postgres.ts';
+import { lacks } from './requirements.ts';
 
 export type Driver = Db['driver'];
-export const DRIVERS: readonly Driver[] = ['pglite', 'postgres'];
+/** Both, or PGlite alone on a machine without PostgreSQL. */
+export const DRIVERS: readonly Driver[] = lacks('postgresql') ? ['pglite'] : ['pglite', 'postgres'];
+/** For tests that pass on either: the cheaper one. */
+export const ANY_DRIVER: Driver = lacks('postgresql') ? 'pglite' : 'postgres';
 
 /** Where a test database lives; opening it twice gives two connections (PostgreSQL) or a refusal (PGlite). */
 export type Place = Pick<DbOptions, 'databaseUrl' | 'dataDir'>;
@@ -28,10 +33,18 @@ export type Place = Pick<DbOptions, 'databaseUrl' | 'dataDir'>;
 /** What a fresh database already holds. It is made once per key and then copied. */
 export interface Template {
   readonly key: string;
-  make(db: Db): Promise<void>;
+  /** Fills the database; what it returns is handed to everybody who gets a copy. */
+  make(place: Place): Promise<string>;
 }
 
-const EMPTY: Template = { key: 'empty', make: async () => {} };
+const EMPTY: Template = {
+  key: 'empty',
+  make: async (place) => {
+    await (await openDb({ ...quiet, ...place })).close();
+    return '';
+  },
+};
+const CACHE = '.cache';
 const WEEK_MS = 604_800_000;
 const quiet = { say: () => {} };
 const folders: string[] = [];
@@ -42,25 +55,42 @@ after(async () => {
   await (await server)?.stop();
 });
 
+/** Changes with everything that can change what a template holds. */
+export const SOURCES_KEY = digest(
+  [...globSync('{src,migrations}/**/*.{ts,sql,fga,json}').sort(), 'package-lock.json'].map((path) =>
+    readFileSync(path, 'utf8'),
+  ),
+);
+
 /** A database that has had all migrations of the folder. */
 export function migrated(folder = 'migrations'): Template {
-  const key = readMigrations(folder).map(({ checksum }) => checksum);
-  return { key: `migrated ${key.join()}`, make: async (db) => void (await migrate(db, folder, () => {})) };
+  return {
+    key: `migrated ${SOURCES_KEY} ${folder}`,
+    make: async (place) => {
+      const db = await openDb({ ...quiet, ...place });
+      await migrate(db, folder, () => {}).finally(() => db.close());
+      return '';
+    },
+  };
 }
 
 /** A fresh database for this test file, removed when the file is through. */
-export async function newPlace(driver: Driver, template: Template = EMPTY): Promise<Place> {
+export async function newPlace(driver: Driver = ANY_DRIVER, template: Template = EMPTY): Promise<Place> {
+  return (await newCopy(driver, template)).place;
+}
+
+/** As newPlace, with what the template's maker returned. */
+export async function newCopy(driver: Driver, template: Template): Promise<{ place: Place; note: string }> {
   const dataDir = temporaryFolder();
   if (driver === 'pglite') {
-    cpSync(await pgliteTemplate(template), join(dataDir, 'pglite'), { recursive: true });
-    return { dataDir };
+    const folder = await pgliteTemplate(template);
+    copyFolder(join(folder, 'pglite'), join(dataDir, 'pglite'));
+    return { place: { dataDir }, note: readFileSync(join(folder, 'note'), 'utf8') };
   }
   const url = await serverUrl();
-  if (template === EMPTY) return { dataDir, databaseUrl: await createDatabase(url) };
-  const name = await createTemplate(url, `template_${digest(template.key)}`, (databaseUrl) =>
-    fill({ dataDir, databaseUrl }, template),
-  );
-  return { dataDir, databaseUrl: await createDatabase(url, name) };
+  if (template === EMPTY) return { place: { dataDir, databaseUrl: await createDatabase(url) }, note: '' };
+  const { name, note } = await postgresTemplate(url, template);
+  return { place: { dataDir, databaseUrl: await createDatabase(url, name) }, note };
 }
 
 export async function openTestDb(driver: Driver, options: Partial<DbOptions> = {}, template = EMPTY): Promise<Db> {
@@ -73,11 +103,17 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** scripts/test.mjs starts one server for the whole run; a file that runs alone starts its own. */
+/** The runner starts one server for the whole run; a file that runs without it starts its own. */
 export async function serverUrl(): Promise<string> {
   if (process.env.TEST_DATABASE_URL) return process.env.TEST_DATABASE_URL;
   server ??= startPostgres();
   return (await server).url;
+}
+
+export async function postgresTemplate(url: string, template: Template): Promise<{ name: string; note: string }> {
+  return createTemplate(url, `template_${digest([template.key])}`, (databaseUrl) =>
+    template.make({ databaseUrl, dataDir: temporaryFolder() }),
+  );
 }
 
 /**
@@ -85,39 +121,50 @@ export async function serverUrl(): Promise<string> {
  * renamed, because test files run side by side.
  */
 async function pgliteTemplate(template: Template): Promise<string> {
+  const isEmpty = template === EMPTY;
   const makers = ['package-lock.json', 'src/db/pglite-files.ts'].map((path) => readFileSync(path, 'utf8'));
-  const folder = join('.cache', `pglite-${digest([...makers, template.key].join())}`);
-  if (existsSync(folder)) {
-    utimesSync(folder, new Date(), new Date());
-    return folder;
-  }
-  mkdirSync('.cache', { recursive: true });
-  removeOldTemplates();
-  const draft = mkdtempSync(join('.cache', 'pglite-draft-'));
-  if (template !== EMPTY) cpSync(await pgliteTemplate(EMPTY), join(draft, 'pglite'), { recursive: true });
-  await fill({ dataDir: draft }, template);
-  try {
-    renameSync(join(draft, 'pglite'), folder);
-  } catch (error) {
-    if (!existsSync(folder)) throw error;
-  }
-  rmSync(draft, { recursive: true, force: true });
+  const folder = join(CACHE, `pglite-${digest([...makers, template.key])}`);
+  if (isCached(folder)) return folder;
+  const draft = newDraft('pglite');
+  if (!isEmpty) copyFolder(join(await pgliteTemplate(EMPTY), 'pglite'), join(draft, 'pglite'));
+  writeFileSync(join(draft, 'note'), await template.make({ dataDir: draft }));
+  keepDraft(draft, folder);
   return folder;
 }
 
-/** Every change of the migrations makes a new one of some 30 MB; one that was used is touched. */
-function removeOldTemplates(): void {
-  for (const name of readdirSync('.cache').filter((entry) => entry.startsWith('pglite-'))) {
-    const folder = join('.cache', name);
+/** True if the folder is there; it then counts as used today. */
+export function isCached(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  utimesSync(folder, new Date(), new Date());
+  return true;
+}
+
+/** A folder in which something for the cache is made, and which keepDraft moves into its place. */
+export function newDraft(kind: 'pglite' | 'postgres'): string {
+  mkdirSync(CACHE, { recursive: true });
+  // Every change of the sources makes a new one of some 30 MB.
+  for (const name of readdirSync(CACHE)) {
+    const folder = join(CACHE, name);
     if (Date.now() - statSync(folder).mtimeMs > WEEK_MS) rmSync(folder, { recursive: true, force: true });
+  }
+  return mkdtempSync(join(CACHE, `draft-${kind}-`));
+}
+
+export function keepDraft(draft: string, folder: string): void {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    // Somebody else was faster.
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true, force: true });
   }
 }
 
-async function fill(place: Place, template: Template): Promise<void> {
-  const db = await openDb({ ...quiet, ...place });
-  await template.make(db).finally(() => db.close());
+/** With owners and modes, and faster than Node does it. */
+export function copyFolder(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+export function digest(texts: readonly string[]): string {
+  return createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 12);
 }

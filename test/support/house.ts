@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import { buildWorld, type DemoWorld } from '../../src/demo/world.ts';
 import { type House, openHouse } from '../../src/house.ts';
 import { createLog } from '../../src/log.ts';
-import { migrated, newPlace } from './db.ts';
+import { ANY_DRIVER, type Driver, migrated, newCopy, newPlace, type Place, SOURCES_KEY, type Template } from './db.ts';
 
 export interface Answer {
   readonly status: number;
@@ -36,19 +36,44 @@ export interface TestHouse {
 }
 
 export interface TestHouseOptions {
-  readonly driver?: 'pglite' | 'postgres';
+  readonly driver?: Driver;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A whole house with the demo world in it, on a database of its own, listening on loopback. */
-export async function openTestHouse({ driver = 'postgres', env = {} }: TestHouseOptions = {}): Promise<TestHouse> {
-  // Migrating is another test's business, and takes longer than most tests of a house.
-  const { dataDir, databaseUrl = '' } = await newPlace(driver, migrated());
+/** The root key of every test server that is given none. */
+export const TEST_KEY = Buffer.alloc(32, 'atrium test key').toString('base64');
+
+/** A database with the demo world in it, under TEST_KEY. */
+export const DEMO_WORLD: Template = {
+  key: `demo world ${SOURCES_KEY}`,
+  make: async ({ dataDir, databaseUrl = '' }) => {
+    const house = await openQuietly({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY }, []);
+    const world = await buildWorld(house).finally(() => house.close());
+    return JSON.stringify(world, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
+  },
+};
+
+/** A database with the demo world, for a server that a test starts as a process with `ATRIUM_KEY: TEST_KEY`. */
+export async function newDemoPlace(driver = ANY_DRIVER): Promise<{ place: Place; world: DemoWorld }> {
+  const { place, note } = await newCopy(driver, DEMO_WORLD);
+  const world = JSON.parse(note, (_key, value: unknown) =>
+    typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
+  ) as DemoWorld;
+  return { place, world };
+}
+
+/** A whole server with the demo world in it, on a database of its own, listening on loopback. */
+export async function openTestHouse({ driver = ANY_DRIVER, env = {} }: TestHouseOptions = {}): Promise<TestHouse> {
   const lines: string[] = [];
-  const log = createLog('debug', sink(lines));
-  const settings = { PORT: '0', ADMIN_PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...env };
-  const house = await openHouse(readConfig(settings), { log, say: () => undefined });
-  const world = await buildWorld(house);
+  // A database or key of the test's own cannot hold the copied world, so it is built there.
+  const isCopied = env.DATABASE_URL === undefined && env.DATA_DIR === undefined && env.ATRIUM_KEY === undefined;
+  const copy = isCopied ? await newDemoPlace(driver) : { place: await newPlace(driver, migrated()), world: undefined };
+  const { dataDir, databaseUrl = '' } = copy.place;
+  const house = await openQuietly(
+    { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...(isCopied && { ATRIUM_KEY: TEST_KEY }), ...env },
+    lines,
+  );
+  const world = copy.world ?? (await buildWorld(house));
   const url = await house.listen();
   const call: Call = (method, path, body, headers, base) => send(`${base || url}${path}`, method, body, headers);
   return {
@@ -66,6 +91,11 @@ export async function openTestHouse({ driver = 'postgres', env = {} }: TestHouse
     },
     close: () => house.close(),
   };
+}
+
+async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<House> {
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...env });
+  return openHouse(config, { log: createLog('debug', sink(lines)), say: () => undefined });
 }
 
 async function send(

@@ -11,6 +11,8 @@ export interface TestPostgres {
   /** The process id of the server, for tests that stop it. */
   pid(): number;
   stop(): Promise<void>;
+  /** Stops it and copies its data folder, which can be started from. */
+  stopAndKeep(copy: string): Promise<void>;
   /** Ends every connection and starts the server again, on the same port with the same data. */
   restart(): Promise<void>;
   /** A new database, empty or a copy of a template; answers its url. */
@@ -22,6 +24,8 @@ export interface TestPostgres {
 export interface TestPostgresOptions {
   /** Settings of postgresql.conf; tests run without fsync unless it is named here. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** A data folder to start from; a copy of it is used. */
+  readonly from?: string;
 }
 
 export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
@@ -31,10 +35,14 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const asUser = { ...user, cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' } };
-  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'atrium', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
-    ...asUser,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  if (options.from) {
+    execFileSync('cp', ['-a', options.from, data]);
+  } else {
+    execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'atrium', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
+      ...asUser,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
 
   const port = await freePort();
   const url = `postgres://atrium@127.0.0.1:${port}/postgres`;
@@ -74,16 +82,26 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
     await ended;
   }
 
+  function killWithUs(): void {
+    server.kill('SIGKILL');
+  }
+
+  async function stop(): Promise<void> {
+    process.off('exit', killWithUs);
+    await halt();
+    rmSync(folder, { recursive: true, force: true });
+  }
+
   await start();
-  const killWithUs = () => server.kill('SIGKILL');
   process.once('exit', killWithUs);
   return {
     url,
     pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
-    async stop() {
-      process.off('exit', killWithUs);
+    stop,
+    async stopAndKeep(copy) {
       await halt();
-      rmSync(folder, { recursive: true, force: true });
+      execFileSync('cp', ['-a', data, copy]);
+      await stop();
     },
     async restart() {
       await halt();
@@ -111,19 +129,36 @@ export async function createDatabase(url: string, template = 'template0'): Promi
   return created.href;
 }
 
-/** A database to copy from, made by whoever comes first; others wait for it. */
-export async function createTemplate(url: string, name: string, make: (url: string) => Promise<void>): Promise<string> {
+/**
+ * A database to copy from, made by whoever comes first; others wait for it. What its maker returns is kept as the
+ * comment of the database.
+ */
+export async function createTemplate(
+  url: string,
+  name: string,
+  make: (url: string) => Promise<string>,
+): Promise<{ name: string; note: string }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
+  const find = async () =>
+    (
+      await client.query(
+        `select coalesce(shobj_description(oid, 'pg_database'), '') as note from pg_database where datname = $1`,
+        [name],
+      )
+    ).rows[0];
   try {
+    const known = await find();
+    if (known) return { name, note: known.note };
     await client.query('select pg_advisory_lock(hashtext($1))', [name]);
-    const known = await client.query('select from pg_database where datname = $1', [name]);
-    if (known.rowCount === 0) {
-      const draft = await createDatabase(url);
-      await make(draft);
-      await client.query(`alter database ${new URL(draft).pathname.slice(1)} rename to ${pg.escapeIdentifier(name)}`);
-    }
-    return name;
+    const madeMeanwhile = await find();
+    if (madeMeanwhile) return { name, note: madeMeanwhile.note };
+    const draft = await createDatabase(url);
+    const draftName = new URL(draft).pathname.slice(1);
+    const note = await make(draft);
+    await client.query(`comment on database ${draftName} is ${pg.escapeLiteral(note)}`);
+    await client.query(`alter database ${draftName} rename to ${pg.escapeIdentifier(name)}`);
+    return { name, note };
   } finally {
     await client.end();
   }

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { newPlace } from './db.ts';
-import { openTestHouse, type TestHouse } from './house.ts';
+import { openTestHouse, TEST_KEY, type TestHouse } from './house.ts';
 import { surroundings } from './process.ts';
 
 export interface SecondProcess {
@@ -19,9 +17,8 @@ export interface Pair {
 
 /** A house in this process, and a way to open others beside it on the same database and the same key. */
 export async function openPair(): Promise<Pair> {
-  const { databaseUrl = '' } = await newPlace('postgres');
-  const shared = { DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64') };
-  const house = await openTestHouse({ env: shared });
+  const house = await openTestHouse({ driver: 'postgres' });
+  const shared = { DATABASE_URL: house.house.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY };
   return { house, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
 }
 

@@ -53,7 +53,7 @@ export function refuseAll(title: string, voice: Voice, rows: readonly Refusal[])
     after(() => house.close());
 
     for (const { name, send, status, message, allow } of rows) {
-      it(`${name}: ${status}`, async () => {
+      it(`${name} with ${status}`, async () => {
         const answer = await sendRaw(house.url, send);
         assert.equal(answer.status, status, answer.text);
         assert.equal(answer.headers.get('allow'), allow);
@@ -62,7 +62,7 @@ export function refuseAll(title: string, voice: Voice, rows: readonly Refusal[])
       });
     }
 
-    it('and afterwards the server answers as before, and logged no failure of its own', async () => {
+    it(`The server still works and has logged no error after the requests of "${title}"`, async () => {
       assert.equal((await house.as('ann')('GET', '/user')).status, 200);
       assert.doesNotMatch(house.logged(), /"level":"error"/);
     });

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+
+/** What has to hold beside the tests. */
+const CHECKS: readonly (readonly [what: string, ...command: readonly string[]])[] = [
+  ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+  ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
+  ['generated files', 'scripts/generate.ts', '--check'],
+];
+
+/** Runs all checks at once; the names of those that failed. */
+export async function runChecks(print: (line: string) => void): Promise<string[]> {
+  const results = await Promise.all(
+    CHECKS.map(async ([what, ...args]) => {
+      const { code, output } = await node(args);
+      print(`${code === 0 ? '✔' : '✖'} ${what}: node ${args.join(' ')}${code === 0 ? '' : `\n${output}`}`);
+      return code === 0 ? [] : [what];
+    }),
+  );
+  return results.flat();
+}
+
+function node(args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk;
+      });
+    }
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}

@@ -1,0 +1,15 @@
+/** What a worker tells the runner. A path is the titles of the suites and of the test, from the outside in. */
+export type WorkerMessage =
+  | { readonly type: 'start'; readonly file: string; readonly path: readonly string[] }
+  | { readonly type: 'progress'; readonly text: string }
+  | TestEnd;
+
+export interface TestEnd {
+  readonly type: 'end';
+  readonly file: string;
+  readonly line: number;
+  readonly path: readonly string[];
+  readonly ms: number;
+  readonly isSkipped: boolean;
+  readonly error?: string;
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join, relative } from 'node:path';
+import type { Batch } from './batches.ts';
+import type { WorkerMessage } from './messages.ts';
+import type { Report } from './report.ts';
+import type { RunFolder } from './run-folder.ts';
+
+export interface PoolOptions {
+  readonly batches: readonly Batch[];
+  readonly workers: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** A worker that says nothing for so long hangs: this is the deadline of a single test. */
+  readonly stallMs: number;
+  readonly folder: RunFolder;
+  readonly report: Report;
+}
+
+/** Runs all batches, a few at a time, each in a process of its own. */
+export async function runBatches({ batches, workers, env, stallMs, folder, report }: PoolOptions): Promise<void> {
+  const queue = [...batches];
+  await Promise.all(Array.from({ length: workers }, takeTurns));
+
+  async function takeTurns(): Promise<void> {
+    for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
+      const left = await runBatch(batch);
+      if (left.length > 0) queue.unshift(left);
+    }
+  }
+
+  /** Resolves with the files that were not begun, if the process ended before its time. */
+  async function runBatch(batch: Batch): Promise<Batch> {
+    const worker = fork(join(import.meta.dirname, 'worker.ts'), [...batch], {
+      // A group of its own, so that everything that its tests start can be ended with it.
+      detached: true,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    folder.keepGroup(worker.pid);
+    let running: Extract<WorkerMessage, { type: 'start' }> | undefined;
+    const begun = new Set<string>();
+    let hung = false;
+    let stall = watch();
+
+    function watch(): NodeJS.Timeout {
+      return setTimeout(() => {
+        hung = true;
+        endGroup(worker);
+      }, stallMs);
+    }
+
+    worker.on('message', (message: WorkerMessage) => {
+      clearTimeout(stall);
+      stall = watch();
+      if (message.type === 'progress') return report.progress(message.text);
+      const file = relative('.', message.file);
+      if (message.type === 'end') return report.end({ ...message, file });
+      if (!begun.has(file)) report.begin(file, worker.pid);
+      begun.add(file);
+      running = { ...message, file };
+    });
+    const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+      worker.once('exit', (code, signal) => resolve({ code, signal }));
+    });
+    clearTimeout(stall);
+    endGroup(worker);
+    report.close(worker.pid);
+    if (code === 0) return [];
+
+    const culprit = running?.file ?? batch[0] ?? '';
+    const reason = hung
+      ? `nothing happened for ${stallMs / 1000} s: the test, or something that it opened, hangs`
+      : `the process of the test ended with ${signal ?? `exit code ${code}`}`;
+    const path = running?.path ?? ['(no test had begun)'];
+    report.end({ type: 'end', file: culprit, line: 1, path, ms: 0, isSkipped: false, error: reason });
+    return batch.filter((file) => file !== culprit && !begun.has(file));
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}

@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { digest, isCached, keepDraft, newDraft, SOURCES_KEY } from '../support/db.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+
+/**
+ * The PostgreSQL of a whole run. Creating a cluster and the demo world takes seconds, so both are kept in the cache,
+ * and a run starts from a copy.
+ */
+export async function startSuitePostgres(): Promise<TestPostgres> {
+  const cached = join('.cache', `postgres-${digest([SOURCES_KEY])}`);
+  if (!isCached(cached)) {
+    // Only now, because loading the server takes most of a second.
+    const { DEMO_WORLD } = await import('../support/house.ts');
+    const { postgresTemplate } = await import('../support/db.ts');
+    const server = await startPostgres();
+    await postgresTemplate(server.url, DEMO_WORLD);
+    const draft = newDraft('postgres');
+    await server.stopAndKeep(join(draft, 'data'));
+    keepDraft(draft, cached);
+  }
+  return startPostgres({ from: join(cached, 'data') });
+}

@@ -1,0 +1,48 @@
+/** Runs test files in this one process, and tells the runner what happens. */
+import { run } from 'node:test';
+import { inspect } from 'node:util';
+import type { WorkerMessage } from './messages.ts';
+
+const running: string[] = [];
+
+// The runner is gone: so is the use of this process.
+process.on('disconnect', () => process.exit(1));
+process.channel?.unref();
+
+for await (const { type, data } of run({ files: process.argv.slice(2), isolation: 'none' })) {
+  const message = read(type, data as TestEvent);
+  if (message !== undefined) process.send?.(message);
+}
+
+interface TestEvent {
+  readonly name: string;
+  readonly nesting: number;
+  readonly file?: string;
+  readonly line?: number;
+  readonly skip?: string | boolean;
+  readonly todo?: string | boolean;
+  readonly details?: { duration_ms: number; type?: string; error?: Error & { failureType?: string } };
+}
+
+function read(type: string, event: TestEvent): WorkerMessage | undefined {
+  const { name, nesting, file = '', line = 0, details } = event;
+  if (type === 'test:dequeue') {
+    running.length = nesting;
+    running.push(name);
+    return { type: 'start', file, path: [...running] };
+  }
+  if (type !== 'test:pass' && type !== 'test:fail') return undefined;
+  const error = details?.error;
+  // A suite is not counted for its tests; one whose own hooks fail is.
+  if (error?.failureType === 'subtestsFailed') return undefined;
+  if (error === undefined && details?.type === 'suite') return undefined;
+  return {
+    type: 'end',
+    file,
+    line,
+    path: [...running.slice(0, nesting), name],
+    ms: details?.duration_ms ?? 0,
+    isSkipped: event.skip !== undefined || event.todo !== undefined,
+    ...(error !== undefined && { error: inspect(error.cause ?? error) }),
+  };
+}
