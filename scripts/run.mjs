@@ -14,7 +14,8 @@ const MARK = join(ROOT, 'node_modules', '.installed');
 const JOBS = {
   start: ['src/main.ts'],
   demo: ['src/main.ts', 'demo'],
-  test: ['test/runner/main.ts'],
+  test: ['test/runner/main.ts', 'everyday'],
+  'test:long': ['test/runner/main.ts', 'long'],
   atrium: ['bin/atrium.mjs'],
   build: ['scripts/build.mjs'],
   generate: ['scripts/generate.ts'],
@@ -28,19 +29,17 @@ const JOBS = {
   'bench:engine': ['--expose-gc', 'bench/engine.ts'],
   'bench:roles': ['bench/roles-file.ts'],
   'bench:user': ['bench/user.ts'],
-  clients: ['scripts/clients.mjs'],
   'bench:credentials': ['bench/credentials.ts'],
   'bench:marketplace': ['bench/marketplace.ts'],
   'bench:cli': ['bench/cli.ts'],
   'fga-test': ['scripts/fga-test.ts'],
-  'fuzz:rebac': ['--test', 'test/rebac/fuzz.test.ts'],
 };
 
 const [name = '', ...rest] = process.argv.slice(2);
 const job = Object.hasOwn(JOBS, name) ? JOBS[name] : undefined;
 if (job === undefined) stop(`unknown job "${name}": one of ${Object.keys(JOBS).join(', ')}`);
 install();
-if (name === 'test') process.env.TEST_WITHOUT = provideDebianPackages(say).join();
+if (name.startsWith('test')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver([...job, ...rest]);
 
 function install() {

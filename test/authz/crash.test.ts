@@ -6,10 +6,11 @@ import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { createClockStore } from '../../src/directory/clock.store.ts';
 import { createClock } from '../../src/directory/clock.ts';
 import { createDirectory } from '../../src/directory/directory.group.ts';
+import { COUNTS } from '../counts.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
-import { type Driver, migrated, newPlace, type Place } from '../support/db.ts';
+import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/db.ts';
 
-const KILLS: Readonly<Record<Driver, number>> = { postgres: 20, pglite: 3 };
+const KILLS = { postgres: COUNTS.roleKillsOnPostgres, pglite: COUNTS.roleKillsOnPglite };
 
 interface Scene {
   readonly place: Place;
@@ -112,11 +113,10 @@ async function assertInStep(
   return entries.length;
 }
 
-for (const [driver, kills] of Object.entries(KILLS) as [Driver, number][]) {
+for (const driver of DRIVERS) {
+  const kills = KILLS[driver];
   describe(`Crashes during role writes on ${driver}`, () => {
-    it(`Role writes stay atomic when the process is killed ${kills} times on ${driver}`, {
-      timeout: 240_000,
-    }, async () => {
+    it(`Role writes stay atomic when the process is killed ${kills} times on ${driver}`, async () => {
       const scene = await prepare(driver);
       let written = 0;
       for (let kill = 0; kill < kills; kill++) {

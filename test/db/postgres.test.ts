@@ -5,6 +5,7 @@ import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { AppError } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/db.ts';
 import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { lacks } from '../support/requirements.ts';
 
 /** These tests stop and restart the server, so they have one of their own. */
 const ONE = sql('fault.one', 'select 1 as one');
@@ -12,7 +13,7 @@ const PID = sql('fault.pid', 'select pg_backend_pid() as pid');
 const SLEEP = sql('fault.sleep', 'select pg_sleep($1)');
 const UNAVAILABLE = { name: 'AppError', kind: 'unavailable' };
 
-describe('PostgreSQL failures', () => {
+describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
   let server: TestPostgres;
   let url: string;
   const faults: Error[] = [];
@@ -68,7 +69,7 @@ describe('PostgreSQL failures', () => {
     const refusals: unknown[] = [];
     while (!isBack && refusals.length === 0) {
       await asked().catch((error: unknown) => refusals.push(error));
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise(setImmediate);
     }
     await assert.rejects(Promise.reject(refusals[0]), UNAVAILABLE);
     await restarted;
@@ -86,8 +87,11 @@ describe('PostgreSQL failures', () => {
   test('A connection terminated inside a transaction fails only that transaction', async () => {
     const db = await open();
     const waiting = db.transaction(async (query) => {
-      await onServer(server.url, `select pg_terminate_backend(${await pidOf(query)})`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const pid = await pidOf(query);
+      await onServer(server.url, `select pg_terminate_backend(${pid})`);
+      await eventually(async () =>
+        assert.deepEqual(await onServer(server.url, `select 1 from pg_stat_activity where pid = ${pid}`), []),
+      );
       await query(ONE);
     });
     await assert.rejects(waiting, UNAVAILABLE);
@@ -122,9 +126,8 @@ describe('PostgreSQL failures', () => {
     const pid = await pidOf(db.query);
     process.kill(pid, 'SIGSTOP');
     try {
-      const began = performance.now();
+      // The backend stands still until the end of this test, so only the timeout can answer.
       await assert.rejects(db.query(ONE), { ...UNAVAILABLE, message: /does not answer in time/ });
-      assert.ok(performance.now() - began < 5_000);
       assert.notEqual(await pidOf(db.query), pid);
       await db.close();
     } finally {

@@ -8,13 +8,14 @@ import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
 import { compileModel, type Model } from '../../src/rebac/model.ts';
+import { COUNTS, IS_LONG } from '../counts.ts';
 import { Coverage } from './coverage.ts';
 import { Oracle } from './oracle.ts';
 import { type World, weigh, worlds } from './world.ts';
 
-/** `npm run fuzz:rebac` asks for more: FUZZ_WORLDS=20000 FUZZ_SEED=7 npm run fuzz:rebac. */
-const WORLDS = Number(process.env.FUZZ_WORLDS ?? 550);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
+/** For more: FUZZ_WORLDS=20000 FUZZ_SEED=7 npm test -- test/rebac/fuzz.test.ts */
+const WORLDS = Number(process.env.FUZZ_WORLDS ?? COUNTS.engineWorlds);
+const SEED = Number(process.env.FUZZ_SEED ?? (IS_LONG ? Date.now() % 1_000_000 : 20_260_101));
 
 test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds with seed ${SEED}`, async () => {
   const coverage = new Coverage();

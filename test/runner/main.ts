@@ -1,10 +1,10 @@
 /**
- * `npm test` runs the everyday suite, `npm test -- FILE…` only these files, `npm run test:long` the same promises with
- * large counts.
+ * `npm test` runs the everyday suite, `npm test -- FILE…` these files only. `npm run test:long` tries the same promises
+ * with large counts, `npm run test:long -- LANE…` some of its lanes.
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { toBatches } from './batches.ts';
+import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
 import { runBatches } from './pool.ts';
 import { startSuitePostgres } from './postgres.ts';
@@ -12,17 +12,18 @@ import { createReport } from './report.ts';
 import { openRunFolder } from './run-folder.ts';
 
 /** Generous: it is there to name what hangs, not to measure. */
-const STALL_MS = 300_000;
+const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
 
-const named = process.argv.slice(2);
-const files = (named.length > 0 ? named : ['test/**/*.test.ts']).flatMap((pattern) => globSync(pattern)).sort();
-if (files.length === 0) {
-  print(`no test file matches ${named.join(' ')}`);
-  process.exit(1);
-}
+const [mode, ...named] = process.argv.slice(2);
+const isLong = mode === 'long';
+if (isLong) process.env.TEST_SIZE = 'long';
+const isWhole = !isLong && named.length === 0;
+const missing = process.env.TEST_WITHOUT ?? '';
 
+let isAborting = false;
 const began = performance.now();
+const parts = isLong ? await lanes() : everyday();
 const folder = openRunFolder();
 // Whatever a test or a server under test creates is in the run's folder, and goes with it.
 process.env.TMPDIR = folder.path;
@@ -32,20 +33,21 @@ setInterval(() => {
   if (process.ppid !== ppid) void abort('the end of the process that started it');
 }, PARENT_MS).unref();
 
-const isWhole = named.length === 0;
 const failedChecks = isWhole ? await runChecks(print) : [];
-const missing = process.env.TEST_WITHOUT ?? '';
 const server = missing.split(',').includes('postgresql') ? undefined : await startSuitePostgres();
 folder.keepProcess(server?.pid());
 const report = createReport({ print, isVerbose: !isWhole });
-await runBatches({
-  batches: toBatches(files),
-  workers: availableParallelism() + 1,
-  env: server ? { TEST_DATABASE_URL: server.url } : {},
-  stallMs: STALL_MS,
-  folder,
-  report,
-});
+for (const { title, batches } of parts) {
+  if (title !== '') print(`\n${title}`);
+  await runBatches({
+    batches,
+    workers: availableParallelism() + 1,
+    env: server ? { TEST_DATABASE_URL: server.url } : {},
+    stallMs: STALL_MS,
+    folder,
+    report,
+  });
+}
 await folder.close();
 
 const { passed, failed, skipped } = report.counts;
@@ -57,9 +59,45 @@ print(`took ${Math.round((performance.now() - began) / 1000)} s`);
 print(`${passed} passed, ${failed + failedChecks.length} failed`);
 process.exit(failed === 0 && failedChecks.length === 0 && passed > 0 ? 0 : 1);
 
+interface Part {
+  readonly title: string;
+  readonly batches: readonly Batch[];
+}
+
+function everyday(): Part[] {
+  const patterns = named.length > 0 ? named : ['test/**/*.test.ts'];
+  const files = patterns.flatMap((pattern) => globSync(pattern));
+  const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
+  if (chosen.length === 0) stop(`no test file matches ${named.join(' ')}`);
+  return [{ title: '', batches: toBatches([...new Set(chosen)]) }];
+}
+
+/** One after the other, each file in a process of its own. */
+async function lanes(): Promise<Part[]> {
+  const { LANES } = await import('./long.ts');
+  const unknown = named.filter((name) => !LANES.some((lane) => lane.name === name));
+  if (unknown.length > 0)
+    stop(`no lane is called ${unknown.join(', ')}; there are ${LANES.map((l) => l.name).join(', ')}`);
+  const chosen = LANES.filter(({ name }) => named.length === 0 || named.includes(name));
+  const minutes = chosen.reduce((sum, lane) => sum + lane.minutes, 0);
+  print(`${chosen.length} lanes, about ${minutes} minutes on two quiet cores:`);
+  for (const lane of chosen) print(`  ${lane.name.padEnd(16)} about ${lane.minutes} min: ${lane.what}`);
+  return chosen.map(({ name, files, what }, index) => ({
+    title: `lane ${index + 1} of ${chosen.length}, ${name}: ${what}`,
+    batches: files.map((file) => [file]),
+  }));
+}
+
 async function abort(reason: string): Promise<void> {
+  if (isAborting) return;
+  isAborting = true;
   print(`stopped by ${reason}`);
   await folder.close();
+  process.exit(1);
+}
+
+function stop(line: string): never {
+  print(line);
   process.exit(1);
 }
 

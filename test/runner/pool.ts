@@ -72,7 +72,9 @@ export async function runBatches({ batches, workers, env, stallMs, folder, repor
       : `the process of the test ended with ${signal ?? `exit code ${code}`}`;
     const path = running?.path ?? ['(no test had begun)'];
     report.end({ type: 'end', file: culprit, line: 1, path, ms: 0, isSkipped: false, error: reason });
-    return batch.filter((file) => file !== culprit && !begun.has(file));
+    const left = batch.filter((file) => file !== culprit && !begun.has(file));
+    // A test that a support file declares does not tell which test file it belongs to: it is the first one left.
+    return batch.includes(culprit) ? left : left.slice(1);
   }
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { wrongCredential } from '../../../src/directory/callers.ts';
 import { mintToken } from '../../../src/directory/token-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import { createBrake } from '../../../src/http/brake.ts';
+import { IS_LONG } from '../../counts.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const right = async () => 'in';
@@ -12,23 +13,28 @@ const right = async () => 'in';
 describe('Password guessing', () => {
   let house: TestHouse;
   before(async () => {
-    house = await openTestHouse({ env: { AUTH_FAILURES: '5', TRUSTED_PROXIES: '127.0.0.1' } });
+    house = await openTestHouse({ env: { AUTH_FAILURES: '2', TRUSTED_PROXIES: '127.0.0.1' } });
+    // Time stands still, so that no attempt comes back while a slow machine hashes passwords.
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
   });
-  after(() => house.close());
+  after(async () => {
+    mock.timers.reset();
+    await house.close();
+  });
 
   const signIn = (username: string, password: string | undefined, address = '192.0.2.1') =>
     house.as()('POST', '/user/signin', { username, password }, { 'X-Forwarded-For': address });
   const secret = (name: string) => house.world.users[name]?.password;
 
-  it('Password guessing is blocked with 429 after five failures, even with the right password', async () => {
-    for (let guess = 0; guess < 5; guess++) assert.equal((await signIn('ann', `guess ${guess}`)).status, 404);
-    for (const password of ['guess 6', secret('ann')]) {
+  it('Password guessing is blocked with 429 after two failures, even with the right password', async () => {
+    for (const guess of ['one', 'two']) assert.equal((await signIn('ann', guess)).status, 404);
+    for (const password of ['three', secret('ann')]) {
       const answer = await signIn('ann', password);
       assert.equal(answer.status, 429);
       assert.equal(answer.body.message, 'too many failed attempts, try again later');
       assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
       const wait = Number(answer.headers.get('retry-after'));
-      assert.ok(wait >= 1 && wait <= 60, `${wait} s`);
+      assert.ok(wait >= 1 && wait <= 150, `${wait} s`);
     }
   });
 
@@ -53,19 +59,19 @@ describe('Password guessing', () => {
   });
 
   it('Repeated correct sign-ins are never blocked', async () => {
-    for (let time = 0; time < 8; time++) assert.equal((await signIn('cat', secret('cat'))).status, 200);
-    const atOnce = await Promise.all(Array.from({ length: 12 }, () => signIn('cat', secret('cat'))));
+    for (let time = 0; time < 3; time++) assert.equal((await signIn('cat', secret('cat'))).status, 200);
+    const atOnce = await Promise.all(Array.from({ length: 4 }, () => signIn('cat', secret('cat'))));
     assert.deepEqual(new Set(atOnce.map((answer) => answer.status)), new Set([200]));
   });
 
   it('Each of many concurrent guesses is counted', async () => {
-    const answers = await Promise.all(Array.from({ length: 25 }, (_, guess) => signIn('dan', `guess ${guess}`)));
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, guess) => signIn('dan', `guess ${guess}`)));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    assert.deepEqual([count(404), count(429)], [5, 20]);
+    assert.deepEqual([count(404), count(429)], [2, 6]);
   });
 
   it('A correct password for an inactive account does not count as a failure', async () => {
-    for (let time = 0; time < 8; time++) assert.equal((await signIn('mia', secret('mia'))).status, 403);
+    for (let time = 0; time < 3; time++) assert.equal((await signIn('mia', secret('mia'))).status, 403);
   });
 
   it('Guessing across many names blocks the address for Basic authentication and sign-in', async () => {
@@ -76,18 +82,15 @@ describe('Password guessing', () => {
     const user = (pair: string) => house.as()('GET', '/user', undefined, basic(pair));
     const many = <T>(length: number, one: (at: number) => Promise<T>) =>
       Promise.all(Array.from({ length }, (_, at) => one(at)));
-    const guesses = await many(75, (at) => user(`nobody${at}:x`));
-    const heard = guesses.filter(({ status }) => status === 401).length;
-    // One comes back every six seconds, and hashing fifty takes some.
-    assert.ok(heard >= 50 && heard < 75, `${heard} guesses`);
+    const guesses = await many(24, (at) => user(`nobody${at}:x`));
+    assert.equal(guesses.filter(({ status }) => status === 401).length, 20);
     const stopped = guesses.find(({ status }) => status !== 401);
     assert.deepEqual([stopped?.status, stopped?.body.message], [429, 'too many failed attempts, try again later']);
-    const signIns = await many(25, (at) => signIn(`nobody${at}`, 'x', '192.0.2.77'));
-    assert.ok(signIns.some(({ status }) => status === 429));
+    assert.equal((await signIn('nobody', 'x', '192.0.2.77')).status, 429);
     assert.equal((await signIn('bob', secret('bob'), '192.0.2.78')).status, 200);
   });
 
-  it('Password hashing does not block the event loop', async () => {
+  it('Password hashing does not block the event loop', { skip: !IS_LONG && 'only in npm run test:long' }, async () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
     await Promise.all(Array.from({ length: 12 }, (_, at) => signIn(`nobody${at}`, 'x')));
@@ -95,7 +98,9 @@ describe('Password guessing', () => {
     assert.ok(delay.percentile(50) / 1e6 < 40, `half of the delays are over ${delay.percentile(50) / 1e6} ms`);
   });
 
-  it('The response time does not reveal whether a name exists', async () => {
+  it('The response time does not reveal whether a name exists', {
+    skip: !IS_LONG && 'only in npm run test:long',
+  }, async () => {
     const median = async (name: (at: number) => string) => {
       const times: number[] = [];
       for (let at = 0; at < 7; at++) {
@@ -106,11 +111,14 @@ describe('Password guessing', () => {
       return times.sort((a, b) => a - b)[3] ?? 0;
     };
     const [known, unknown] = [await median(() => 'eve'), await median((at) => `ghost${at}`)];
-    assert.ok(unknown > known / 2.5 && unknown < known * 2.5, `${unknown} ms against ${known} ms`);
+    assert.ok(unknown > known / 3 && unknown < known * 3, `${unknown} ms against ${known} ms`);
   });
 });
 
 describe('The limit on failed attempts', () => {
+  before(() => mock.timers.enable({ apis: ['Date'], now: Date.now() }));
+  after(() => mock.timers.reset());
+
   it('Only wrong credentials count as failed attempts', async () => {
     const brake = createBrake(2);
     const broken = async () => {
@@ -162,10 +170,8 @@ describe('The limit on failed attempts', () => {
     const broken = () => Promise.reject(new AppError('unavailable', 'the database does not answer'));
     for (let time = 0; time < 1500; time++) await assert.rejects(brake.token('a', broken), { kind: 'unavailable' });
     await Promise.allSettled(Array.from({ length: 1500 }, () => brake.token('a', wrong)));
-    // It grows back meanwhile, by three a second.
-    assert.ok(asked >= 1000 && asked < 1050, `${asked} asked`);
-    const late = await Promise.allSettled(Array.from({ length: 100 }, () => brake.token('a', wrong)));
-    assert.ok(late.some((one) => one.status === 'rejected' && one.reason.kind === 'limited'));
+    assert.equal(asked, 1000);
+    await assert.rejects(brake.token('a', wrong), { kind: 'limited' });
     assert.equal(await brake.token('b', right), 'in');
   });
 });
@@ -177,18 +183,18 @@ describe('Token guessing', () => {
   });
   after(() => house.close());
 
-  it('Token guessing is blocked with 429 without affecting tokens in use or malformed tokens', async () => {
+  it('Token guessing is blocked with 429 without affecting tokens in use or malformed tokens', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const call = (text: string) =>
       house.as()('GET', '/user', undefined, { Authorization: `token ${text}`, 'X-Forwarded-For': '192.0.2.9' });
     const used = house.world.users.ann?.token ?? '';
     assert.equal((await call(used)).status, 200);
-    for (let guess = 0; guess < 1050; guess += 50) {
+    for (let guess = 0; guess < 1000; guess += 50) {
       const answers = await Promise.all(Array.from({ length: 50 }, () => call(mintToken())));
-      if (guess < 1000) for (const { status } of answers) assert.equal(status, 401);
+      for (const { status } of answers) assert.equal(status, 401);
     }
-    const late = await Promise.all(Array.from({ length: 100 }, () => call(mintToken())));
-    const refused = late.find(({ status }) => status === 429);
-    assert.equal(refused?.body.message, 'too many failed attempts, try again later');
+    const refused = await call(mintToken());
+    assert.deepEqual([refused.status, refused.body.message], [429, 'too many failed attempts, try again later']);
     assert.equal((await call('nonsense')).status, 401);
     assert.equal((await call(used)).status, 200);
   });

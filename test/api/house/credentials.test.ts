@@ -77,10 +77,13 @@ describe('Caller authentication', () => {
       await refused(`token ${text}`, 401, WRONG);
   });
 
-  it('A token is accepted until it expires and rejected afterwards', async () => {
-    const brief = await issue('ann', ['all'], { expiresAt: new Date(Date.now() + 400) });
+  it('A token is accepted until it expires and rejected afterwards', async (t) => {
+    const now = Date.now();
+    t.mock.timers.enable({ apis: ['Date'], now });
+    const brief = await issue('ann', ['all'], { expiresAt: new Date(now + 400) });
+    t.mock.timers.setTime(now + 399);
     assert.equal((await get(`token ${brief.text}`)).status, 200);
-    await new Promise((resolve) => setTimeout(resolve, 450));
+    t.mock.timers.setTime(now + 400);
     await refused(`token ${brief.text}`, 401, WRONG);
   });
 

@@ -43,7 +43,7 @@ describe('Requests over one connection', () => {
     assert.deepEqual(await ask({ authorization: 'token nonsense' }), { status: 401, login: undefined });
   });
 
-  it('A token already used on a connection is rejected once revoked, expired or its owner deactivated', async () => {
+  it('A token already used on a connection is rejected once revoked, expired or its owner deactivated', async (t) => {
     const accountId = house.world.users.cat?.id ?? 0n;
     const { text } = await house.house.tokens.issue({ accountId, name: 'short', scopes: ['all'] });
     const authorization = `token ${text}`;
@@ -55,10 +55,12 @@ describe('Requests over one connection', () => {
     assert.equal((await house.as('root')('DELETE', '/users/cat/tokens/short')).status, 204);
     assert.equal((await ask({ authorization })).status, 401);
 
-    const expiresAt = new Date(Date.now() + 300);
+    const now = Date.now();
+    t.mock.timers.enable({ apis: ['Date'], now });
+    const expiresAt = new Date(now + 300);
     const brief = await house.house.tokens.issue({ accountId, name: 'brief', scopes: ['all'], expiresAt });
     const { status } = await ask({ authorization: `token ${brief.text}` });
-    await new Promise((resolve) => setTimeout(resolve, 350));
+    t.mock.timers.setTime(now + 300);
     assert.deepEqual([status, (await ask({ authorization: `token ${brief.text}` })).status], [200, 401]);
   });
 });

