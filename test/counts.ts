@@ -4,6 +4,26 @@ export const IS_LONG = process.env.TEST_SIZE === 'long';
 const EVERYDAY_AND_LONG = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [2, 30],
+  /** The same delivery to each of two servers, all at once. */
+  deliveriesPerReplica: [10, 30],
+  /** The same delivery to one server, all at once. */
+  identicalDeliveries: [20, 200],
+  /** Rounds of deliveries while the database is away. */
+  outageRounds: [2, 50],
+  /** Followers in the list whose pages are compared with a plain sort. With fewer, PostgreSQL reads whole tables. */
+  followers: [8000, 20_000],
+  /** Resources in the history of one cluster; a page holds 1,000. */
+  reportedResources: [1100, 2500],
+  /** Containers in Azurite; a page holds 1,000. */
+  azureContainers: [3, 1020],
+  /** Private addresses that are tried through the SDKs of Azure and Google. */
+  guardedHosts: [2, 12],
+  /** Rounds in which two users follow and unfollow each other at the same moment. */
+  mutualFollowRounds: [3, 100],
+  /** NATS keys of each kind that are compared with those of the NATS library. */
+  natsKeys: [5, 200],
+  /** Starts of the demo on a marketplace deployment, one after the other. */
+  marketplaceDemoStarts: [1, 2],
   /** SIGKILLs of a process that writes roles, on each database. */
   roleKillsOnPostgres: [2, 30],
   roleKillsOnPglite: [1, 8],
@@ -22,14 +42,25 @@ const EVERYDAY_AND_LONG = {
   /** Seconds of mixed load on one server, and restarts of two replicas in turn: in the long suite only. */
   soakSeconds: [0, 120],
   rollingRestarts: [0, 12],
+  /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
+  backupWriters: [1, 3],
+  keyRotations: [1, 3],
+  /** Servers that start together on an empty database. */
+  startingReplicas: [2, 5],
+  /** Bits that are flipped in a backup file, one at a time. */
+  flippedBits: [40, 600],
+  /** Restores of one backup, one after the other. */
+  repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
   engineWorlds: [120, 4000],
   /** Something is removed in one process, and another process is asked about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who leave. */
   raceRounds: [2, 8],
+  /** Requests to change, create or delete one role, all at once. */
+  roleRequestsAtOnce: [8, 24],
   /** Random changes, after each of which a patched graph must answer like a newly loaded one. */
-  graphRounds: [15, 60],
+  graphRounds: [8, 60],
   /** Rounds in which two graphs are read where only one fits. */
   evictionRounds: [3, 10],
   /** Writes to two accounts at once, whose graphs are read meanwhile. */

@@ -10,6 +10,7 @@ import { type Clock, createClock } from '../../src/directory/clock.ts';
 import { allowed } from '../../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
+import { COUNTS } from '../counts.ts';
 import { DRIVERS } from '../support/db.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
 
@@ -116,10 +117,20 @@ for (const driver of DRIVERS) {
       }
     }
 
+    /** As changeSomething, which may find that nothing is to be done. */
+    async function changeForSure(): Promise<void> {
+      const revision = async () => {
+        await house.house.clock.current();
+        return house.house.clock.revision;
+      };
+      const before = await revision();
+      while ((await revision()) === before) await changeSomething();
+    }
+
     it(`A patched graph answers like a newly loaded one on ${driver}`, async () => {
       const { graphs, clock, loads, patches } = openReplica();
       const store = createGraphStore(house.house.db);
-      for (let round = 0; round < 60; round++) {
+      for (let round = 0; round < COUNTS.graphRounds; round++) {
         for (let changes = random(4); changes >= 0; changes--) await changeSomething();
         await clock.current();
         const patched = await graphs.of(acme().id);
@@ -128,14 +139,15 @@ for (const driver of DRIVERS) {
         const { db } = house.house;
         assert.equal(await everything(db, patched, acme().id), await everything(db, fresh, acme().id));
       }
-      assert.deepEqual([loads(), patches() > 40], [1, true]);
+      assert.equal(loads(), 1);
+      assert.ok(patches() > COUNTS.graphRounds / 2, `${patches()} patches`);
     });
 
     it(`Graphs beyond the memory budget are evicted and reloaded, and answer correctly, on ${driver}`, async () => {
       const { graphs, clock, loads } = openReplica(1);
       const { globex } = house.world.orgs;
       const person = house.world.users.ann?.id ?? 0n;
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < COUNTS.evictionRounds; round++) {
         await changeSomething();
         await clock.current();
         for (const id of [acme().id, globex?.id ?? 0n]) {
@@ -147,7 +159,7 @@ for (const driver of DRIVERS) {
         const sizes = await graphs.together(acme().id, person, (one, other) => [one.size > 50, other.size > 0]);
         assert.deepEqual(sizes, [true, true]);
       }
-      assert.ok(loads() >= 30);
+      assert.ok(loads() >= 3 * COUNTS.evictionRounds);
     });
 
     it(`Graphs that fit in the shared memory budget stay cached on ${driver}`, async () => {
@@ -164,7 +176,7 @@ for (const driver of DRIVERS) {
       const { graphs, clock, loads } = openReplica();
       await clock.current();
       await graphs.of(acme().id);
-      await changeSomething();
+      await changeForSure();
       await house.house.clock.prune(0n);
       await clock.current();
       const { db } = house.house;
@@ -172,7 +184,7 @@ for (const driver of DRIVERS) {
       assert.equal(after, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
       assert.equal(loads(), 2);
       // Also when only the graph is behind: the clock read on, and the changes went before the graph was asked for.
-      await changeSomething();
+      await changeForSure();
       await clock.current();
       await house.house.clock.prune(0n);
       const later = await everything(db, await graphs.of(acme().id), acme().id);
@@ -191,7 +203,7 @@ for (const driver of DRIVERS) {
       const ahead = (await count(one)) - (await count(other));
       let isOver = false;
       const writing = (async () => {
-        for (let pair = 0; pair < 60; pair++) {
+        for (let pair = 0; pair < COUNTS.pairedWrites; pair++) {
           await clock.write(async (query, touch) => {
             for (const organizationId of [one, other]) {
               const name = `pair-${organizationId}-${pair}`;

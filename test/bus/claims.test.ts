@@ -5,6 +5,7 @@ import { fromPublic, fromSeed } from '@nats-io/nkeys';
 import { accountJwt, operatorJwt, userJwt } from '../../src/bus/claims.ts';
 import { credentialsFile } from '../../src/bus/credentials-file.ts';
 import { createKeyPair, type KeyKind, restoreKeyPair } from '../../src/bus/nkeys.ts';
+import { COUNTS } from '../counts.ts';
 
 const KINDS: readonly (readonly [KeyKind, string])[] = [
   ['operator', 'O'],
@@ -16,7 +17,7 @@ const KINDS: readonly (readonly [KeyKind, string])[] = [
 describe('NATS keys', () => {
   for (const [kind, letter] of KINDS) {
     it(`The NATS library derives the same ${kind} key from the same seed`, () => {
-      for (let round = 0; round < 50; round++) {
+      for (let round = 0; round < COUNTS.natsKeys; round++) {
         const ours = createKeyPair(kind);
         const theirs = fromSeed(Buffer.from(ours.seed()));
         assert.equal(ours.publicKey[0], letter);

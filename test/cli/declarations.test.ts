@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { CATALOGUE } from '../../cli/catalogue.ts';
 import { type Command, GLOBAL, isGroup, isOnServer, type Node } from '../../cli/command.ts';
 import { read } from '../../cli/parse.ts';
-import { openCli } from '../support/cli.ts';
+import { openCli, openCliProcess } from '../support/cli.ts';
 
 async function everyCommand(): Promise<{ path: string[]; command: Command }[]> {
   const walk = (path: string[], node: Node): { path: string[]; command: Command }[] => {
@@ -58,7 +58,7 @@ describe('Server commands', () => {
   it('Every server command is in the CLI catalogue and in the help', async () => {
     const commands = JSON.parse(readFileSync('src/server-commands.json', 'utf8'));
     for (const { name } of commands) assert.ok(Object.hasOwn(CATALOGUE, name), name);
-    const { stdout } = await openCli()('--help');
+    const { stdout } = await openCliProcess()('--help');
     for (const name of Object.keys(CATALOGUE)) assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
     assert.match(stdout, /On the server's own machine\n( {2}.*\n)* {2}rotate-keys/);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
-import { cliAs, openCli } from '../support/cli.ts';
+import { cliAs, openCliProcess } from '../support/cli.ts';
 import { openTestHouse } from '../support/house.ts';
 
 it('atrium audit --export writes every entry as a line, oldest first', async () => {
@@ -31,7 +31,8 @@ it('atrium audit --export keeps the received lines and exits with 3 when the con
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
-  const cli = openCli({ ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'secret-token', ATRIUM_ORG: 'acme' });
+  const env = { ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'secret-token', ATRIUM_ORG: 'acme' };
+  const cli = openCliProcess(env);
   const { code, stdout, stderr } = await cli('audit --export');
   server.close();
   assert.equal(stdout, '{"id":1}\n');

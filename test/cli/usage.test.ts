@@ -3,12 +3,15 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Cli, cliAs, configFile, openCli } from '../support/cli.ts';
+import { type Cli, cliAs, configFile, openCli, openCliProcess } from '../support/cli.ts';
 import { openTestHouse, type TestHouse } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
 
 describe('Usage errors', () => {
-  const cli = openCli();
+  let cli: Cli;
+  before(() => {
+    cli = openCli();
+  });
   const WRONG: readonly (readonly [line: string, says: RegExp])[] = [
     ['tem list', /there is no command "tem" \(did you mean team\?\); type atrium --help/],
     ['team', /atrium team needs one of list, show, .*; type atrium team --help/],
@@ -51,7 +54,7 @@ describe('Usage errors', () => {
 describe('Unreachable servers', () => {
   it('An unreachable server is reported with its address and exit code 3', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const { code, stderr } = await openCli({ ATRIUM_URL: url, ATRIUM_TOKEN: 'x' })('whoami');
+    const { code, stderr } = await openCliProcess({ ATRIUM_URL: url, ATRIUM_TOKEN: 'x' })('whoami');
     assert.equal(code, 3);
     assert.match(stderr, new RegExp(`^atrium: cannot reach ${url}: ECONNREFUSED; is the server running`));
     assert.equal(stderr.trimEnd().split('\n').length, 1);
@@ -61,14 +64,14 @@ describe('Unreachable servers', () => {
     const silent = createServer(() => undefined);
     const garbage = createServer((socket) => socket.end('HELLO\r\n'));
     try {
-      for (const [server, says] of [
-        [silent, /did not answer within 0.2 s/],
-        [garbage, /cannot reach/],
+      for (const [server, line, says] of [
+        [silent, 'whoami --timeout 0.2', /did not answer within 0.2 s/],
+        [garbage, 'whoami', /cannot reach/],
       ] as const) {
         await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
         const { port } = server.address() as { port: number };
-        const cli = openCli({ ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'x' });
-        const { code, stderr } = await cli('whoami --timeout 0.2');
+        const cli = openCliProcess({ ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'x' });
+        const { code, stderr } = await cli(line);
         assert.match(stderr, says);
         assert.equal(code, 3);
       }
@@ -90,9 +93,9 @@ describe('Signing in with the CLI', () => {
   after(() => house.close());
 
   it('atrium login stores a token from standard input in a file that only the user can read', async () => {
-    const { code, stdout, stderr } = await cli(`login ${house.url} --name demo --token-stdin`, {
-      input: `${token()}\n`,
-    });
+    const input = `${token()}\n`;
+    const login = ['login', house.url, '--name', 'demo', '--token-stdin'];
+    const { code, stdout, stderr } = await openCliProcess({ HOME: cli.home })(login, { input });
     assert.equal(code, 0, stderr);
     assert.equal(stdout, `signed in to ${house.url} as ann; the context is called demo, in acme\n`);
     assert.equal(statSync(configFile(cli)).mode & 0o777, 0o600);

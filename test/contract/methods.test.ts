@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { before, describe, it } from 'node:test';
+import type { TestHouse } from '../support/house.ts';
+import { sharedHouse } from '../support/shared-house.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('Unsupported methods', () => {
   let house: TestHouse;
   before(async () => {
-    house = await openTestHouse({ env: { DEPLOYMENT: 'marketplace', CLOUD_A_RANGES: 'src/demo/address-ranges.json' } });
+    house = await sharedHouse('marketplace');
   });
-  after(() => house.close());
 
   it('Every route answers an unsupported method with 405 and the allowed methods', async () => {
     const known = new Map<string, Set<string>>();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { readList } from '../support/golden.ts';
-import { openTestHouse } from '../support/house.ts';
+import { sharedHouse } from '../support/shared-house.ts';
 
 const SPECIFICATION = 'test/contract/specification.txt';
 const MISSING = 'test/contract/missing.txt';
@@ -20,13 +20,17 @@ function normal(line: string): string {
 describe('Specification', () => {
   const specified = readList(SPECIFICATION);
   const mounted = new Set<string>();
+  const described = new Set<string>();
   before(async () => {
-    for (const DEPLOYMENT of ['standard', 'hosted', 'marketplace']) {
-      const house = await openTestHouse({ env: { DEPLOYMENT } });
+    for (const deployment of ['standard', 'hosted', 'marketplace'] as const) {
+      const house = await sharedHouse(deployment);
       // A page of the frontend that happens to answer there is not the endpoint.
       for (const { method, path, schema } of house.house.routes)
         if (!schema.hide) mounted.add(normal(`${method} ${path}`));
-      await house.close();
+      const paths = house.house.describe().paths as Record<string, Record<string, object>>;
+      for (const [path, methods] of Object.entries(paths)) {
+        for (const method of Object.keys(methods)) described.add(normal(`${method.toUpperCase()} ${path}`));
+      }
     }
     if (process.env.UPDATE_GOLDEN === '1') {
       const left = readList(MISSING).filter((line) => !mounted.has(normal(line)));
@@ -53,13 +57,8 @@ describe('Specification', () => {
     }
   });
 
-  it('The API documentation describes only mounted endpoints', async () => {
-    const house = await openTestHouse({ env: { DEPLOYMENT: 'marketplace' } });
-    const paths = house.house.describe().paths as Record<string, Record<string, object>>;
-    const described = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => normal(`${method.toUpperCase()} ${path}`)),
-    );
-    await house.close();
+  it('The API documentation describes only mounted endpoints', () => {
+    assert.ok(described.size >= specified.length);
     for (const line of described) assert.ok(mounted.has(line), line);
   });
 });

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { newPlace, temporaryFolder } from '../support/db.ts';
+import { IS_LONG } from '../counts.ts';
+import { temporaryFolder } from '../support/db.ts';
+import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { get, startServer } from '../support/process.ts';
 
 const run = promisify(execFile);
@@ -15,22 +17,26 @@ interface LockFile {
 
 describe('npm run build', () => {
   it('npm run build produces plain JavaScript that serves with production dependencies only', async () => {
-    const built = spawnSync(process.execPath, ['scripts/build.mjs'], { encoding: 'utf8' });
+    // `npm test` has checked the types before, so only the long suite has the build check them again.
+    const options = IS_LONG ? [] : ['--noCheck'];
+    const built = spawnSync(process.execPath, ['scripts/build.mjs', ...options], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stdout + built.stderr);
     const image = temporaryFolder();
-    for (const name of ['dist', 'bin', 'console', 'migrations', 'package.json']) {
-      cpSync(name, join(image, name), { recursive: true });
-    }
     const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
-    for (const [path, { dev, optional }] of Object.entries(lock.packages)) {
-      if (/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !dev && !optional) {
-        cpSync(path, join(image, path), { recursive: true });
-      }
+    const packages = Object.entries(lock.packages)
+      .filter(([path, { dev, optional }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !dev && !optional)
+      .map(([path]) => path);
+    const contents = ['dist', 'bin', 'console', 'migrations', 'package.json', ...packages];
+    for (const [folder, paths = []] of Object.entries(Object.groupBy(contents, dirname))) {
+      mkdirSync(join(image, folder), { recursive: true });
+      // Much faster than cpSync, which takes seconds for so many files.
+      execFileSync('cp', ['-a', ...paths, join(image, folder)]);
     }
 
-    const place = await newPlace('pglite');
+    const { place } = await newDemoPlace('pglite');
     const main = join(image, 'dist/main.js');
-    const server = startServer({ main, env: { DATA_DIR: place.dataDir, NODE_ENV: 'production' } });
+    const settings = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY, NODE_ENV: 'production' };
+    const server = startServer({ main, env: settings });
     const address = await server.listening();
     const version = await get(`${address}/api/v1/version`);
     assert.equal(version.status, 200);

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { dirname, join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { DEMO_SETTINGS, openDemo } from '../../src/demo/demo.ts';
 import { migrated, newPlace } from '../support/db.ts';
 import { onServer } from '../support/postgres.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
+import { reopen } from '../support/reopen.ts';
+import { lacks } from '../support/requirements.ts';
+import { lockTable } from '../support/table-lock.ts';
 
 interface Demo {
   readonly baseUrl: string;
@@ -18,7 +22,7 @@ interface Demo {
 
 const PEOPLE = ['root', 'ann', 'bob', 'cat', 'dan', 'eve', 'mia', 'zed'];
 
-describe('The demo world', () => {
+describe('The demo world', { skip: lacks('postgresql') }, () => {
   let server: ServerProcess;
   let demo: Demo;
   let path = '';
@@ -27,15 +31,33 @@ describe('The demo world', () => {
   const rows = async (text: string) => (await onServer<{ line: string }>(databaseUrl, text)).map((row) => row.line);
   const call = async (name: string, url = '/api/v1/user') => await get(`${address}${url}`, demo.users[name]?.token);
 
-  before(async () => {
-    const place = await newPlace('postgres');
-    databaseUrl = place.databaseUrl ?? '';
+  after(() => server.kill('SIGKILL'));
+
+  it('A demo killed while creating its world reports how to recover, and then starts', async () => {
+    const place = await newPlace('postgres', migrated());
     path = join(place.dataDir, 'demo.json');
-    server = startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: databaseUrl } });
+    const start = (url = '') => startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: url } });
+    // Followers come late, when there are people already.
+    const lock = await lockTable(place.databaseUrl ?? '', 'follow');
+    const killed = start(place.databaseUrl);
+    await lock.untilSomebodyWaits();
+    killed.kill('SIGKILL');
+    await killed.ended;
+    await lock.release();
+    assert.ok(existsSync(`${path}.unfinished`) && !existsSync(path));
+    const second = await reopen(place, DEMO_SETTINGS);
+    await assert.rejects(
+      openDemo(second, second.config, '', () => undefined),
+      /an earlier start was ended while it made .*: empty the database of/,
+    );
+    await second.close(0);
+
+    databaseUrl = (await newPlace('postgres', migrated())).databaseUrl ?? '';
+    server = start(databaseUrl);
     address = await server.listening();
+    assert.ok(existsSync(path) && !existsSync(`${path}.unfinished`));
     demo = JSON.parse(readFileSync(path, 'utf8'));
   });
-  after(() => server.kill('SIGKILL'));
 
   it('The demo world is written to a file that only its owner can read, and printed as a table', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -139,34 +161,15 @@ describe('The demo world', () => {
     server.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);
     const accounts = await rows('select count(*)::text as line from account');
-    server = startServer({ args: ['demo'], env: { DATA_DIR: join(path, '..'), DATABASE_URL: databaseUrl } });
-    address = await server.listening();
-    assert.match(server.stdout(), /the demo world exists already; its tokens are in .*demo\.json/);
-    assert.doesNotMatch(server.stdout(), /atr_/);
+    const house = await reopen({ dataDir: dirname(path), databaseUrl }, DEMO_SETTINGS);
+    address = await house.listen();
+    const said: string[] = [];
+    await openDemo(house, house.config, address, (line) => void said.push(line));
+    assert.match(said.join('\n'), /^the demo world exists already; its tokens are in .*demo\.json$/);
     assert.equal(readFileSync(path, 'utf8'), written.replace(demo.baseUrl, address));
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(await rows('select count(*)::text as line from account'), accounts);
     assert.equal((await call('ann')).status, 200);
-  });
-});
-
-describe('Interrupted creation of the demo world', () => {
-  it('A demo killed while creating its world reports how to recover, and then starts', async () => {
-    const { dataDir, databaseUrl = '' } = await newPlace('postgres', migrated());
-    const start = (url: string) => startServer({ args: ['demo'], env: { DATA_DIR: dataDir, DATABASE_URL: url } });
-    const killed = start(databaseUrl);
-    const someone = () => onServer(databaseUrl, 'select 1 from account limit 1');
-    while ((await someone()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    killed.kill('SIGKILL');
-    await killed.ended;
-    assert.ok(existsSync(join(dataDir, 'demo.json.unfinished')) && !existsSync(join(dataDir, 'demo.json')));
-    const second = start(databaseUrl);
-    assert.equal((await second.ended).code, 1);
-    assert.match(second.stderr(), /cannot start: an earlier start was ended while it made .*: empty the database of/);
-    const third = start((await newPlace('postgres', migrated())).databaseUrl ?? '');
-    await third.listening();
-    assert.ok(existsSync(join(dataDir, 'demo.json')) && !existsSync(join(dataDir, 'demo.json.unfinished')));
-    third.kill('SIGKILL');
-    await third.ended;
+    await house.close(0);
   });
 });

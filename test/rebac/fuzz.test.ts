@@ -9,6 +9,7 @@ import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
 import { compileModel, type Model } from '../../src/rebac/model.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
+import { progress } from '../support/progress.ts';
 import { Coverage } from './coverage.ts';
 import { Oracle } from './oracle.ts';
 import { type World, weigh, worlds } from './world.ts';
@@ -19,6 +20,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? (IS_LONG ? Date.now() % 1_000_000 :
 
 test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds with seed ${SEED}`, async () => {
   const coverage = new Coverage();
+  let tried = 0;
   await fc.assert(
     fc.asyncProperty(worlds, async (world) => {
       const model = await compileModel(world.model);
@@ -29,6 +31,8 @@ test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds 
       patchedIsRebuilt(world, model, graph);
       listsAreBruteForce(world, graph);
       explanationsAgree(world, model, graph);
+      tried += 1;
+      if (tried % 500 === 0) progress(`${tried} of ${WORLDS} random worlds`);
     }),
     { numRuns: WORLDS, seed: SEED, endOnFailure: process.env.FUZZ_SHRINK === '0' },
   );

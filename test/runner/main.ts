@@ -21,7 +21,7 @@ if (isLong) process.env.TEST_SIZE = 'long';
 const isWhole = !isLong && named.length === 0;
 const missing = process.env.TEST_WITHOUT ?? '';
 
-let isAborting = false;
+const aborting = new AbortController();
 const began = performance.now();
 const parts = isLong ? await lanes() : everyday();
 const folder = openRunFolder();
@@ -46,9 +46,12 @@ for (const { title, batches } of parts) {
     stallMs: STALL_MS,
     folder,
     report,
+    signal: aborting.signal,
   });
 }
 await folder.close();
+// An aborted run ends by itself.
+if (aborting.signal.aborted) await new Promise(() => undefined);
 
 const { passed, failed, skipped } = report.counts;
 process.stdout.write(report.summary());
@@ -89,8 +92,8 @@ async function lanes(): Promise<Part[]> {
 }
 
 async function abort(reason: string): Promise<void> {
-  if (isAborting) return;
-  isAborting = true;
+  if (aborting.signal.aborted) return;
+  aborting.abort();
   print(`stopped by ${reason}`);
   await folder.close();
   process.exit(1);

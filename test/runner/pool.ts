@@ -13,15 +13,18 @@ export interface PoolOptions {
   readonly stallMs: number;
   readonly folder: RunFolder;
   readonly report: Report;
+  /** Aborted when the run is to end at once. */
+  readonly signal: AbortSignal;
 }
 
 /** Runs all batches, a few at a time, each in a process of its own. */
-export async function runBatches({ batches, workers, env, stallMs, folder, report }: PoolOptions): Promise<void> {
+export async function runBatches(options: PoolOptions): Promise<void> {
+  const { batches, workers, env, stallMs, folder, report, signal } = options;
   const queue = [...batches];
   await Promise.all(Array.from({ length: workers }, takeTurns));
 
   async function takeTurns(): Promise<void> {
-    for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
+    for (let batch = queue.shift(); batch !== undefined && !signal.aborted; batch = queue.shift()) {
       const left = await runBatch(batch);
       if (left.length > 0) queue.unshift(left);
     }
@@ -58,18 +61,18 @@ export async function runBatches({ batches, workers, env, stallMs, folder, repor
       begun.add(file);
       running = { ...message, file };
     });
-    const { code, signal } = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
-      worker.once('exit', (code, signal) => resolve({ code, signal }));
+    const { code, killedBy } = await new Promise<{ code: number | null; killedBy: string | null }>((resolve) => {
+      worker.once('exit', (code, killedBy) => resolve({ code, killedBy }));
     });
     clearTimeout(stall);
     endGroup(worker);
     report.close(worker.pid);
-    if (code === 0) return [];
+    if (code === 0 || signal.aborted) return [];
 
     const culprit = running?.file ?? batch[0] ?? '';
     const reason = hung
       ? `nothing happened for ${stallMs / 1000} s: the test, or something that it opened, hangs`
-      : `the process of the test ended with ${signal ?? `exit code ${code}`}`;
+      : `the process of the test ended with ${killedBy ?? `exit code ${code}`}`;
     const path = running?.path ?? ['(no test had begun)'];
     report.end({ type: 'end', file: culprit, line: 1, path, ms: 0, isSkipped: false, error: reason });
     const left = batch.filter((file) => file !== culprit && !begun.has(file));

@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { after } from 'node:test';
+import { IS_LONG } from '../counts.ts';
 import { temporaryFolder } from './db.ts';
 import type { TestHouse } from './house.ts';
 
@@ -12,7 +14,7 @@ export interface Said {
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What is piped in; nothing at all unless said. */
+  /** What is piped in; by default nothing. */
   readonly input?: string;
   readonly cwd?: string;
 }
@@ -23,38 +25,29 @@ export interface Cli {
   readonly home: string;
 }
 
-const PROGRAM = resolve('bin/atrium.mjs');
+export interface CommandLine {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
 
-/** The real program, as a process of its own, with a home folder of its own and nothing of the developer's environment. */
+type Run = (line: CommandLine) => Promise<Said>;
+
+const PROGRAM = resolve('bin/atrium.mjs');
+const RUNNER = join(import.meta.dirname, 'cli-runner.ts');
+
+/**
+ * The program, with a home folder of its own and nothing of the developer's environment. All lines run in one process;
+ * `npm run test:long` starts one for each.
+ */
 export function openCli(defaults: Readonly<Record<string, string>> = {}): Cli {
-  const home = temporaryFolder();
-  const run = (line: string | readonly string[], { env = {}, input, cwd }: CliOptions = {}) =>
-    new Promise<Said>((done) => {
-      const args = typeof line === 'string' ? words(line) : line;
-      const child = spawn(process.execPath, [PROGRAM, ...args], {
-        cwd: cwd ?? home,
-        env: {
-          PATH: process.env.PATH ?? '',
-          HOME: home,
-          XDG_CACHE_HOME: resolve('node_modules/.cache'),
-          ...defaults,
-          ...env,
-        },
-        stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      });
-      let stdout = '';
-      let stderr = '';
-      child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-        stdout += chunk;
-      });
-      child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-        stderr += chunk;
-      });
-      child.stdin?.on('error', () => undefined);
-      child.stdin?.end(input);
-      child.once('close', (code, signal) => done({ code, signal, stdout, stderr }));
-    });
-  return Object.assign(run, { home });
+  return openWith(IS_LONG ? runInOwnProcess : runInSharedProcess, defaults);
+}
+
+/** As openCli, with a process for each line: for tests of how the process starts, reads its input and ends. */
+export function openCliProcess(defaults: Readonly<Record<string, string>> = {}): Cli {
+  return openWith(runInOwnProcess, defaults);
 }
 
 /** As somebody of the cast, in acme. */
@@ -66,6 +59,79 @@ export function cliAs(house: TestHouse, name: string, env: Readonly<Record<strin
 
 export function configFile(cli: Cli): string {
   return join(cli.home, '.config', 'atrium', 'config.json');
+}
+
+function openWith(run: Run, defaults: Readonly<Record<string, string>>): Cli {
+  const home = temporaryFolder();
+  const cli = (line: string | readonly string[], { env = {}, input, cwd = home }: CliOptions = {}) =>
+    run({
+      args: typeof line === 'string' ? words(line) : line,
+      cwd,
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: home,
+        XDG_CACHE_HOME: resolve('node_modules/.cache'),
+        ...defaults,
+        ...env,
+      },
+      ...(input !== undefined && { input }),
+    });
+  return Object.assign(cli, { home });
+}
+
+function runInOwnProcess({ args, cwd, env, input }: CommandLine): Promise<Said> {
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd,
+      env,
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+    });
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr += chunk;
+    });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+    child.once('close', (code, signal) => done({ code, signal, stdout, stderr }));
+  });
+}
+
+let runner: ChildProcess | undefined;
+let lines = 0;
+after(() => void runner?.kill());
+
+function runInSharedProcess(line: CommandLine): Promise<Said> {
+  runner ??= startRunner();
+  const child = runner;
+  const id = ++lines;
+  return new Promise((done, fail) => {
+    const hear = (message: { id: number; said: Said }) => {
+      if (message.id !== id) return;
+      child.off('message', hear).off('exit', end);
+      done(message.said);
+    };
+    const end = () => fail(new Error(`the process that runs command lines ended at: ${line.args.join(' ')}`));
+    child.on('message', hear).once('exit', end);
+    child.send({ id, line });
+  });
+}
+
+function startRunner(): ChildProcess {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const child = spawn(process.execPath, [RUNNER], {
+    env: { PATH, NODE_COMPILE_CACHE },
+    // No terminal, whatever the tests run in. What Node itself has to say goes to the standard error.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  child.stderr?.pipe(process.stderr);
+  child.once('exit', () => {
+    runner = undefined;
+  });
+  return child;
 }
 
 /** A line as a shell would cut it, with double quotes. */

@@ -86,6 +86,22 @@ export async function startAzurite(): Promise<{ url: string }> {
   return { url: `${url}/${AZURE.account}` };
 }
 
+/** Blob storage's documented paging of List Containers; nobody's keys are checked. */
+export async function startPagedAzure(count: number): Promise<{ url: string }> {
+  const { url } = await serve((request, response) => {
+    const query = new URL(request.url ?? '', 'http://azure').searchParams;
+    const from = Number(query.get('marker') ?? 0);
+    const end = Math.min(from + Number(query.get('maxresults')), count);
+    const names = Array.from({ length: end - from }, (_, at) => `<Container><Name>c${from + at}</Name></Container>`);
+    const marker = `<NextMarker>${end < count ? end : ''}</NextMarker>`;
+    response.setHeader('Content-Type', 'application/xml');
+    response.end(
+      `<?xml version="1.0"?><EnumerationResults><Containers>${names.join('')}</Containers>${marker}</EnumerationResults>`,
+    );
+  });
+  return { url: `${url}/${AZURE.account}` };
+}
+
 /** A process that prints its address, and ends when this one does, in whatever way. */
 async function child(script: string, args: string[] = [], env: Record<string, string> = {}): Promise<string> {
   const whole = `process.stdin.resume().on('end', () => process.exit());\n${script}`;

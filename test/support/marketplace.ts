@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
 import { buildMarketplace, type DemoMarketplace } from '../../src/demo/marketplace.ts';
-import { type Answer, openTestHouse, type TestHouse, type TestHouseOptions } from './house.ts';
+import { type Answer, openTestHouse, TEST_KEY, type TestHouse, type TestHouseOptions } from './house.ts';
+import { statement } from './statement.ts';
 
 export type Name = 'A' | 'B' | 'C';
 
@@ -12,9 +13,12 @@ export interface TestMarketplace extends TestHouse {
   /** An installer that nobody has bound yet. */
   installer(name: Name, wish?: { isTest?: boolean; days?: number }): Promise<string>;
   rows<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** A whole sweep, as if it were so much later, after the one that may be under way. */
+  sweep(laterMs: number): Promise<void>;
+  /** The settings of a server process on the same database. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-let statements = 0;
 /** Whatever a test that failed left open, or the process would never end. */
 const open = new Set<TestHouse>();
 after(async () => {
@@ -23,7 +27,7 @@ after(async () => {
 
 /** A house on a marketplace deployment, with all that the demo world has there. */
 export async function openMarketplace(options: TestHouseOptions = {}): Promise<TestMarketplace> {
-  const env = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', ...options.env };
+  const env: Record<string, string> = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', ...options.env };
   const test = await openTestHouse({ ...options, env });
   open.add(test);
   const demo = await buildMarketplace(test.house);
@@ -41,9 +45,18 @@ export async function openMarketplace(options: TestHouseOptions = {}): Promise<T
       test.call('POST', `${path(name)}${query}`, body, headers, base),
     installer: async (name, wish = {}) =>
       (await test.house.marketplace.installers.create({ marketplace: `Cloud${name}`, ...wish }, new Date())).id,
-    rows: async (text, values) => {
-      statements += 1;
-      return (await test.house.db.query({ name: `test.marketplace.${statements}`, text }, values)) as never;
+    rows: async (text, values) => (await test.house.db.query(statement(text), values)) as never,
+    sweep: async (laterMs) => {
+      const { sweep } = test.house.marketplace;
+      // The house sweeps every few seconds; what it is just doing would be left out of the second.
+      await sweep.once(new Date());
+      await sweep.once(new Date(Date.now() + laterMs));
+    },
+    settings: {
+      ATRIUM_KEY: TEST_KEY,
+      DATA_DIR: test.dataDir,
+      DATABASE_URL: test.house.config.DATABASE_URL ?? '',
+      ...env,
     },
   };
 }

@@ -29,7 +29,9 @@ export interface ConnectOptions {
   readonly websocket?: boolean;
 }
 
-const UP_WITHIN_MS = 10_000;
+/** Generous: they are there to say what is wrong, not to measure. */
+const UP_WITHIN_MS = 60_000;
+const CONNECT_WITHIN_MS = 60_000;
 const running = new Set<ChildProcess>();
 const open = new Set<NatsConnection>();
 after(async () => {
@@ -80,7 +82,7 @@ export async function newNats(): Promise<TestNats> {
       servers: websocket ? wsUrl : url,
       authenticator: credsAuthenticator(Buffer.from(credentials)),
       reconnect: false,
-      timeout: 5000,
+      timeout: CONNECT_WITHIN_MS,
       ...(inboxPrefix !== undefined && { inboxPrefix }),
     };
     const connection = await (websocket ? wsconnect(options) : connect(options));

@@ -28,6 +28,8 @@ interface Options {
   readonly cwd?: string;
 }
 
+/** The built-in database is WebAssembly. Optimizing it takes longer than a server under test lives. */
+const FLAGS = ['--liftoff-only'];
 const running = new Set<ChildProcess>();
 after(() => {
   for (const child of running) child.kill('SIGKILL');
@@ -41,7 +43,7 @@ export function surroundings(): Record<string, string> {
 
 export function startServer({ env = {}, args = [], main = 'src/main.ts', cwd }: Options = {}): ServerProcess {
   const started = performance.now();
-  const child = spawn(process.execPath, [resolve(main), ...args], {
+  const child = spawn(process.execPath, [...FLAGS, resolve(main), ...args], {
     // A folder of its own, so that no .env and no data of a developer is met.
     cwd: cwd ?? temporaryFolder(),
     env: { ...surroundings(), PORT: '0', ADMIN_PORT: '0', ...env },

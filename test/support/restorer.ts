@@ -1,10 +1,16 @@
 import { inspect } from '../../src/backup/inspection.ts';
 import { restore } from '../../src/backup/restore.ts';
-import { openDb } from '../../src/db/db.ts';
+import { contentOf, openPlace } from './backup.ts';
+import { statement } from './statement.ts';
 
-/** Restores in a process of its own, and says when it is in the middle of it or about to commit: so that it can be killed there. */
-const [file = '', stopAt = '', dataDir = '', databaseUrl] = process.argv.slice(2);
-const db = await openDb({ dataDir, databaseUrl: databaseUrl || undefined, say: () => undefined });
+/**
+ * Restores in a process of its own, over a database that it adds an account to and whose content it prints first. It
+ * says when it is in the middle of it or about to commit, so that it can be killed there.
+ */
+const [file = '', stopAt = '', dataDir = '', databaseUrl = ''] = process.argv.slice(2);
+const db = await openPlace({ dataDir, ...(databaseUrl && { databaseUrl }) });
+await db.query(statement(`insert into account (kind, name) values ('user', 'kept')`));
+process.stdout.write(`${JSON.stringify(await contentOf(db))}\n`);
 const { manifest } = await inspect(file);
 await restore({
   db,

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
 import { chainFaults, linesOf } from '../../support/chain.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const FORGE = sql(
@@ -12,7 +13,7 @@ const FORGE = sql(
    values ($1, $2, $3, 'somebody', $4, $5, $6, $7::json, null, 'forged', '\\x00', '\\x00')`,
 );
 
-for (const driver of ['pglite', 'postgres'] as const) {
+for (const driver of API_DRIVERS) {
   describe(`Audit log on ${driver}`, () => {
     let house: TestHouse;
     let id: ReturnType<typeof numbersOf>;

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo, assertRefused } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 const UID = '0F1E2D3C-4B5A-4697-8877-665544332211';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Contracts on ${driver}`, () => {
     let house: TestHouse;
     let path: string;

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertRefused, type Refused } from '../../support/authz.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { type Answer, openTestHouse } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
 const LIST = '/admin/marketplace/deliveries';
 
-for (const driver of ['pglite', 'postgres'] as const) {
+for (const driver of API_DRIVERS) {
   describe(`Marketplace deliveries on ${driver}`, () => {
     let market: TestMarketplace;
     const read = async (query = ''): Promise<Answer> => {

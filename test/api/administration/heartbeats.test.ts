@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { statusOf } from '../../../src/directory/clusters.ts';
 import { auditOf } from '../../support/audit.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Heartbeats on ${driver}`, () => {
     let house: TestHouse;
     let id: number;

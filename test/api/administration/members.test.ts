@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
 import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 
 const names = (body: { login: string }[]) => body.map((user) => user.login);
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Members on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
@@ -85,7 +86,7 @@ for (const driver of DRIVERS) {
     });
 
     it(`One owner remains when the last two leave an organization concurrently on ${driver}`, async () => {
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < COUNTS.raceRounds; round++) {
         const [one, two] = [await makePerson(house), await makePerson(house)];
         const org = await makeOrganization(house, one.name);
         await house.house.organizations.addMember(BigInt(org.team('Owners')), two.id);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Organizations on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {

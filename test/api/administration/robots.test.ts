@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { SignedAccess } from '../../../src/http/access.ts';
+import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo, assertRefused, makeHolder } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
-import { openPair } from '../../support/processes.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Robot accounts on ${driver}`, () => {
     let house: TestHouse;
     let path: string;
@@ -152,7 +152,7 @@ for (const driver of DRIVERS) {
     });
 
     it(`A token created while its robot account is deleted does not work on ${driver}`, async () => {
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < COUNTS.raceRounds; round++) {
         const { body } = await house.as('bob')('POST', '/orgs/acme/robots', { name: `brief-${round}` });
         const url = `/robots/${body.id}`;
         const [made, gone] = await Promise.all([
@@ -227,50 +227,3 @@ for (const driver of DRIVERS) {
     });
   });
 }
-
-describe('Robot accounts and clusters with two servers', () => {
-  it('A robot account or token deleted on one server is rejected by the other on the next request', async () => {
-    const { house, open } = await openPair();
-    const other = await open();
-    const url = `${other.url}/api/v1/clusters/${house.world.clusters.prod?.id}/heartbeat`;
-    const beat = async (text: string) => (await fetch(url, { method: 'POST', headers: bearer(text) })).status;
-    try {
-      for (let round = 0; round < 10; round++) {
-        const { body: robot } = await house.as('ann')('POST', '/orgs/acme/robots', { name: `r${round}` });
-        const tokens = await Promise.all(
-          ['a', 'b'].map(async (name) => (await house.as('ann')('POST', `/robots/${robot.id}/tokens`, { name })).body),
-        );
-        for (const { sha1 } of tokens) assert.equal(await beat(sha1), 204);
-        assert.equal((await house.as('ann')('DELETE', `/robots/${robot.id}/tokens/a`)).status, 204);
-        assert.deepEqual([await beat(tokens[0].sha1), await beat(tokens[1].sha1)], [401, 204]);
-        assert.equal((await house.as('ann')('DELETE', `/robots/${robot.id}`)).status, 204);
-        assert.equal(await beat(tokens[1].sha1), 401);
-      }
-    } finally {
-      await other.close();
-      await house.close();
-    }
-  });
-
-  it('A cluster removed on one server grants no permissions on the other from the next request', async () => {
-    const { house, open } = await openPair();
-    const other = await open();
-    const token = bearer(house.world.users.ann?.token ?? '');
-    try {
-      for (let round = 0; round < 5; round++) {
-        const body = { name: `c${round}`, uid: crypto.randomUUID() };
-        const { id } = (await house.as('ann')('POST', '/orgs/acme/clusters', body)).body;
-        const url = `${other.url}/api/v1/authz/objects/cluster/${id}/allowed-permissions?org=acme`;
-        const allowed = async () =>
-          ((await (await fetch(url, { headers: token })).json()) as { allowedPermissions: string[] })
-            .allowedPermissions;
-        assert.ok((await allowed()).includes('can_remove'));
-        assert.equal((await house.as('ann')('DELETE', `/clusters/${id}`)).status, 204);
-        assert.deepEqual(await allowed(), []);
-      }
-    } finally {
-      await other.close();
-      await house.close();
-    }
-  });
-});

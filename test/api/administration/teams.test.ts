@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import {
   allowedTo,
@@ -10,11 +11,11 @@ import {
   orgPermission,
   type Refused,
 } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Teams on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
@@ -307,7 +308,7 @@ describe('Teams', () => {
   });
 
   it('A team deleted while roles are assigned and members join leaves nothing behind', async () => {
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < COUNTS.raceRounds; round++) {
       const team = (await house.as('ann')('POST', '/orgs/acme/teams', { name: `brief ${round}` })).body.id;
       const role = (await makeRole(house)).body.id;
       const answers = await Promise.all([

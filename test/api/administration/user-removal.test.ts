@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/credential.ts';
+import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
-import { openPair } from '../../support/processes.ts';
 
 const LEFT = `select
   (select count(*)::integer from account where id = $1) as accounts,
@@ -21,7 +21,7 @@ const LEFT = `select
   (select count(*)::integer from follow where follower_id = $1 or followed_id = $1) as follows,
   (select count(*)::integer from tuple where store = $1 or subject = 'user:' || $1::text) as tuples`;
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Deleting a user on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
@@ -99,7 +99,7 @@ for (const driver of DRIVERS) {
     });
 
     it(`An organization keeps an owner when its owners are deleted and leave concurrently on ${driver}`, async () => {
-      for (let round = 0; round < 6; round++) {
+      for (let round = 0; round < COUNTS.raceRounds; round++) {
         const [one, two] = [await makePerson(house), await makePerson(house)];
         const org = await makeOrganization(house, one.name);
         await house.house.organizations.addMember(BigInt(org.team('Owners')), two.id);
@@ -119,29 +119,3 @@ for (const driver of DRIVERS) {
     });
   });
 }
-
-describe('Users deleted or deactivated in another process', () => {
-  it('A user deleted or deactivated in one process is rejected by the other on the next request', async () => {
-    const { house, open } = await openPair();
-    const other = await open();
-    const ask = async (token: string, path = '/user') => {
-      const headers = { Authorization: `token ${token}` };
-      return (await house.call('GET', `/api/v1${path}`, undefined, headers, other.url)).status;
-    };
-    const stale: string[] = [];
-    for (let round = 0; round < 15; round++) {
-      const { name, id, token } = await makePerson(house, { isAdmin: round % 2 === 0 });
-      await house.house.organizations.addMember(house.world.orgs.acme?.teams.Viewers ?? 0n, id);
-      assert.deepEqual([await ask(token), await ask(token, '/orgs/acme')], [200, 200]);
-      assert.equal((await house.as('root')('PATCH', `/admin/users/${name}`, { active: false })).status, 200);
-      if ((await ask(token)) !== 403) stale.push(`${name} active`);
-      assert.equal((await house.as('root')('PATCH', `/admin/users/${name}`, { active: true })).status, 200);
-      if ((await ask(token)) !== 200) stale.push(`${name} inactive`);
-      assert.equal((await house.as('root')('DELETE', `/admin/users/${name}`)).status, 204);
-      if ((await ask(token)) !== 401) stale.push(`${name} there`);
-    }
-    assert.deepEqual(stale, []);
-    await other.close();
-    await house.close();
-  });
-});

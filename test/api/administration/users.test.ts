@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/credential.ts';
 import { createSignIn } from '../../../src/user/sign-in.ts';
+import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makePerson } from '../../support/people.ts';
 
 const PASSWORD = 'correct horse battery';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Users on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
@@ -103,7 +104,7 @@ for (const driver of DRIVERS) {
       const request = { username: 'slow', password: PASSWORD, remember: false };
       await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
 
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < COUNTS.raceRounds; round++) {
         const [old, next] = [`${PASSWORD} ${round + 2}`, `${PASSWORD} ${round + 3}`];
         const opening = createSignIn(callers, people, sessions).open({ ...request, password: old }, new Date());
         const [opened, changed] = await Promise.allSettled([
@@ -279,7 +280,7 @@ describe('Users', () => {
   });
 
   it('One site administrator remains when two demote or delete each other concurrently', async () => {
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < COUNTS.raceRounds; round++) {
       const [one, two] = [await makePerson(house, { isAdmin: true }), await makePerson(house, { isAdmin: true })];
       const others = await house.as('root')('PATCH', '/admin/users/root', { prohibit_login: true });
       assert.equal(others.status, 200, others.text);

@@ -5,6 +5,7 @@ import { COUNTS } from '../../counts.ts';
 import { makeHolder } from '../../support/authz.ts';
 import type { TestHouse } from '../../support/house.ts';
 import { openPair, type Pair } from '../../support/processes.ts';
+import { progress } from '../../support/progress.ts';
 import { lacks } from '../../support/requirements.ts';
 
 const PAIRS = COUNTS.revokeAskPairs;
@@ -45,6 +46,7 @@ async function liveOneRole(house: TestHouse, ask: Ask, lane: number, pairs: numb
     await change(state.permissions, state.isGiven ? [holder.teamId] : []);
     const said = await ask(path, token);
     tally.pairs++;
+    if (tally.pairs % 2000 === 0) progress(`${tally.pairs} of ${PAIRS} revoke and ask pairs`);
     if (said !== state.allowed) tally.stale.push(`step ${step} of ${holder.name}: "${said}", not "${state.allowed}"`);
   }
 

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Model, readModel } from '../../../src/rebac/model.ts';
+import { COUNTS } from '../../counts.ts';
 import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const ABSENT = 999_999;
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve'];
+
+/** All of a list in the long suite, and a part that is spread over the whole of it everyday. */
+function spread<T>(list: readonly T[]): readonly T[] {
+  return list.filter((_, place) => place % COUNTS.agreementStep === 0);
+}
 
 describe('Agreement of explain, principals and allowed permissions', () => {
   let house: TestHouse;
@@ -33,27 +39,30 @@ describe('Agreement of explain, principals and allowed permissions', () => {
   const explain = (who: string, type: string, id: number, relation: string, org = 'acme') =>
     house.as(who)('GET', `/authz/objects/${type}/${id}/explain?org=${org}&relation=${relation}`);
 
-  for (const org of ['acme', 'globex']) {
-    it(`Explain agrees with the allowed permissions of every user on every object in ${org}`, async () => {
+  for (const [org, owner] of [
+    ['acme', 'ann'],
+    ['globex', 'eve'],
+  ] as const) {
+    it(`Explain agrees with the allowed permissions of the owner of ${org} and of other users`, async () => {
       let yes = 0;
-      for (const who of CAST) {
-        for (const [type, id] of [...objects, ['user', numbersOf(house).user(who)] as const]) {
-          const held = await allowedTo(house, who, type, id, org);
-          const answers = await Promise.all(shownOf(type).map((relation) => explain(who, type, id, relation, org)));
-          const explained = answers.filter(({ body }) => body.allowed).map(({ body }) => body.relation);
-          assert.deepEqual(explained, held, `${who} on ${type}:${id}`);
-          for (const { body } of answers) assert.equal(body.steps.length > 0, body.allowed);
-          yes += held.length;
-        }
+      const questionsOf = (who: string) =>
+        [['user', numbersOf(house).user(who)] as const, ...objects].map(([type, id]) => ({ who, type, id }));
+      const others = CAST.filter((who) => who !== owner).flatMap(questionsOf);
+      for (const { who, type, id } of [...questionsOf(owner), ...spread(others)]) {
+        const held = await allowedTo(house, who, type, id, org);
+        const answers = await Promise.all(shownOf(type).map((relation) => explain(who, type, id, relation, org)));
+        const explained = answers.filter(({ body }) => body.allowed).map(({ body }) => body.relation);
+        assert.deepEqual(explained, held, `${who} on ${type}:${id}`);
+        for (const { body } of answers) assert.equal(body.steps.length > 0, body.allowed);
+        yes += held.length;
       }
-      assert.ok(yes > 100);
+      assert.ok(yes > 40, `${yes} relations are held`);
     });
 
     it(`Principals include the owner of ${org} exactly for the relations that the owner holds`, async () => {
-      const owner = org === 'acme' ? 'ann' : 'eve';
       for (const [type, id] of [...objects, ['user', numbersOf(house).user(owner)] as const]) {
         const held = await allowedTo(house, owner, type, id, org);
-        for (const relation of shownOf(type)) {
+        for (const relation of spread(shownOf(type))) {
           const path = `/authz/objects/${type}/${id}/principals?org=${org}&relation=${relation}`;
           const answer = await house.as(owner)('GET', path);
           assert.equal(answer.status, 200, `${path}: ${answer.text}`);
@@ -81,7 +90,7 @@ describe('Agreement of explain, principals and allowed permissions', () => {
       [blind.name, 'globex'],
     ] as const) {
       for (const [type, ids] of Object.entries(foreign)) {
-        for (const relation of shownOf(type)) {
+        for (const relation of spread(shownOf(type))) {
           const nothing = await explain(who, type, ABSENT, relation, org);
           for (const objectID of ids) {
             const answer = await explain(who, type, objectID, relation, org);

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { clusterPermission, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const YAML = { 'Content-Type': 'application/yaml' };
@@ -29,7 +30,7 @@ roles:
       - Editors
 `;
 
-for (const driver of ['pglite', 'postgres'] as const) {
+for (const driver of API_DRIVERS) {
   describe(`Role files on ${driver}`, () => {
     let house: TestHouse;
     let id: ReturnType<typeof numbersOf>;

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { progress } from '../../support/progress.ts';
 
 const RUNS = COUNTS.oddRequestsPerRoute;
 
@@ -107,6 +108,7 @@ describe('Fuzzing of /api/v1', () => {
     for (const route of house.house.routes) {
       const { method, path, schema } = route;
       if (!path.startsWith('/api/v1') || schema.hide) continue;
+      if (IS_LONG) progress(`${RUNS} odd requests to ${method} ${path}`);
       const parameters = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
       const queries = Object.keys((schema.querystring as Shape | undefined)?.properties ?? {});
       const request = fc.record({

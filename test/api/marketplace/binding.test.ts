@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 const LINK =
   /^http:\/\/127\.0\.0\.1:\d+\/links\/installer\/\d+\/standalone-\w{12}\/([^/]+)\/archive\.tar\.gz\?exp=\d+&sig=[\w-]{43}$/;
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Binding an installer on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {

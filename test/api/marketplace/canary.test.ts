@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { newPlace } from '../../support/db.ts';
 import type { Answer } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
+import { writtenDatabaseFiles } from '../../support/written-files.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
 const CONFIGURED = 'canary-secret-of-the-settings';
@@ -14,8 +13,8 @@ const CHOSEN = 'canary-key-among-the-options';
 
 describe('Marketplace passwords and secrets', () => {
   it('Administrator passwords and marketplace secrets appear in no log line, answer, table or file', async () => {
-    const { dataDir } = await newPlace('pglite');
-    const env = { DATA_DIR: dataDir, CLOUD_B_SECRETS: CONFIGURED, CLOUD_C_SECRETS: CONFIGURED };
+    const began = Date.now();
+    const env = { CLOUD_B_SECRETS: CONFIGURED, CLOUD_C_SECRETS: CONFIGURED };
     const market = await openMarketplace({ driver: 'pglite', env });
     const { cloudB, cloudC } = market.demo.secrets;
     const answers: Answer[] = [];
@@ -76,9 +75,8 @@ describe('Marketplace passwords and secrets', () => {
     absent('the answers', answers.map(({ text }) => text).join('\n'), canaries);
     absent('the archive', archive.replaceAll(CHOSEN, ''), canaries);
     await market.close();
-    const files = globSync(join(dataDir, '**/*')).filter((path) => statSync(path).isFile());
-    assert.ok(files.length > 100);
-    for (const file of files) absent(file, readFileSync(file, 'latin1'), canaries);
+    for (const file of writtenDatabaseFiles(market.dataDir, began))
+      absent(file, readFileSync(file, 'latin1'), canaries);
   });
 });
 

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { newPlace } from '../../support/db.ts';
+import { COUNTS } from '../../counts.ts';
 import { applicationId, binding, openMarketplace, path } from '../../support/marketplace.ts';
 import { startServer } from '../../support/process.ts';
+import { progress } from '../../support/progress.ts';
+import { lacks } from '../../support/requirements.ts';
 
-const KILLS = 20;
-const AT_ONCE = 12;
+const KILLS = COUNTS.deliveryKills;
+const AT_ONCE = 8;
+/** A server is killed after at most so many acknowledgements, while the other deliveries are under way. */
+const MAX_ACKNOWLEDGED = 20;
+const HOUR_MS = 3_600_000;
 
 /** One delivery and the answer that was got for it, if any. */
 interface Delivery {
@@ -15,26 +19,36 @@ interface Delivery {
   acknowledged: boolean;
 }
 
-describe(`Deliveries to a server killed ${KILLS} times`, () => {
+describe(`Deliveries to a server killed ${KILLS} times`, { skip: lacks('postgresql') }, () => {
   it(`Every acknowledged delivery takes effect exactly once across ${KILLS} crashes, and no binding is partial`, async () => {
-    const { databaseUrl = '', dataDir } = await newPlace('postgres');
-    const env = { DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64'), CLOUD_B_SECRETS: 'known' };
-    const market = await openMarketplace({ env });
+    const market = await openMarketplace({ driver: 'postgres', env: { CLOUD_B_SECRETS: 'known' } });
     const deliveries: Delivery[] = [];
-    let kills = 0;
-    for (; kills < KILLS; kills++) {
-      const server = startServer({ env: { ...env, DATA_DIR: dataDir, DEPLOYMENT: 'marketplace', RUN_MODE: 'dev' } });
+    for (let kills = 0; kills < KILLS; kills++) {
+      const server = startServer({ env: market.settings });
       const address = await server.listening();
-      const stop = { now: false };
-      const senders = Array.from({ length: AT_ONCE }, (_, place) => keepSending(address, place, stop));
-      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 350));
-      server.kill('SIGKILL');
-      stop.now = true;
+      const round = { acknowledged: 0, isOver: false };
+      void server.ended.then(() => {
+        round.isOver = true;
+      });
+      const last = 1 + Math.floor(Math.random() * MAX_ACKNOWLEDGED);
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async (_, place) => {
+          while (!round.isOver) {
+            const delivery = place % 2 === 0 ? await newBind() : newEvent();
+            deliveries.push(delivery);
+            delivery.acknowledged = await post(address, delivery);
+            if (delivery.acknowledged) round.acknowledged += 1;
+            if (round.isOver || round.acknowledged < last) continue;
+            round.isOver = true;
+            server.kill('SIGKILL');
+          }
+        }),
+      );
       await server.ended;
-      await Promise.all(senders);
+      progress(`killed ${kills + 1} of ${KILLS} times`);
     }
     const acknowledged = deliveries.filter((one) => one.acknowledged);
-    assert.ok(acknowledged.length > KILLS, `${acknowledged.length} of ${deliveries.length} were acknowledged`);
+    assert.ok(acknowledged.length >= KILLS, `${acknowledged.length} of ${deliveries.length} were acknowledged`);
 
     const halves = await market.rows(
       `select i.id from installer i left join contract c on c.id = i.contract_id left join account o on o.id = i.organization_id
@@ -44,7 +58,7 @@ describe(`Deliveries to a server killed ${KILLS} times`, () => {
     assert.deepEqual(await orphans(), [{ organizations: 0n, contracts: 0n, audits: 0n }]);
     for (const { name, body } of acknowledged) assert.equal(await doneTimes(name, body), 1, JSON.stringify(body));
 
-    await market.house.marketplace.sweep.once(new Date(Date.now() + 3_600_000));
+    await market.sweep(HOUR_MS);
     const undone = await market.rows(`select id, state, reason from delivery where state <> 'done'`);
     assert.deepEqual(undone, [], 'the sweep has finished what the crashes left');
     for (const { name, body } of deliveries) {
@@ -53,14 +67,6 @@ describe(`Deliveries to a server killed ${KILLS} times`, () => {
     }
     assert.deepEqual(await orphans(), [{ organizations: 0n, contracts: 0n, audits: 0n }]);
     await market.close();
-
-    async function keepSending(address: string, place: number, stop: { readonly now: boolean }): Promise<void> {
-      while (!stop.now) {
-        const delivery: Delivery = place % 2 === 0 ? await newBind() : newEvent();
-        deliveries.push(delivery);
-        delivery.acknowledged = await post(address, delivery);
-      }
-    }
 
     async function newBind(): Promise<Delivery> {
       return { name: 'A', body: binding(await market.installer('A')), acknowledged: false };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 type Event = readonly [type: string, state: string | undefined, time?: string];
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`The marketplace B subscription lifecycle on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
-import { newPlace, temporaryFolder } from '../../support/db.ts';
-import { openTestHouse } from '../../support/house.ts';
-import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
+import { after, before, describe, it } from 'node:test';
+import { runCommand } from '../../../src/commands.ts';
+import { COUNTS } from '../../counts.ts';
+import { openCli, openCliProcess } from '../../support/cli.ts';
+import { newPlace } from '../../support/db.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { freePort } from '../../support/ports.ts';
-import { startServer, surroundings } from '../../support/process.ts';
+import { startServer } from '../../support/process.ts';
+import { sharedHouse } from '../../support/shared-house.ts';
 
 const VERSION = '/marketplace/api/v1/version';
 
 describe('Marketplace listener ports', () => {
   it('The frontend answers listener paths on a deployment without a marketplace', async () => {
-    const standard = await openTestHouse();
+    const standard = await sharedHouse();
     for (const [method, url] of [
       ['GET', VERSION],
       ['POST', '/marketplace/api/v1/marketplaces/cloudA/notification/resource'],
@@ -27,22 +29,6 @@ describe('Marketplace listener ports', () => {
       assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
     }
     assert.equal((await standard.call('GET', '/links/installer.pub')).status, 404);
-    await standard.close();
-  });
-
-  it('The listener is served on the main port by default', async () => {
-    const market = await openMarketplace();
-    const [main, listener] = await Promise.all([market.call('GET', '/api/v1/version'), market.call('GET', VERSION)]);
-    assert.deepEqual(listener.body, main.body);
-    assert.match(listener.body.version, /^v\d+(\.\d+)+$/);
-    const wrong = await market.call('PUT', VERSION);
-    assert.deepEqual(
-      [wrong.status, wrong.headers.get('allow'), wrong.body],
-      [405, 'GET, HEAD', { message: 'method not allowed' }],
-    );
-    const unknown = await market.call('GET', '/marketplace/api/v1/nothing');
-    assert.deepEqual([unknown.status, unknown.body], [404, { message: 'not found' }]);
-    await market.close();
   });
 
   it('The listener is served only on its own port when MARKETPLACE_PORT is set', async () => {
@@ -72,85 +58,83 @@ describe('Marketplace listener ports', () => {
 });
 
 describe('Marketplace operation', () => {
-  it('The delivery log and the metrics show the reason for every rejected delivery', async () => {
-    const env = {
-      RUN_MODE: 'dev',
-      ADMIN_PORT: String(await freePort()),
-      CLOUD_B_SECRETS: 'known',
-      DEPLOYMENT: 'marketplace',
-    };
-    const { databaseUrl = '', dataDir } = await newPlace('postgres');
-    const shared = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ATRIUM_KEY: randomBytes(32).toString('base64') };
-    const server = startServer({ env: { ...shared, ...env } });
-    const address = await server.listening();
-    const command = (...args: string[]) => atrium({ ...shared, DEPLOYMENT: 'marketplace' }, ...args);
+  let adminPort: number;
+  let market: TestMarketplace;
+  before(async () => {
+    adminPort = await freePort();
+    market = await openMarketplace({ env: { ADMIN_PORT: String(adminPort), CLOUD_B_SECRETS: 'known' } });
+  });
+  after(() => market.close());
 
-    const created = await command('installer', 'create', 'cloudA', '--days', '7');
-    const [installer = ''] = created.out.split('\n');
+  it('The listener is served on the main port by default', async () => {
+    const [main, listener] = await Promise.all([market.call('GET', '/api/v1/version'), market.call('GET', VERSION)]);
+    assert.deepEqual(listener.body, main.body);
+    assert.match(listener.body.version, /^v\d+(\.\d+)+$/);
+    const wrong = await market.call('PUT', VERSION);
+    assert.deepEqual(
+      [wrong.status, wrong.headers.get('allow'), wrong.body],
+      [405, 'GET, HEAD', { message: 'method not allowed' }],
+    );
+    const unknown = await market.call('GET', '/marketplace/api/v1/nothing');
+    assert.deepEqual([unknown.status, unknown.body], [404, { message: 'not found' }]);
+  });
+
+  it('The delivery log and the metrics show the reason for every rejected delivery', async () => {
+    const operate = async (...argv: string[]) => {
+      const lines: string[] = [];
+      await runCommand(market.house, { argv }, (line) => void lines.push(line));
+      return lines.join('\n');
+    };
+    const cli = openCli();
+
+    const [installer = ''] = (await operate('installer', 'create', 'cloudA', '--days', '7')).split('\n');
     assert.match(installer, /^[a-z0-9]{20}-[a-z0-9]{10}$/);
-    const folder = temporaryFolder();
     const file = (name: string, body: unknown) => {
-      writeFileSync(join(folder, name), JSON.stringify(body));
-      return join(folder, name);
+      writeFileSync(join(cli.home, name), JSON.stringify(body));
+      return name;
     };
     const bind = file('bind.json', binding('sample'));
-    const sent = await command(
-      'marketplace',
-      'send',
-      'cloudA',
-      bind,
-      '--url',
-      address,
-      '--installer',
-      installer,
-      '--times',
-      '3',
-      '--together',
-    );
-    assert.equal(sent.code, 0, sent.err);
-    assert.equal(
-      sent.out
-        .trim()
-        .split('\n')
-        .filter((line) => line.startsWith('200 ')).length,
-      3,
-    );
+    const bindThrice = `marketplace send cloudA ${bind} --installer ${installer} --times 3 --together`;
+    const sent = await cli(`${bindThrice} --url ${market.url}`);
+    assert.equal(sent.code, 0, sent.stderr);
+    const answers = sent.stdout.trim().split('\n');
+    assert.equal(answers.filter((line) => line.startsWith('200 ')).length, 3);
     const list = file(
       'list.json',
       ['PATCH', 'PUT'].map((eventType) => ({ eventType, applicationId: applicationId('told') })),
     );
-    const refused = await command('marketplace', 'send', 'cloudB', list, '--url', address, '--secret', 'known');
+    const refused = await cli(`marketplace send cloudB ${list} --url ${market.url} --secret known`);
     assert.equal(refused.code, 1);
-    assert.match(refused.out, /^400 .*unknown event type[\s\S]*^200 /m);
-    await command('marketplace', 'send', 'cloudB', list, '--url', address, '--secret', 'wrong');
+    assert.match(refused.stdout, /^400 .*unknown event type[\s\S]*^200 /m);
+    await cli(`marketplace send cloudB ${list} --url ${market.url} --secret wrong`);
 
-    const log = await command('marketplace', 'log');
-    assert.match(log.out, /refused unknown_event_type 400/);
-    assert.match(log.out, /done bound 200 .*3×/);
-    const found = await command('marketplace', 'log', '--marketplace', 'cloudB', '--search', 'TOLD', '--json');
-    assert.deepEqual(JSON.parse(found.out).state, 'done');
+    const log = await operate('marketplace', 'log');
+    assert.match(log, /refused unknown_event_type 400/);
+    assert.match(log, /done bound 200 .*3×/);
+    const found = await operate('marketplace', 'log', '--marketplace', 'cloudB', '--search', 'TOLD', '--json');
+    assert.deepEqual(JSON.parse(found).state, 'done');
 
-    const link = (await command('installer', 'link', installer)).out.trim();
+    const link = await operate('installer', 'link', installer);
     assert.match(link, new RegExp(`/${installer}/archive`));
-    assert.equal((await command('installer', 'revoke', installer)).code, 0);
-    const relative = new URL(link);
-    assert.equal((await fetch(`${address}${relative.pathname}${relative.search}`)).status, 404);
+    assert.equal((await fetch(link)).status, 200);
+    await operate('installer', 'revoke', installer);
+    assert.equal((await fetch(link)).status, 404);
 
-    const metrics = await (await fetch(`http://127.0.0.1:${env.ADMIN_PORT}/metrics`)).text();
+    const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
     assert.match(metrics, /atrium_marketplace_deliveries_total\{marketplace="CloudB",reason="secret_mismatch"\} 2/);
     assert.match(metrics, /atrium_marketplace_deliveries_total\{marketplace="CloudB",reason="unknown_event_type"\} 1/);
     assert.match(metrics, /atrium_marketplace_inbox_depth 0/);
     assert.match(metrics, /atrium_marketplace_inbox_oldest_seconds 0/);
     assert.match(metrics, /atrium_marketplace_last_delivery_timestamp_seconds\{marketplace="CloudA"\} 1\d{9}/);
     assert.match(metrics, /atrium_marketplace_ranges_age_seconds -1/);
-    server.kill('SIGTERM');
-    assert.equal((await server.ended).code, 0);
-    assert.match(
-      (await command('marketplace', 'log', '--strangers')).out,
-      /CloudB {2}secret_mismatch {2}2× {2}127\.0\.0\.1/,
-    );
+    await market.close();
+    // What was counted is written when the server ends, and the command opens the database by itself.
+    const strangers = await openCliProcess(market.settings)('marketplace log --strangers');
+    assert.match(strangers.stdout, /CloudB {2}secret_mismatch {2}2× {2}127\.0\.0\.1/, strangers.stderr);
   });
+});
 
+describe('The marketplace outbox', () => {
   it('Outbox events are posted to a signed webhook, retried after a failure and delivered once', async () => {
     const got: { headers: IncomingHttpHeaders; body: string }[] = [];
     let status = 500;
@@ -167,17 +151,18 @@ describe('Marketplace operation', () => {
     };
     const market = await openMarketplace({ env });
     const hour = 3_600_000;
-    await market.house.marketplace.sweep.once(new Date());
-    assert.ok(got.length >= 1, 'tried');
+    await market.sweep(0);
+    const tried = got.length;
+    assert.ok(tried >= 1);
     status = 204;
-    got.length = 0;
-    await market.house.marketplace.sweep.once(new Date(Date.now() + hour));
-    const { headers, body } = got[0] ?? { headers: {}, body: '' };
+    await market.sweep(hour);
+    const { headers, body } = got.at(-1) ?? { headers: {}, body: '' };
+    assert.equal(headers['webhook-id'], got[0]?.headers['webhook-id'], 'the event that was not taken');
     assert.equal(JSON.parse(body).type, 'installer.bound');
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
     assert.equal(headers['webhook-signature'], `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
-    await market.house.marketplace.sweep.once(new Date(Date.now() + 2 * hour));
-    assert.equal(got.length, 1, 'once is enough');
+    await market.sweep(2 * hour);
+    assert.equal(got.length, tried + 1, 'once is enough');
     await market.close();
     receiver.close();
   });
@@ -185,9 +170,9 @@ describe('Marketplace operation', () => {
 
 describe('The demo on a marketplace deployment', () => {
   it('The marketplace demo uses its own secrets and ranges and rejects A from loopback in production', async () => {
-    const { databaseUrl = '', dataDir } = await newPlace('postgres');
+    const { databaseUrl = '', dataDir = '' } = await newPlace();
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, DEPLOYMENT: 'marketplace', RUN_MODE: 'prod' };
-    for (let start = 0; start < 2; start++) {
+    for (let start = 0; start < COUNTS.marketplaceDemoStarts; start++) {
       const server = startServer({ args: ['demo'], env });
       const address = await server.listening();
       const { marketplace } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'));
@@ -218,17 +203,3 @@ describe('The demo on a marketplace deployment', () => {
     }
   });
 });
-
-async function atrium(env: Record<string, string>, ...args: string[]) {
-  const child = spawn(process.execPath, ['bin/atrium.mjs', ...args], { env: { ...surroundings(), ...env } });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk) => {
-    out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    err += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, out, err };
-}

@@ -278,25 +278,27 @@ describe('Rejected deliveries', () => {
     await bare.close();
   });
 
-  it('Marketplace B accepts the old and the new secret during a rotation', async () => {
-    const env = { CLOUD_B_SECRETS: 'old-secret, new-secret', CLOUD_C_SECRETS: 'only' };
-    const two = await openMarketplace({ env });
-    for (const secretText of ['old-secret', 'new-secret', two.demo.secrets.cloudB]) {
-      assert.equal((await two.notify('B', put({}), `?secret=${secretText}`)).status, 200);
-    }
-    assert.equal((await two.notify('B', put({}), '?secret=only')).status, 403);
-    await two.close();
-  });
+  describe('with secrets and a test installer in the settings', () => {
+    let named: string;
+    let configured: TestMarketplace;
+    before(async () => {
+      named = await market.installer('C');
+      const secrets = { CLOUD_B_SECRETS: 'old-secret, new-secret', CLOUD_C_SECRETS: 'only' };
+      configured = await openMarketplace({ env: { ...secrets, CLOUD_C_TEST_INSTALLER: named } });
+    });
+    after(() => configured.close());
 
-  it('A bind of the installer in CLOUD_C_TEST_INSTALLER passes the secret check without a secret', async () => {
-    const probe = await openMarketplace();
-    const named = await probe.installer('C');
-    await probe.close();
-    const env = { CLOUD_C_TEST_INSTALLER: named };
-    const other = await openMarketplace({ env });
-    const answer = await other.notify('C', binding(named, { marketplace: 'CloudC' }), '');
-    assert.deepEqual([answer.status, /names no installer/.test(answer.body.message)], [400, true]);
-    await other.close();
+    it('Marketplace B accepts the old and the new secret during a rotation', async () => {
+      for (const secretText of ['old-secret', 'new-secret', configured.demo.secrets.cloudB]) {
+        assert.equal((await configured.notify('B', put({}), `?secret=${secretText}`)).status, 200);
+      }
+      assert.equal((await configured.notify('B', put({}), '?secret=only')).status, 403);
+    });
+
+    it('A bind of the installer in CLOUD_C_TEST_INSTALLER passes the secret check without a secret', async () => {
+      const answer = await configured.notify('C', binding(named, { marketplace: 'CloudC' }), '');
+      assert.deepEqual([answer.status, /names no installer/.test(answer.body.message)], [400, true]);
+    });
   });
 });
 

@@ -4,11 +4,14 @@ import { createDeliveryStore } from '../../../src/marketplace/deliveries.store.t
 import { MOST_ATTEMPTS } from '../../../src/marketplace/deliveries.ts';
 import { canonicalJson } from '../../../src/marketplace/exact-json.ts';
 import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notification.ts';
-import { DRIVERS, newPlace } from '../../support/db.ts';
+import { COUNTS } from '../../counts.ts';
+import { DRIVERS, migrated, newPlace } from '../../support/db.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { openWire } from '../../support/process.ts';
+import { lacks } from '../../support/requirements.ts';
 
 const HOUR_MS = 3_600_000;
+const MANY = COUNTS.identicalDeliveries;
 
 for (const driver of DRIVERS) {
   describe(`Delivery reliability on ${driver}`, () => {
@@ -18,14 +21,14 @@ for (const driver of DRIVERS) {
     });
     after(() => market.close());
 
-    it(`Two hundred identical concurrent binds take effect once and get identical answers on ${driver}`, async () => {
+    it(`${MANY} identical concurrent binds take effect once and get identical answers on ${driver}`, async () => {
       const installer = await market.installer('A');
       const before = await counts();
       const body = {
         eventTime: '2026-03-02T10:20:00Z',
         ...binding(installer, { adminUsername: `many-${driver}`, adminPassword: 'pw' }),
       };
-      const answers = await Promise.all(Array.from({ length: 200 }, () => market.notify('A', body)));
+      const answers = await Promise.all(Array.from({ length: MANY }, () => market.notify('A', body)));
       assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
       assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
       assert.deepEqual(
@@ -35,10 +38,10 @@ for (const driver of DRIVERS) {
       const [row] = await market.rows<{ times: number }>('select times from delivery where subject = $1', [
         `CloudA:${installer}`,
       ]);
-      assert.equal(row?.times, 200);
+      assert.equal(row?.times, MANY);
     });
 
-    it(`Two hundred identical concurrent events take effect once and get identical answers on ${driver}`, async () => {
+    it(`${MANY} identical concurrent events take effect once and get identical answers on ${driver}`, async () => {
       const id = applicationId();
       const body = {
         eventType: 'PUT',
@@ -46,7 +49,7 @@ for (const driver of DRIVERS) {
         provisioningState: 'Accepted',
         eventTime: '2026-03-02T10:20:00Z',
       };
-      const answers = await Promise.all(Array.from({ length: 200 }, () => market.notify('B', body)));
+      const answers = await Promise.all(Array.from({ length: MANY }, () => market.notify('B', body)));
       assert.deepEqual([...new Set(answers.map(({ status, text }) => `${status}${text}`))], ['200']);
       const audit = await market.rows(
         `select a.action from audit a join subscription s on s.id = a.object_id and a.object_type = 'subscription'
@@ -60,7 +63,7 @@ for (const driver of DRIVERS) {
       const installer = await market.installer('C');
       const body = binding(installer, { marketplace: 'CloudC', adminUsername: `owed-${driver}` });
       await recordOnly(body, '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$dGFn');
-      await market.house.marketplace.sweep.once(new Date(Date.now() + HOUR_MS));
+      await market.sweep(HOUR_MS);
       const [row] = await market.rows(
         'select state, reason, answered, admin_password_hash from delivery where subject = $1',
         [`CloudC:${installer}`],
@@ -81,21 +84,25 @@ for (const driver of DRIVERS) {
       const body = binding(installer);
       const answer = await market.notify('A', body);
       assert.deepEqual([answer.status, answer.body], [500, { message: 'internal error' }]);
-      let now = Date.now();
-      for (let time = 1; time < MOST_ATTEMPTS; time++) {
-        assert.deepEqual(await stateOf(installer), { state: 'received', attempts: time });
-        now += HOUR_MS;
-        await market.house.marketplace.sweep.once(new Date(now));
+      // The house sweeps by itself too, so how often it has tried by now is not certain.
+      let tried = 0;
+      for (let row = await stateOf(installer); row?.state !== 'dead'; row = await stateOf(installer)) {
+        assert.equal(row?.state, 'received');
+        assert.ok(row.attempts > tried && row.attempts < MOST_ATTEMPTS, `${row.attempts} attempts after ${tried}`);
+        tried = row.attempts;
+        await market.sweep(HOUR_MS);
       }
       assert.deepEqual(await stateOf(installer), { state: 'dead', attempts: MOST_ATTEMPTS });
       assert.equal((await market.notify('A', body)).status, 500, 'the marketplace may still try');
-      assert.deepEqual(await stateOf(installer), { state: 'received', attempts: 1 });
+      const again = await stateOf(installer);
+      assert.equal(again?.state, 'received');
+      assert.ok(again.attempts < MOST_ATTEMPTS);
       await market.rows('drop trigger broken on contract');
       const dead = `update delivery set state = 'dead' where subject = $1 returning id`;
       const [row] = await market.rows<{ id: bigint }>(dead, [`CloudA:${installer}`]);
-      const again = `/api/v1/admin/marketplace/deliveries/${row?.id}/redeliver`;
+      const redelivery = `/api/v1/admin/marketplace/deliveries/${row?.id}/redeliver`;
       const headers = { Authorization: `token ${market.world.users.root?.token}` };
-      assert.equal((await market.call('POST', again, undefined, headers)).body.state, 'done');
+      assert.equal((await market.call('POST', redelivery, undefined, headers)).body.state, 'done');
       assert.equal((await stateOf(installer))?.state, 'done');
       assert.equal((await market.notify('A', body)).status, 200);
     });
@@ -154,22 +161,21 @@ async function breakContracts(market: TestMarketplace): Promise<void> {
   await market.rows('create trigger broken before insert on contract for each row execute function broken()');
 }
 
-describe('A five-second database outage', () => {
+describe('A database outage', { skip: lacks('postgresql') }, () => {
   it('Deliveries during a database outage fail with 500, never 4xx, and succeed when sent again afterwards', async () => {
-    const { databaseUrl = '' } = await newPlace('postgres');
+    const { databaseUrl = '' } = await newPlace('postgres', migrated());
     const wire = await openWire(new URL(databaseUrl));
     const market = await openMarketplace({ env: { DATABASE_URL: wire.url } });
-    const installers = await Promise.all(Array.from({ length: 10 }, () => market.installer('A')));
+    const installers = await Promise.all(Array.from({ length: 4 }, () => market.installer('A')));
     const bodies = installers.map((installer) => binding(installer, { adminPassword: 'pw' }));
-    const applications = Array.from({ length: 20 }, () => applicationId());
+    const applications = Array.from({ length: 8 }, () => applicationId());
     const put = (id: string) =>
       market.notify('B', { eventType: 'PUT', applicationId: id, provisioningState: 'Accepted' });
     const all = () => Promise.all([...bodies.map((body) => market.notify('A', body)), ...applications.map(put)]);
     const under = all();
     await wire.cut();
     const statuses = new Set<number>((await under).map(({ status }) => status));
-    const end = Date.now() + 5000;
-    while (Date.now() < end) {
+    for (let round = 0; round < COUNTS.outageRounds; round++) {
       for (const { status } of await all()) statuses.add(status);
       statuses.add((await market.notify('B', '{')).status);
     }
@@ -182,7 +188,7 @@ describe('A five-second database outage', () => {
     const rows = await market.rows<{ count: bigint }>(
       `select count(*) from installer where bound_at is not null and marketplace = 'CloudA'`,
     );
-    assert.deepEqual(rows, [{ count: 10n }]);
+    assert.deepEqual(rows, [{ count: 4n }]);
     await market.close();
     await wire.cut();
   });

@@ -1,28 +1,18 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { newPlace } from '../../support/db.ts';
+import { COUNTS } from '../../counts.ts';
 import { applicationId, binding, type Name, openMarketplace, path } from '../../support/marketplace.ts';
 import { startServer } from '../../support/process.ts';
+import { lacks } from '../../support/requirements.ts';
 
-const EACH = 30;
+const EACH = COUNTS.deliveriesPerReplica;
 
-describe('Two marketplace processes on one PostgreSQL', () => {
+describe('Two marketplace processes on one PostgreSQL', { skip: lacks('postgresql') }, () => {
   it('Two processes that receive the same delivery concurrently act on it once and answer identically', async () => {
-    const { databaseUrl = '', dataDir } = await newPlace('postgres');
-    const env = {
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: dataDir,
-      ATRIUM_KEY: randomBytes(32).toString('base64'),
-      BASE_URL: 'https://platform.example.com',
-      CLOUD_B_SECRETS: 'known',
-      CLOUD_C_SECRETS: 'known',
-      DEPLOYMENT: 'marketplace',
-      RUN_MODE: 'dev',
-    };
-    const market = await openMarketplace({ env });
-    const servers = [startServer({ env }), startServer({ env })];
-    const addresses = await Promise.all(servers.map((server) => server.listening()));
+    const env = { BASE_URL: 'https://platform.example.com', CLOUD_B_SECRETS: 'known', CLOUD_C_SECRETS: 'known' };
+    const market = await openMarketplace({ driver: 'postgres', env });
+    const server = startServer({ env: market.settings });
+    const addresses = [market.url, await server.listening()];
     const both = async (name: Name, bodyOf: (place: number) => object) =>
       await Promise.all(
         Array.from({ length: 2 * EACH }, async (_, place) => {
@@ -60,8 +50,8 @@ describe('Two marketplace processes on one PostgreSQL', () => {
       [`CloudB:${id.toLowerCase().slice(1)}`, c],
     );
     assert.deepEqual(found, [{ times: 2 * EACH, admins: 1n, contracts: 1n }]);
-    for (const server of servers) server.kill('SIGTERM');
-    for (const server of servers) assert.equal((await server.ended).code, 0);
+    server.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0);
     await market.close();
   });
 });

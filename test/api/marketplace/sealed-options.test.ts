@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 const SECRET = 'canary-of-the-customer';
@@ -9,7 +9,7 @@ const OPTIONS = { infra: { dns: { provider: 'cloud', apiToken: SECRET } }, exact
 const CLEAR = `{"exact":9007199254740993,"infra":{"dns":{"apiToken":"${SECRET}","provider":"cloud"}}}`;
 const HOUR_MS = 3_600_000;
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Installer options with secrets on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
@@ -34,7 +34,6 @@ for (const driver of DRIVERS) {
       await market.rows('select delivery_id is null as bound from installer_options where installer_id = $1', [
         installer,
       ]);
-    const sweep = () => market.house.marketplace.sweep.once(new Date(Date.now() + HOUR_MS));
     const broken = async (work: () => Promise<unknown>) => {
       await market.rows(
         `create or replace function broken() returns trigger language plpgsql as 'begin raise exception ''out of order''; end'`,
@@ -62,7 +61,7 @@ for (const driver of DRIVERS) {
       const installer = await market.installer('A');
       await broken(async () => assert.equal((await market.notify('A', bodyOf(installer))).status, 500));
       assert.deepEqual([await kept(installer), await inClear()], [[{ bound: false }], []]);
-      await sweep();
+      await market.sweep(HOUR_MS);
       assert.deepEqual(await kept(installer), [{ bound: true }]);
       const { body } = await market.notify('A', bodyOf(installer));
       assert.ok(gunzipSync(await archive(body.link)).includes(SECRET));

@@ -10,7 +10,7 @@ const KEYS = [
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const NEVER = '1970-01-01T00:00:00Z';
 
-describe('GET /user', () => {
+describe('The account of the caller', () => {
   let house: TestHouse;
   before(async () => {
     house = await openTestHouse();
@@ -69,8 +69,8 @@ describe('GET /user', () => {
       name: 'customer',
       founderId: house.world.users.bob?.id ?? 0n,
     });
-    await house.house.clock.write(async (_query, touch) => {
-      await house.house.db.query(statement(`update account set org_type = 'client' where id = ${client.id}`));
+    await house.house.clock.write(async (query, touch) => {
+      await query(statement(`update account set org_type = 'client' where id = ${client.id}`));
       touch({ kind: 'account', id: house.world.users.bob?.id ?? 0n });
     });
     assert.equal((await self('bob', '?check_client_org=true')).clientOrgUser, true);
@@ -82,14 +82,6 @@ describe('GET /user', () => {
     const head = await house.as('ann')('HEAD', '/user');
     assert.deepEqual([head.status, head.text], [200, '']);
   });
-});
-
-describe('Avatars', () => {
-  let house: TestHouse;
-  before(async () => {
-    house = await openTestHouse();
-  });
-  after(() => house.close());
 
   it('An avatar is public at the absolute avatar_url of its user', async () => {
     const { avatar_url } = (await house.as('ann')('GET', '/user')).body;

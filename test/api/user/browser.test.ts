@@ -87,16 +87,8 @@ describe('Browser sessions', () => {
     const answer = await one.send('PUT', '/user/following/ann', undefined, { 'X-Csrf-Token': csrf });
     assert.equal(answer.status, 403);
   });
-});
 
-/** Four ways of not being let in; each has its own status and its own words. */
-describe('Invalid credentials', () => {
-  let house: TestHouse;
-  before(async () => {
-    house = await openTestHouse();
-  });
-  after(() => house.close());
-
+  /** Four ways of not being let in; each has its own status and its own words. */
   const token = async (scopes: string[], expiresAt: Date | null = null) => {
     const accountId = house.world.users.ann?.id ?? 0n;
     return (await house.house.tokens.issue({ accountId, name: crypto.randomUUID(), scopes, expiresAt })).text;

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { createBucketLister } from '../../../src/user/buckets.lister.ts';
+import { createBuckets, noClusters } from '../../../src/user/buckets.ts';
+import { COUNTS, IS_LONG } from '../../counts.ts';
 import {
   AZURE,
   type CloudServer,
@@ -10,10 +13,12 @@ import {
   serve,
   startAzurite,
   startGoogle,
+  startPagedAzure,
   startPagedS3,
   startS3,
 } from '../../support/clouds.ts';
 import { type Answer, type Call, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { until } from '../../support/until.ts';
 
 const UID = '0b7e8d1c-7a41-4f2b-9a5b-7a6f6f0c2d11';
 const SECRET = 'canary-bucket-secret-9f2';
@@ -106,18 +111,22 @@ describe('Buckets', () => {
   it('Azure containers are listed across all pages', async () => {
     const url = servers.azurite?.url ?? '';
     const client = new BlobServiceClient(url, new StorageSharedKeyCredential(AZURE.account, AZURE.key));
-    const expected = Array.from({ length: 1020 }, (_, at) => `box-${String(at).padStart(4, '0')}`);
+    const expected = Array.from({ length: COUNTS.azureContainers }, (_, at) => `box-${String(at).padStart(4, '0')}`);
     for (let at = 0; at < expected.length; at += 60) {
       await Promise.all(expected.slice(at, at + 60).map((name) => client.createContainer(name)));
     }
     for (const cloud of ['azure', 'azureStorage']) {
       assert.deepEqual((await list(cloud, 'azure')).body, { names: expected });
     }
+    await keep(azure('paged-azure', (await startPagedAzure(2500)).url));
+    assert.equal(new Set((await list('azure', 'paged-azure')).body.names).size, 2500);
   });
 
   it('Google Cloud Storage buckets are listed across all pages, for the requested project', async () => {
-    for (const cloud of ['gcp', 'gcs', 'gce']) assert.equal((await list(cloud, 'google')).body.names.length, 2500);
-    refused(await list('gcp', 'google', { cloudC_project: 'other' }), /no project other/);
+    assert.equal(new Set((await list('gcp', 'google')).body.names).size, 2500);
+    for (const cloud of ['gcp', 'gcs', 'gce']) {
+      refused(await list(cloud, 'google', { cloudC_project: 'other' }), /no project other/);
+    }
   });
 
   it('Bucket options come from the query or the body, even of a GET, and the body takes precedence', async () => {
@@ -222,33 +231,51 @@ describe('Buckets', () => {
     assert.equal(target.asked(), 0);
   });
 
-  it('Bucket requests time out within ten seconds and are canceled when the caller disconnects', async () => {
-    let left: () => void = () => undefined;
-    const closed = new Promise<void>((resolve) => {
-      left = resolve;
+  describe('with a cloud service that does not answer', () => {
+    const CLOUDS = [
+      ['aws', 'slow-s3'],
+      ['azure', 'slow-azure'],
+      ['gcp', 'slow-google'],
+    ] as const;
+    const { promise: closed, resolve: leave } = Promise.withResolvers<void>();
+    let slow: CloudServer;
+    before(async () => {
+      slow = await serve((request) => void request.socket.once('close', () => leave()));
+      await keep(s3('slow-s3', slow.url));
+      await keep(azure('slow-azure', slow.url));
+      await keep(google('slow-google', slow.url, {}, servers.google?.url));
     });
-    const slow = await serve((request) => void request.socket.once('close', () => left()));
-    await keep(s3('slow-s3', slow.url));
-    await keep(azure('slow-azure', slow.url));
-    await keep(google('slow-google', slow.url, {}, servers.google?.url));
-    const caller = new AbortController();
-    const call = fetch(`${house.url}/api/v1/user/clouds/aws/buckets?cluster_uid=x&credential=slow-s3`, {
-      headers: { Authorization: `token ${house.world.users.ann?.token}` },
-      signal: caller.signal,
+
+    it('A request to a cloud service is canceled when the caller disconnects', async () => {
+      const caller = new AbortController();
+      const call = fetch(`${house.url}/api/v1/user/clouds/aws/buckets?cluster_uid=x&credential=slow-s3`, {
+        headers: { Authorization: `token ${house.world.users.ann?.token}` },
+        signal: caller.signal,
+      });
+      await until(() => slow.asked() > 0);
+      caller.abort();
+      await assert.rejects(call);
+      await closed;
     });
-    while (slow.asked() === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    caller.abort();
-    await assert.rejects(call);
-    const began = performance.now();
-    await closed;
-    assert.ok(performance.now() - began < 2000);
-    const answers = await Promise.all([
-      list('aws', 'slow-s3'),
-      list('azure', 'slow-azure'),
-      list('gcp', 'slow-google'),
-    ]);
-    for (const answer of answers) refused(answer, /did not answer within 8.5 s/);
-    assert.ok(performance.now() - began < 10_000 + 2000);
+
+    it('A cloud service that does not answer is given up', async () => {
+      const lister = createBucketLister(['127.0.0.0/8']);
+      const impatient = createBuckets(house.house.credentials, noClusters, lister, 300);
+      const { signal } = new AbortController();
+      for (const [cloud, credential] of CLOUDS) {
+        const names = impatient.list(house.world.users.ann?.id ?? 0n, cloud, { clusterUid: 'x', credential }, signal);
+        await assert.rejects(names, { kind: 'upstream', message: /did not answer within 0.3 s/ });
+      }
+    });
+
+    it('Bucket requests are answered within ten seconds when the cloud service does not answer', {
+      skip: !IS_LONG && 'only in npm run test:long',
+    }, async () => {
+      const began = performance.now();
+      const answers = await Promise.all(CLOUDS.map(([cloud, name]) => list(cloud, name)));
+      assert.ok(performance.now() - began < 10_000);
+      for (const answer of answers) refused(answer, /did not answer within 8.5 s/);
+    });
   });
 
   it('Private and reserved addresses are never contacted without BUCKET_ALLOWED_NETWORKS', async () => {
@@ -269,18 +296,16 @@ describe('Buckets', () => {
       '[fd00:ec2::254]',
       '100.64.0.1',
     ];
+    const contact = async (cloud: string, spec: { name: string }) => {
+      await keep(spec, bob);
+      refused(await list(cloud, spec.name, {}, bob), /private or reserved address/);
+    };
     for (const [at, host] of hosts.entries()) {
       const url = `http://${host}:${port}`;
-      await keep(s3(`s${at}`, url), bob);
-      await keep(azure(`a${at}`, url), bob);
-      await keep(google(`g${at}`, url), bob);
-      for (const [cloud, name] of [
-        ['aws', `s${at}`],
-        ['azure', `a${at}`],
-        ['gcp', `g${at}`],
-      ] as const) {
-        refused(await list(cloud, name, {}, bob), /private or reserved address/);
-      }
+      await contact('aws', s3(`s${at}`, url));
+      // The guard is the same for all. These two try again, and wait in between.
+      if (at >= COUNTS.guardedHosts) continue;
+      await Promise.all([contact('azure', azure(`a${at}`, url)), contact('gcp', google(`g${at}`, url))]);
     }
     assert.equal(victim.asked(), 0);
     for (const endpoint of ['file:///etc/passwd', 'http://user:pw@example.com', 'http://', 'gopher://x']) {

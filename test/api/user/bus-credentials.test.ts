@@ -1,27 +1,24 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { parseCreds } from '@nats-io/jwt';
 import { fromSeed } from '@nats-io/nkeys';
 import { readConfig } from '../../../src/config.ts';
-import { sql } from '../../../src/db/db.ts';
 import { openHouse } from '../../../src/house.ts';
 import { createLog } from '../../../src/log.ts';
 import { claimsOf, fileOf } from '../../support/bus.ts';
-import { newPlace } from '../../support/db.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestHouse, TEST_KEY, type TestHouse } from '../../support/house.ts';
+import { lacks } from '../../support/requirements.ts';
+import { statement } from '../../support/statement.ts';
 
 /** No bus is running here: credentials are issued without one. */
 describe('Bus credentials', () => {
   let house: TestHouse;
-  let env: Record<string, string> = { BUS_URL: 'nats://127.0.0.1:1', BUS_WS_URL: 'ws://127.0.0.1:2' };
+  const env = { BUS_URL: 'nats://127.0.0.1:1', BUS_WS_URL: 'ws://127.0.0.1:2' };
   const uid = (name: string) => house.world.clusters[name]?.uid ?? '';
   const id = (name: string) => house.world.users[name]?.id ?? 0n;
   const own = async (name: string) => await house.as(name)('GET', '/user/bus/credentials');
 
   before(async () => {
-    const { databaseUrl = '' } = await newPlace('postgres');
-    env = { ...env, DATABASE_URL: databaseUrl, ATRIUM_KEY: randomBytes(32).toString('base64') };
     house = await openTestHouse({ env });
   });
   after(() => house.close());
@@ -37,19 +34,12 @@ describe('Bus credentials', () => {
     assert.equal(uc.name, 'ann');
   });
 
-  it('Bus credentials list no WebSocket endpoint when none is configured', async () => {
-    const other = await openTestHouse();
-    const { body } = await other.as('ann')('GET', '/user/bus/credentials');
-    assert.deepEqual(body.busEndpoints, ['nats://127.0.0.1:4222']);
-    await other.close();
-  });
-
   it('Bus credentials expire after one hour and are reissued for the same NATS user', async () => {
     const now = Math.floor(Date.now() / 1000);
     const [first, second] = [claimsOf(fileOf((await own('bob')).body)), claimsOf(fileOf((await own('bob')).body))];
     assert.equal(first.user, second.user);
     const { iat = 0, exp = 0 } = second;
-    assert.ok(iat >= now && iat <= now + 5);
+    assert.ok(iat >= now && iat <= Date.now() / 1000);
     assert.equal(exp - iat, 3600);
   });
 
@@ -91,7 +81,9 @@ describe('Bus credentials', () => {
     assert.ok(!JSON.stringify(gone).includes(uid('prod')));
   });
 
-  it('Bus keys survive a full vault key rotation with the old keys removed', async () => {
+  it('Bus keys survive a full vault key rotation with the old keys removed', {
+    skip: lacks('postgresql'),
+  }, async () => {
     const before = claimsOf(fileOf((await own('ann')).body));
     const configuration = await house.house.bus.serverConfig();
     const later = () => new Date(Date.now() + 7_200_000);
@@ -101,7 +93,9 @@ describe('Bus credentials', () => {
     assert.equal(after.user, before.user);
     assert.equal(after.iss, before.iss);
     // Another process reads the keys anew.
-    const other = await openHouse(readConfig(env), { log: createLog('error'), say: () => undefined });
+    const { DATABASE_URL = '' } = house.house.config;
+    const config = readConfig({ ...env, DATABASE_URL, ATRIUM_KEY: TEST_KEY });
+    const other = await openHouse(config, { log: createLog('error'), say: () => undefined });
     assert.equal(await other.bus.serverConfig(), configuration);
     await other.close();
   });
@@ -125,6 +119,11 @@ describe('Bus credentials for site administrators', () => {
   after(() => house.close());
 
   const WHOLE = ['busEndpoints', 'account', 'user', 'jwt', 'seed', 'credentials'];
+
+  it('Bus credentials list no WebSocket endpoint when none is configured', async () => {
+    const { body } = await house.as('ann')('GET', '/user/bus/credentials');
+    assert.deepEqual(body.busEndpoints, ['nats://127.0.0.1:4222']);
+  });
 
   it('admin_credentials belong to the administrative account, with a NATS user of their own', async () => {
     const { status, body } = await house.as('root')('GET', '/user/bus/admin_credentials');
@@ -158,7 +157,7 @@ describe('Bus credentials for site administrators', () => {
   it('The audit log records who obtained whose bus credentials, without secrets', async () => {
     const { body } = await house.as('root')('GET', '/user/bus/user_credentials?user=dan');
     const rows = await house.house.db.query<{ actor_name: string; after: { user: string } }>(
-      sql('test.audit', `select actor_name, after from audit where action = 'bus_user.issue' order by id desc limit 1`),
+      statement(`select actor_name, after from audit where action = 'bus_user.issue' order by id desc limit 1`),
     );
     assert.deepEqual(rows[0], { actor_name: 'root', after: { user: body.user } });
   });

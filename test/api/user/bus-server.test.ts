@@ -4,12 +4,15 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { userJwt } from '../../../src/bus/claims.ts';
 import { credentialsFile } from '../../../src/bus/credentials-file.ts';
 import { createKeyPair } from '../../../src/bus/nkeys.ts';
-import { claimsOf, fileOf, inboxOf, mayHear, maySay, openTestBus, type TestBus, until } from '../../support/bus.ts';
+import { claimsOf, fileOf, inboxOf, mayHear, maySay, openTestBus, type TestBus } from '../../support/bus.ts';
 import { onServer } from '../../support/postgres.ts';
+import { lacks } from '../../support/requirements.ts';
+import { until } from '../../support/until.ts';
 
+const ANSWER_WITHIN_MS = 60_000;
 const EVERYTHING = { publish: ['>'], subscribe: ['>'] };
 
-describe('NATS server with the generated configuration', () => {
+describe('NATS server with the generated configuration', { skip: lacks('nats-server') }, () => {
   let bus: TestBus;
   const uid = (name: string) => bus.world.clusters[name]?.uid ?? '';
   const id = (name: string) => bus.world.users[name]?.id ?? 0n;
@@ -59,7 +62,7 @@ describe('NATS server with the generated configuration', () => {
     const [ann, dan] = [await bus.connect('ann'), await bus.connect('dan')];
     dan.subscribe(`cluster.${uid('prod')}.ping`, { callback: (_error, message) => void message.respond('pong') });
     await dan.flush();
-    const answer = await ann.request(`cluster.${uid('prod')}.ping`, '', { timeout: 3000 });
+    const answer = await ann.request(`cluster.${uid('prod')}.ping`, '', { timeout: ANSWER_WITHIN_MS });
     assert.equal(answer.string(), 'pong');
     await Promise.all([ann.close(), dan.close()]);
   });
@@ -151,12 +154,13 @@ describe('NATS server with the generated configuration', () => {
   });
 
   it('A NATS connection ends when its credentials expire', async () => {
-    const almost = await bus.house.bus.issuer.issue(
-      'application',
-      { id: id('ann'), name: 'ann', ...EVERYTHING },
-      new Date(Date.now() - 3_598_000),
-    );
-    const connection = await bus.nats.connect(almost.file);
+    const connectFor = async (seconds: number) => {
+      const issuedAt = new Date(Date.now() - 3_600_000 + seconds * 1000);
+      const user = { id: id('ann'), name: 'ann', ...EVERYTHING };
+      return await bus.nats.connect((await bus.house.bus.issuer.issue('application', user, issuedAt)).file);
+    };
+    // On a machine that is busy they may have expired before the connection is made.
+    const connection = await connectFor(2).catch(() => connectFor(20));
     assert.match(String(await connection.closed()), /expired/i);
   });
 
@@ -171,17 +175,6 @@ describe('NATS server with the generated configuration', () => {
     assert.equal(await mayHear(connection, many[3999]?.replace('>', 'x') ?? ''), true);
     await connection.close();
   });
-});
-
-describe('Revocation of bus credentials', () => {
-  let bus: TestBus;
-  const id = (name: string) => bus.world.users[name]?.id ?? 0n;
-
-  before(async () => {
-    bus = await openTestBus();
-  });
-  after(() => bus.close());
-
   const refused = async (credentials: string) => {
     try {
       await (await bus.nats.connect(credentials)).close();
@@ -217,7 +210,7 @@ describe('Revocation of bus credentials', () => {
     await bus.nats.kill();
     await bus.house.people.setActive(id('dan'), false);
     await bus.nats.restart();
-    await until(() => refused(credentials), 20_000);
+    await until(() => refused(credentials));
   });
 
   it('A reactivated user gets a new key, and the old bus credentials remain rejected', async () => {
@@ -255,7 +248,9 @@ describe('Revocation of bus credentials', () => {
     assert.equal(await refused(ann), false);
   });
 
-  it('Direct database writes that prohibit, delete or demote an account revoke its bus credentials', async () => {
+  it('Direct database writes that prohibit, delete or demote an account revoke its bus credentials', {
+    skip: lacks('postgresql'),
+  }, async () => {
     const write = async (text: string) => void (await onServer(bus.databaseUrl, text));
     const admin = fileOf((await bus.as('root')('GET', '/user/bus/admin_credentials')).body);
     const ann = await bus.credentials('ann');
@@ -274,7 +269,7 @@ function once(connection: NatsConnection, subject: string): Promise<string> {
   return new Promise((resolve, reject) => {
     connection.subscribe(subject, {
       max: 1,
-      timeout: 5000,
+      timeout: ANSWER_WITHIN_MS,
       callback: (error, message) => (error ? reject(error) : resolve(message.string())),
     });
   });

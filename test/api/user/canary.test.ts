@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { type Db, sql } from '../../../src/db/db.ts';
+import type { Db } from '../../../src/db/db.ts';
 import { serve } from '../../support/clouds.ts';
 import { DRIVERS } from '../../support/db.ts';
 import { openTestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
+import { writtenDatabaseFiles } from '../../support/written-files.ts';
 
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`;
 
@@ -23,28 +24,19 @@ function forms(secret: string): Buffer[] {
 
 async function dump(db: Db): Promise<string> {
   const tables = await db.query<{ name: string }>(
-    sql(
-      'test.canary.tables',
+    statement(
       `select format('%I', table_name) as name from information_schema.tables
       where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
     ),
   );
   const texts = await Promise.all(
-    tables.map(({ name }) =>
-      db.query<{ row: string }>(sql(`test.canary.${name}`, `select t::text as row from ${name} t`)),
-    ),
+    tables.map(({ name }) => db.query<{ row: string }>(statement(`select t::text as row from ${name} t`))),
   );
   assert.ok(texts.length > 15 && texts.flat().length > 100, 'the tables were found');
   return texts
     .flat()
     .map(({ row }) => row)
     .join('\n');
-}
-
-function filesUnder(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile());
 }
 
 for (const driver of DRIVERS) {
@@ -56,6 +48,7 @@ for (const driver of DRIVERS) {
         ),
       ) as Record<string, string>;
       const { created, changed, refused, deep, broken, taken, unknown, cloud, google, kept } = secrets;
+      const began = Date.now();
       const house = await openTestHouse({ driver, env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.1' } });
       const ann = house.as('ann');
       const chatty = await serve((_request, response) => {
@@ -98,10 +91,7 @@ for (const driver of DRIVERS) {
       await call(502, 'POST', '/user/clouds/gcp/buckets', { cluster_uid: 'x', credential: 'g' });
       await call(201, 'POST', '/user/credentials', aws('k', kept));
       await house.house.db.query(
-        sql(
-          'test.canary.flip',
-          `update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) where name = 'k'`,
-        ),
+        statement(`update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) where name = 'k'`),
       );
       await call(500, 'GET', '/user/credentials/k');
       await call(500, 'GET', '/user/credentials');
@@ -117,9 +107,7 @@ for (const driver of DRIVERS) {
       assert.ok(places.logs?.includes('cannot be opened'), 'the fault was logged');
       await house.close();
       if (driver === 'pglite') {
-        const files = filesUnder(house.dataDir);
-        assert.ok(files.some((path) => path.includes('pg_wal')));
-        for (const path of files) places[path] = readFileSync(path);
+        for (const path of writtenDatabaseFiles(house.dataDir, began)) places[path] = readFileSync(path);
       }
       for (const [name, secret] of Object.entries(secrets)) {
         for (const form of forms(secret)) {

@@ -4,6 +4,7 @@ import { createLog } from '../../../src/log.ts';
 import { createMailer } from '../../../src/mail.ts';
 import { createSignedTexts } from '../../../src/signed-text.ts';
 import { createConfirmationLinks } from '../../../src/user/confirmation-links.ts';
+import { IS_LONG } from '../../counts.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
 
@@ -128,16 +129,18 @@ describe('Email confirmation', () => {
   });
 });
 
-it('Sending email times out within seconds when the mail server does not respond', async () => {
-  const mute = await startSmtp('silent');
-  const lines: string[] = [];
-  const log = createLog('info', { write: (line) => void lines.push(line) });
-  const mailer = createMailer({ SMTP_URL: mute.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' }, log);
-  const start = performance.now();
-  await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
-  assert.ok(performance.now() - start < 9000);
-  assert.match(lines.join(''), /letter not sent/);
-  await mute.close();
+describe('A mail server that does not respond', () => {
+  it('Sending email times out within seconds when the mail server does not respond', async () => {
+    const mute = await startSmtp('silent');
+    const lines: string[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(line) });
+    const mailer = createMailer({ SMTP_URL: mute.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' }, log);
+    const start = performance.now();
+    await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
+    assert.ok(performance.now() - start < (IS_LONG ? 9000 : 90_000));
+    assert.match(lines.join(''), /letter not sent/);
+    await mute.close();
+  });
 });
 
 describe('Email without a mail server', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sql } from '../../../src/db/db.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { type Call, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { statement } from '../../support/statement.ts';
 
 const MIB = 1024 * 1024;
 const WHEN = /"creationTimestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/;
@@ -14,7 +14,7 @@ const sized = (bytes: number, name = 'big') => {
   return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;
 };
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Cloud credentials on ${driver}`, () => {
     let house: TestHouse;
     let ann: Call;
@@ -226,10 +226,7 @@ for (const driver of DRIVERS) {
       await bob('PUT', '/user/credentials', { name: 'seen', type: 'Linode', linode: { token: 'hush' } });
       await bob('DELETE', '/user/credentials/seen');
       const rows = await house.house.db.query<{ action: string; before: unknown; after: unknown }>(
-        sql(
-          'test.audit',
-          `select action, before, after from audit where action like 'credential.%' order by id desc limit 3`,
-        ),
+        statement(`select action, before, after from audit where action like 'credential.%' order by id desc limit 3`),
       );
       assert.deepEqual(rows.reverse(), [
         { action: 'credential.create', before: null, after: { name: 'seen', type: 'Aws' } },
@@ -246,26 +243,20 @@ for (const driver of DRIVERS) {
       await bob('POST', '/user/credentials', { name: 'hurt', type: 'Aws', aws: { secretAccessKey: 'canary-hurt' } });
       const { db } = house.house;
       await db.query(
-        sql(
-          'test.flip',
-          `update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1) where name = 'hurt'`,
-        ),
+        statement(`update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1) where name = 'hurt'`),
       );
       const damaged = await bob('GET', '/user/credentials/hurt');
       assert.equal(damaged.status, 500);
       assert.deepEqual(Object.keys(damaged.body), ['message', 'url', 'request_id']);
       assert.equal(damaged.body.message, 'internal error');
       await db.query(
-        sql(
-          'test.heal',
+        statement(
           `update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)
         where name = 'hurt'`,
         ),
       );
       assert.equal((await bob('GET', '/user/credentials/hurt')).status, 200);
-      await db.query(sql('test.move', `update credential set owner_id = $1 where name = 'hurt'`), [
-        house.world.users.dan?.id,
-      ]);
+      await db.query(statement(`update credential set owner_id = $1 where name = 'hurt'`), [house.world.users.dan?.id]);
       assert.equal((await house.as('dan')('GET', '/user/credentials/hurt')).status, 500);
       assert.match(await house.house.metrics.registry.metrics(), /^atrium_vault_faults_total 2$/m);
       assert.doesNotMatch(house.logged(), /canary-hurt/);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS } from '../../support/db.ts';
+import { COUNTS } from '../../counts.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
 
 const FANS = Array.from({ length: 45 }, (_, index) => `fan${String(index + 1).padStart(2, '0')}`);
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Concurrent follows and deleted accounts on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {
@@ -36,7 +37,7 @@ for (const driver of DRIVERS) {
       (await call(name, 'GET', path)).body.map(({ login }: { login: string }) => login);
 
     it(`Two users who follow each other concurrently do not deadlock on ${driver}`, async () => {
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < COUNTS.mutualFollowRounds; round++) {
         const answers = await Promise.all(
           ['PUT', 'DELETE', 'PUT'].flatMap((method) => [
             call('cat', method, '/user/following/dan'),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { statement } from '../../support/statement.ts';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Follows on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {

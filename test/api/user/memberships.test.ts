@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Teams and organizations of the caller on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {

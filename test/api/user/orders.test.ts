@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestHouse, type TestHouse } from '../../support/house.ts';
 
 const SOURCE = { apiGroup: 'source.toolkit.fluxcd.io', kind: 'HelmRepository', namespace: 'kubeops', name: 'charts' };
@@ -10,7 +10,7 @@ const order = (...charts: object[]) => ({
   spec: { items: charts.map((chart) => ({ chart: { ...CHART, ...chart } })) },
 });
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Deploy orders on ${driver}`, () => {
     let house: TestHouse;
     before(async () => {

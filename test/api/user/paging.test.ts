@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { before, describe, it } from 'node:test';
+import type { TestHouse } from '../../support/house.ts';
 import { sendRaw } from '../../support/raw.ts';
+import { sharedHouse } from '../../support/shared-house.ts';
 
 /** root has 45 followers, fan45 the newest. */
 describe('Paging of followers', () => {
   let house: TestHouse;
   before(async () => {
-    house = await openTestHouse();
+    house = await sharedHouse();
   });
-  after(() => house.close());
 
   const followers = (query: string) => house.as('root')('GET', `/user/followers${query}`);
   const fans = (from: number, count: number) =>

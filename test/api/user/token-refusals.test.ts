@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { before, describe, it } from 'node:test';
+import type { TestHouse } from '../../support/house.ts';
+import { sharedHouse } from '../../support/shared-house.ts';
 
 describe('Access token validation', () => {
   let house: TestHouse;
   before(async () => {
-    house = await openTestHouse();
+    house = await sharedHouse();
   });
-  after(() => house.close());
 
   const table: readonly [what: string, body: unknown, status: number, message: string | RegExp, field?: string][] = [
     ['without a name', {}, 422, 'name is required', 'name'],
@@ -51,7 +51,7 @@ describe('Access token validation', () => {
   ];
   for (const [what, body, status, message, field] of table) {
     it(`Creating an access token ${what} is rejected with ${status}`, async () => {
-      const pair = Buffer.from(`ann:${house.world.users.ann?.password}`).toString('base64');
+      const pair = Buffer.from(`ann:${house.world.users.ann?.token}`).toString('base64');
       const answer = await house.as()('POST', '/users/ann/tokens', body, { Authorization: `Basic ${pair}` });
       assert.equal(answer.status, status, answer.text);
       if (typeof message === 'string') assert.equal(answer.body.message, message);

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { atrium } from '../support/atrium.ts';
+import { newPlace, temporaryFolder } from '../support/db.ts';
+import { onServer } from '../support/postgres.ts';
+import { lacks } from '../support/requirements.ts';
+
+describe('Server commands of atrium', () => {
+  it('Server commands exit with 2 for wrong usage, 1 for an error and 3 for an unreachable database', async () => {
+    const folder = temporaryFolder();
+    const away = { DATABASE_URL: 'postgres://atrium@127.0.0.1:1/atrium', DATA_DIR: folder };
+    const cases: readonly (readonly [number, RegExp, Record<string, string>, ...string[]])[] = [
+      [2, /unknown command "restart": one of serve, migrate, doctor/, {}, 'restart'],
+      [2, /Unknown option '--fast'/, {}, 'serve', '--fast'],
+      [2, /Unknown option '--all'/, {}, 'migrate', '--all'],
+      [2, /--dry-run or --status, not both/, {}, 'migrate', '--dry-run', '--status'],
+      [2, /name one file: atrium backup FILE/, {}, 'backup'],
+      [2, /name one file/, {}, 'backup', 'a', 'b'],
+      [2, /is a folder: name a file in it/, {}, 'backup', folder],
+      [2, /name one file: atrium restore FILE/, {}, 'restore'],
+      [2, /Unknown option '--force'/, {}, 'restore', 'x', '--force'],
+      [2, /Unknown option '--fix'/, {}, 'doctor', '--fix'],
+      [1, /there is no database in/, { DATA_DIR: join(folder, 'none') }, 'backup', join(folder, 'x')],
+      [1, /there is no folder/, {}, 'backup', '/no/such/folder/x'],
+      [1, /cannot be read: ENOENT/, {}, 'restore', '/no/such/file'],
+      [1, /PORT must be/, { PORT: 'x' }, 'migrate'],
+      [1, /BUS_URL must be a URL/, { BUS_URL: 'http://x' }, 'bus', 'config'],
+      [3, /the database at 127\.0\.0\.1:1\/atrium cannot be used/, away, 'migrate'],
+      [3, /cannot be used/, away, 'migrate', '--status'],
+      [3, /cannot be used/, away, 'backup', join(folder, 'x')],
+    ];
+    for (const [code, message, env, ...args] of cases) {
+      const said = await atrium({ DATA_DIR: folder, ...env }, ...args);
+      assert.equal(said.code, code, `${args.join(' ')}: ${said.err}`);
+      assert.match(said.err, message);
+      assert.doesNotMatch(said.err, /\n\s+at /);
+      const complaints = said.err.split('\n').filter((line) => line.startsWith('atrium: '));
+      if (code !== 1) assert.equal(complaints.length, 1);
+    }
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('The help of atrium lists every server command with its usage and examples', async () => {
+    const listed = JSON.parse(readFileSync('src/server-commands.json', 'utf8')) as {
+      name: string;
+      usage: string[];
+      examples: string[];
+    }[];
+    const help = await atrium({});
+    assert.equal(help.code, 0);
+    assert.equal((await atrium({}, '--help')).out, help.out);
+    for (const { name, usage, examples } of listed) {
+      assert.ok(help.out.includes(`  ${name} `), name);
+      const own = await atrium({}, name, '--help');
+      assert.equal(own.code, 0);
+      for (const line of [...usage, ...examples]) assert.ok(own.out.includes(line), line);
+    }
+  });
+
+  it('atrium migrate reports pending and applied migrations and rejects a newer database', {
+    skip: lacks('postgresql'),
+  }, async () => {
+    const { databaseUrl = '', dataDir } = await newPlace('postgres');
+    const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
+    const names = readdirSync('migrations').sort();
+    const would = await atrium(env, 'migrate', '--dry-run');
+    assert.equal(would.out, names.map((name) => `would apply ${name}\n`).join(''));
+    assert.match((await atrium(env, 'migrate', '--status')).out, /^pending {2}- +0001_house\.sql$/m);
+    const did = await atrium(env, 'migrate');
+    assert.equal(did.code, 0, did.err);
+    assert.equal(did.out, `${names.map((name) => `applied ${name}\n`).join('')}the database is at ${names.length}\n`);
+    assert.match((await atrium(env, 'migrate')).out, /^nothing to apply: the database is at \d+$/m);
+    assert.match((await atrium(env, 'migrate', '--status')).out, /^applied {2}\d{4}-.*Z {2}0001_house\.sql$/m);
+    await onServer(databaseUrl, `insert into migration (number, name, checksum) values (9999, '9999_future.sql', '')`);
+    const newer = await atrium(env, 'migrate');
+    assert.equal(newer.code, 1);
+    assert.match(newer.err, /the database is newer than this release: it has had migration 9999_future\.sql/);
+  });
+
+  it('atrium migrate --dry-run creates no database', async () => {
+    const folder = join(temporaryFolder(), 'none');
+    assert.match((await atrium({ DATA_DIR: folder }, 'migrate', '--dry-run')).out, /^would apply 0001_house\.sql$/m);
+    assert.ok(!existsSync(folder));
+  });
+});

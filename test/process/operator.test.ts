@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DemoWorld } from '../../src/demo/world.ts';
+import { placeRoot } from '../../src/keys.ts';
+import { COUNTS, IS_LONG } from '../counts.ts';
+import { atrium } from '../support/atrium.ts';
+import { auditOf, brokenLinks } from '../support/audit.ts';
+import { newFile, openPlace, restoreFrom } from '../support/backup.ts';
+import { DRIVERS, newPlace, type Place } from '../support/db.ts';
+import { examine, faultsOf } from '../support/doctor.ts';
+import { newDemoPlace, TEST_KEY } from '../support/house.ts';
+import { freePort } from '../support/ports.ts';
+import { get, type ServerProcess, startServer } from '../support/process.ts';
+import { statement } from '../support/statement.ts';
+
+for (const driver of DRIVERS) {
+  describe(`Operator commands next to a running server on ${driver}`, () => {
+    let place: Place;
+    let world: DemoWorld;
+    let server: ServerProcess;
+    let url = '';
+    let env: Record<string, string> = {};
+    const file = newFile();
+
+    before(async () => {
+      ({ place, world } = await newDemoPlace(driver));
+      placeRoot(Buffer.from(TEST_KEY, 'base64'), place.dataDir);
+      const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
+      env = { DATA_DIR: place.dataDir, DATABASE_URL: place.databaseUrl ?? '', PORT, ADMIN_PORT };
+      server = startServer({ env });
+      url = await server.listening();
+    });
+    after(stop);
+
+    async function stop(): Promise<void> {
+      server.kill('SIGTERM');
+      assert.equal((await server.ended).code, 0, server.stderr());
+    }
+
+    /** As ann, who owns acme. */
+    async function call(method: string, path: string, body?: object) {
+      const headers = { Authorization: `token ${world.users.ann?.token}`, 'Content-Type': 'application/json' };
+      const answer = await fetch(`${url}/api/v1${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: answer.status, text: await answer.text() };
+    }
+
+    it(`A backup taken on ${driver} during writes is consistent`, async () => {
+      const lanes = Array.from({ length: COUNTS.backupWriters }, (_, lane) => lane);
+      const writers = await Promise.all(lanes.map((lane) => repeat(100, (n) => writeRole(lane, n))));
+      const { code, out, err } = await atrium(env, 'backup', file);
+      assert.equal(code, 0, err);
+      assert.match(out, /\d+ rows of \d+ tables, schema \d{4}_\w+\.sql, [\d.]+ MiB, in [\d.]+ s$/m);
+      assert.match(err, /the root key is NOT in the file/);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      for (const writer of writers) assert.ok((await writer.stop()) > 2, 'the server went on meanwhile');
+      const copies = readdirSync(place.dataDir).filter((name) => name.includes('backup'));
+      assert.deepEqual(copies, [], 'no copy is left');
+      const checked = await atrium(env, 'restore', file, '--check');
+      assert.match(checked.out, new RegExp(`is whole: .*\\nmade at .* from ${driver}, .*, without the root key`));
+      await assertOneMoment(file, world.orgs.acme?.id ?? 0n);
+    });
+
+    async function writeRole(lane: number, n: number): Promise<void> {
+      const permissions = [{ namespace: 'cluster_mgmt', action: 'view clusters' }];
+      const made = await call('POST', '/authz/roles?org=acme', { name: `role ${lane} ${n}`, permissions });
+      assert.equal(made.status, 201, made.text);
+      if (n % 3 !== 0) return;
+      const id = /"id":(\d+)/.exec(made.text)?.[1];
+      assert.equal((await call('DELETE', `/authz/roles/${id}?org=acme`)).status, 204);
+    }
+
+    it(`A restore with atrium is rejected next to a running server on ${driver}`, async () => {
+      const running = await atrium(env, 'restore', file, '--replace');
+      assert.equal(running.code, 1);
+      assert.match(running.err, driver === 'pglite' ? /in use by process \d+/ : /servers are connected/);
+    });
+
+    it(`atrium rotate-keys renews all keys without a failed read or write on ${driver}`, async () => {
+      const secret = '/user/credentials/ann-aws';
+      const expected = await call('GET', secret);
+      assert.equal(expected.status, 200);
+      const reader = await repeat(10, async () => assert.deepEqual(await call('GET', secret), expected));
+      const writer = await repeat(10, async (count) => {
+        assert.equal((await call('POST', '/user/credentials', { name: `w${count}`, count })).status, 201);
+        assert.match((await call('GET', `/user/credentials/w${count}`)).text, new RegExp(`"count":${count}\\b`));
+      });
+      for (let round = 1; round <= COUNTS.keyRotations; round++) {
+        const { code, out, err } = await atrium(env, 'rotate-keys');
+        assert.equal(code, 0, err);
+        assert.match(out, /^1 new data keys, \d+ secrets sealed anew, in [\d.]+ s$/m);
+      }
+      assert.ok((await reader.stop()) > 2);
+      assert.ok((await writer.stop()) > 2);
+      assert.doesNotMatch(server.stderr(), /"level":"error"/);
+    });
+
+    // Anybody can connect to PostgreSQL; the built-in database belongs to its server, which runs the commands itself.
+    if (driver !== 'pglite') return;
+
+    it('A server that runs a command itself rejects wrong usage with exit code 2', async () => {
+      const cases: readonly (readonly [RegExp, ...string[]])[] = [
+        [/^atrium: bus needs a word more: atrium bus config \[--dir FOLDER\]$/m, 'bus'],
+        [/^atrium: bus needs a word more/m, 'bus', 'configuration'],
+        [/^atrium: Unknown option '--nonsense'/m, 'bus', 'config', '--nonsense'],
+        [/^atrium: Unknown option '--nonsense'/m, 'rotate-keys', '--nonsense'],
+        [/say what to do: atrium installer/, 'installer'],
+      ];
+      for (const [message, ...args] of cases) {
+        const { code, out, err } = await atrium(env, ...args);
+        assert.equal(code, 2, err);
+        assert.equal(out, '');
+        assert.match(err, message);
+      }
+    });
+
+    it('A start on a data folder in use reports the process that holds it', async () => {
+      const second = startServer({ env: { DATA_DIR: place.dataDir } });
+      assert.equal((await second.ended).code, 1);
+      const holder = new RegExp(
+        `^atrium cannot start: .* in use by process ${server.pid} on .*: stop it first, or give this one its own DATA_DIR`,
+        'm',
+      );
+      assert.match(second.stderr(), holder);
+      assert.equal((await get(`${url}/api/v1/version`)).status, 200, 'the first is not disturbed');
+    });
+
+    it('atrium doctor finds no fault in a running PGlite deployment', async () => {
+      const people = await atrium(env, 'doctor');
+      assert.equal(people.code, 0, people.out);
+      assert.match(people.out, /^ok {6}settings {8}every setting can be read$/m);
+      assert.match(people.out, /^\d+ ok, \d+ warnings, 0 faults$/m);
+      const report = await examine(env);
+      assert.deepEqual(faultsOf(report), []);
+      assert.match(report.text('locks'), /a server has the database in .*pglite, and answers/);
+      assert.match(
+        report.text('ports'),
+        /a server of ours answers on PORT \d+[\s\S]*a server of ours answers on ADMIN_PORT/,
+      );
+      assert.match(report.text('server'), /it is ready/);
+      const checks = [
+        'settings',
+        'database',
+        'schema',
+        'time',
+        'clock',
+        'keys',
+        'secrets',
+        'audit',
+        'disk',
+        'key file',
+      ];
+      for (const check of checks) assert.equal(report.level(check), 'ok', `${check}: ${report.text(check)}`);
+    });
+
+    it('atrium bus config prints the configuration of the server that runs on the built-in database', async () => {
+      const { code, out, err } = await atrium(env, 'bus', 'config', '--dir', '/srv/bus');
+      assert.equal(code, 0, err);
+      assert.match(out, /^operator: eyJ/m);
+      assert.match(out, /store_dir: "\/srv\/bus\/jetstream"/);
+      assert.match(out, /No websocket: set BUS_WS_URL/);
+      if (!IS_LONG) return;
+      await stop();
+      assert.equal((await atrium(env, 'bus', 'config', '--dir', '/srv/bus')).out, out, 'the same without a server');
+    });
+
+    it('atrium doctor finds no fault in a stopped PGlite deployment', async () => {
+      await stop();
+      const report = await examine(env);
+      assert.deepEqual(faultsOf(report), []);
+      assert.match(report.text('ports'), /PORT \d+ is free/);
+      assert.equal(report.level('audit'), 'ok', report.text('audit'));
+    });
+  });
+}
+
+interface Repetition {
+  /** Resolves with how often it was done. */
+  stop(): Promise<number>;
+}
+
+/** Does something once, and then again and again with short breaks, which leave the processor to the command under test. */
+async function repeat(breakMs: number, action: (n: number) => Promise<void>): Promise<Repetition> {
+  await action(0);
+  let isOver = false;
+  const done = (async () => {
+    let n = 1;
+    for (; !isOver; n++) {
+      await action(n);
+      await pause(breakMs);
+    }
+    return n;
+  })();
+  return {
+    stop: () => {
+      isOver = true;
+      return done;
+    },
+  };
+}
+
+/** The record and the roles agree, and each role has its permission. */
+async function assertOneMoment(file: string, organizationId: bigint): Promise<void> {
+  const db = await openPlace(await newPlace());
+  await restoreFrom(file, db);
+  const entries = await auditOf(db, organizationId);
+  assert.deepEqual(brokenLinks(entries), []);
+  const [count] = await db.query<{ roles: bigint; alone: bigint }>(
+    statement(`select count(distinct r.id) as roles, count(*) filter (where p.role_id is null and r.name like 'role %') as alone
+                 from role r left join role_permission p on p.role_id = r.id where r.organization_id = $1`),
+    [organizationId],
+  );
+  const of = (verb: string) => entries.filter(({ action }) => action === verb).length;
+  assert.equal(Number(count?.roles), of('role.create') - of('role.delete'));
+  assert.equal(count?.alone, 0n);
+  assert.ok(of('role.create') > 1);
+  await db.close();
+}

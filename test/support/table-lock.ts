@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface TableLock {
+  untilSomebodyWaits(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Locks a table of PostgreSQL, so that whoever reads or writes it waits until it is released. */
+export async function lockTable(databaseUrl: string, table: string): Promise<TableLock> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  const waiting = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`;
+  return {
+    async untilSomebodyWaits() {
+      while ((await client.query(waiting)).rows.length === 0) await pause(20);
+    },
+    async release() {
+      await client.query('commit');
+      await client.end();
+    },
+  };
+}

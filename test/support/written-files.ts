@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A file's time comes from a clock that may be a few milliseconds behind. */
+const BEHIND_MS = 1000;
+
+/** The files in a folder and below that were written since then. */
+export function writtenFiles(folder: string, since: number): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => {
+      const state = statSync(path);
+      return state.isFile() && state.mtimeMs >= since - BEHIND_MS;
+    });
+}
+
+/**
+ * Those of a PGlite database. A copy keeps the times of its files, and what has not been written since it was made cannot
+ * hold a secret that is newer.
+ */
+export function writtenDatabaseFiles(dataDir: string, since: number): string[] {
+  const files = writtenFiles(dataDir, since);
+  for (const part of ['pg_wal', 'base']) {
+    assert.ok(
+      files.some((path) => path.includes(`/${part}/`)),
+      `nothing was written to ${part}`,
+    );
+  }
+  return files;
+}
