@@ -35,7 +35,13 @@ describe('npm run build', () => {
 
     const { place } = await newDemoPlace('pglite');
     const main = join(image, 'dist/main.js');
-    const settings = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY, NODE_ENV: 'production' };
+    const settings = {
+      DATA_DIR: place.dataDir,
+      ATRIUM_KEY: TEST_KEY,
+      NODE_ENV: 'production',
+      // Nobody starts this copy again.
+      NODE_DISABLE_COMPILE_CACHE: '1',
+    };
     const server = startServer({ main, env: settings });
     const address = await server.listening();
     const version = await get(`${address}/api/v1/version`);

@@ -2,52 +2,50 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DemoWorld } from '../../src/demo/world.ts';
-import { placeRoot } from '../../src/keys.ts';
+import { runCommand } from '../../src/commands.ts';
+import { listenToOperator } from '../../src/operator.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
 import { atrium } from '../support/atrium.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
 import { newFile, openPlace, restoreFrom } from '../support/backup.ts';
-import { DRIVERS, newPlace, type Place } from '../support/db.ts';
+import { DRIVERS, newPlace } from '../support/db.ts';
 import { examine, faultsOf } from '../support/doctor.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
+import { openTestHouse, TEST_KEY, type TestHouse } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
-import { get, type ServerProcess, startServer } from '../support/process.ts';
+import { get, startServer } from '../support/process.ts';
 import { statement } from '../support/statement.ts';
 
 for (const driver of DRIVERS) {
   describe(`Operator commands next to a running server on ${driver}`, () => {
-    let place: Place;
-    let world: DemoWorld;
-    let server: ServerProcess;
-    let url = '';
+    let house: TestHouse;
     let env: Record<string, string> = {};
+    let isClosed = false;
+    let closeOperator = () => {};
     const file = newFile();
 
     before(async () => {
-      ({ place, world } = await newDemoPlace(driver));
-      placeRoot(Buffer.from(TEST_KEY, 'base64'), place.dataDir);
-      const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
-      env = { DATA_DIR: place.dataDir, DATABASE_URL: place.databaseUrl ?? '', PORT, ADMIN_PORT };
-      server = startServer({ env });
-      url = await server.listening();
+      const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+      house = await openTestHouse({ driver, env: ports });
+      const { DATABASE_URL = '', DATA_DIR } = house.house.config;
+      env = { ...ports, DATA_DIR, DATABASE_URL, ATRIUM_KEY: TEST_KEY };
+      // Anybody can connect to PostgreSQL; the built-in database belongs to its server, which runs the commands itself.
+      if (driver === 'pglite') {
+        closeOperator = await listenToOperator(DATA_DIR, (order, tell) => runCommand(house.house, order, tell));
+      }
     });
-    after(stop);
+    after(close);
 
-    async function stop(): Promise<void> {
-      server.kill('SIGTERM');
-      assert.equal((await server.ended).code, 0, server.stderr());
+    async function close(): Promise<void> {
+      if (isClosed) return;
+      isClosed = true;
+      closeOperator();
+      await house.close();
     }
 
     /** As ann, who owns acme. */
     async function call(method: string, path: string, body?: object) {
-      const headers = { Authorization: `token ${world.users.ann?.token}`, 'Content-Type': 'application/json' };
-      const answer = await fetch(`${url}/api/v1${path}`, {
-        method,
-        headers,
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      return { status: answer.status, text: await answer.text() };
+      const { status, text } = await house.as('ann')(method, path, body);
+      return { status, text };
     }
 
     it(`A backup taken on ${driver} during writes is consistent`, async () => {
@@ -59,11 +57,11 @@ for (const driver of DRIVERS) {
       assert.match(err, /the root key is NOT in the file/);
       assert.equal(statSync(file).mode & 0o777, 0o600);
       for (const writer of writers) assert.ok((await writer.stop()) > 2, 'the server went on meanwhile');
-      const copies = readdirSync(place.dataDir).filter((name) => name.includes('backup'));
+      const copies = readdirSync(house.dataDir).filter((name) => name.includes('backup'));
       assert.deepEqual(copies, [], 'no copy is left');
       const checked = await atrium(env, 'restore', file, '--check');
       assert.match(checked.out, new RegExp(`is whole: .*\\nmade at .* from ${driver}, .*, without the root key`));
-      await assertOneMoment(file, world.orgs.acme?.id ?? 0n);
+      await assertOneMoment(file, house.world.orgs.acme?.id ?? 0n);
     });
 
     async function writeRole(lane: number, n: number): Promise<void> {
@@ -97,10 +95,9 @@ for (const driver of DRIVERS) {
       }
       assert.ok((await reader.stop()) > 2);
       assert.ok((await writer.stop()) > 2);
-      assert.doesNotMatch(server.stderr(), /"level":"error"/);
+      assert.doesNotMatch(house.logged(), /"level":"error"/);
     });
 
-    // Anybody can connect to PostgreSQL; the built-in database belongs to its server, which runs the commands itself.
     if (driver !== 'pglite') return;
 
     it('A server that runs a command itself rejects wrong usage with exit code 2', async () => {
@@ -120,14 +117,14 @@ for (const driver of DRIVERS) {
     });
 
     it('A start on a data folder in use reports the process that holds it', async () => {
-      const second = startServer({ env: { DATA_DIR: place.dataDir } });
+      const second = startServer({ env: { DATA_DIR: house.dataDir, ATRIUM_KEY: TEST_KEY } });
       assert.equal((await second.ended).code, 1);
       const holder = new RegExp(
-        `^atrium cannot start: .* in use by process ${server.pid} on .*: stop it first, or give this one its own DATA_DIR`,
+        `^atrium cannot start: .* in use by process ${process.pid} on .*: stop it first, or give this one its own DATA_DIR`,
         'm',
       );
       assert.match(second.stderr(), holder);
-      assert.equal((await get(`${url}/api/v1/version`)).status, 200, 'the first is not disturbed');
+      assert.equal((await get(`${house.url}/api/v1/version`)).status, 200, 'the first is not disturbed');
     });
 
     it('atrium doctor finds no fault in a running PGlite deployment', async () => {
@@ -165,12 +162,12 @@ for (const driver of DRIVERS) {
       assert.match(out, /store_dir: "\/srv\/bus\/jetstream"/);
       assert.match(out, /No websocket: set BUS_WS_URL/);
       if (!IS_LONG) return;
-      await stop();
+      await close();
       assert.equal((await atrium(env, 'bus', 'config', '--dir', '/srv/bus')).out, out, 'the same without a server');
     });
 
     it('atrium doctor finds no fault in a stopped PGlite deployment', async () => {
-      await stop();
+      await close();
       const report = await examine(env);
       assert.deepEqual(faultsOf(report), []);
       assert.match(report.text('ports'), /PORT \d+ is free/);
