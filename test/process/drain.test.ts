@@ -9,7 +9,7 @@ import { lacks } from '../support/requirements.ts';
 import { lockTable } from '../support/table-lock.ts';
 
 /** Long enough to answer a request on a busy machine. */
-const PATIENCE_MS = 3000;
+const PATIENCE_MS = 6000;
 
 describe('SIGTERM', { skip: lacks('postgresql') }, () => {
   let databaseUrl = '';

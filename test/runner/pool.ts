@@ -35,6 +35,8 @@ export async function runBatches(options: PoolOptions): Promise<void> {
     const worker = fork(join(import.meta.dirname, 'worker.ts'), [...batch], {
       // A group of its own, so that everything that its tests start can be ended with it.
       detached: true,
+      // PGlite is WebAssembly, and optimizing it takes longer than most tests use it.
+      execArgv: ['--liftoff-only'],
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
