@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, chmodSync, constants, mkdtempSync, statfsSync } from 'node:fs';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The one folder in which a test run keeps everything, and the list of processes that must end with it. */
@@ -14,8 +14,27 @@ export interface RunFolder {
   close(): Promise<void>;
 }
 
+/** What the databases of a run need, twice over. */
+const ROOM = 6 * 2 ** 30;
+
+/**
+ * Memory where there is plenty: hundreds of databases are copied, and every write to PGlite waits for a sync. A run
+ * with TMPDIR set stays where it is told to be.
+ */
+function roomiest(): string {
+  if (process.env.TMPDIR) return tmpdir();
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    if (bavail * bsize > ROOM && freemem() > 2 * ROOM) return '/dev/shm';
+  } catch {
+    // Not on this system.
+  }
+  return tmpdir();
+}
+
 export function openRunFolder(): RunFolder {
-  const path = mkdtempSync(join(tmpdir(), 'atrium-tests-'));
+  const path = mkdtempSync(join(roomiest(), 'atrium-tests-'));
   // PostgreSQL runs as another user when the tests run as root, and must reach its own folder inside.
   chmodSync(path, 0o711);
   const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.mjs'), path], {
