@@ -2,6 +2,8 @@
 export type WorkerMessage =
   | { readonly type: 'start'; readonly file: string; readonly path: readonly string[] }
   | { readonly type: 'progress'; readonly text: string }
+  /** All files have run. A process that ends without it has left some out. */
+  | { readonly type: 'done' }
   | TestEnd;
 
 export interface TestEnd {

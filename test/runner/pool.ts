@@ -44,6 +44,7 @@ export async function runBatches(options: PoolOptions): Promise<void> {
     let running: Extract<WorkerMessage, { type: 'start' }> | undefined;
     const begun = new Set<string>();
     let hung = false;
+    let isDone = false;
     let stall = watch();
 
     function watch(): NodeJS.Timeout {
@@ -57,6 +58,10 @@ export async function runBatches(options: PoolOptions): Promise<void> {
       clearTimeout(stall);
       stall = watch();
       if (message.type === 'progress') return report.progress(message.text);
+      if (message.type === 'done') {
+        isDone = true;
+        return;
+      }
       const file = relative('.', message.file);
       if (message.type === 'end') return report.end({ ...message, file });
       if (!begun.has(file)) report.begin(file, worker.pid);
@@ -66,10 +71,12 @@ export async function runBatches(options: PoolOptions): Promise<void> {
     const { code, killedBy } = await new Promise<{ code: number | null; killedBy: string | null }>((resolve) => {
       worker.once('exit', (code, killedBy) => resolve({ code, killedBy }));
     });
+    // The last messages may arrive after the end of the process.
+    if (worker.connected) await new Promise((resolve) => worker.once('disconnect', resolve));
     clearTimeout(stall);
     endGroup(worker);
     report.close(worker.pid);
-    if (code === 0 || signal.aborted) return [];
+    if ((code === 0 && isDone) || signal.aborted) return [];
 
     const culprit = running?.file ?? batch[0] ?? '';
     const reason = hung

@@ -31,6 +31,13 @@ describe('The test runner', () => {
     assert.match(output, /^1 passed, 1 failed\n$/m);
   });
 
+  it('A test that ends its process with exit code 0 fails the run, and the files after it still run', async () => {
+    const { code, output } = await run(['exits', 'passes']).ended;
+    assert.equal(code, 1);
+    assert.match(output, /^✖ A test exits with 0\n.*ended with exit code 0/ms);
+    assert.match(output, /^1 passed, 1 failed\n$/m);
+  });
+
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
     it(`A run that ${signal} ends leaves no process and no folder behind`, async () => {
       const { child, ended, folder, pids } = run(['hangs']);

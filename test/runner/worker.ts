@@ -13,6 +13,7 @@ for await (const { type, data } of run({ files: process.argv.slice(2), isolation
   const message = read(type, data as TestEvent);
   if (message !== undefined) process.send?.(message);
 }
+process.send?.({ type: 'done' } satisfies WorkerMessage);
 
 interface TestEvent {
   readonly name: string;
