@@ -5,7 +5,15 @@ export type Batch = readonly string[];
 const FILES_PER_PROCESS = 8;
 
 /** Folders whose files start processes of their own and take longest: they go first, so that nothing waits for them. */
-const SLOW_FIRST = ['test/process/', 'test/cli/', 'test/backup/', 'test/api/marketplace/', 'test/db/'];
+const SLOW_FIRST = [
+  'test/process/',
+  'test/cli/',
+  'test/runner/',
+  'test/backup/',
+  'test/api/marketplace/',
+  'test/db/',
+  'test/api/',
+];
 
 export function toBatches(files: readonly string[]): Batch[] {
   const rank = (file: string) => {
