@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DemoWorld } from '../src/demo/world.ts';
+import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type Cold, measureCold } from './authz/cold.ts';
 import { load, type Shot } from './load.ts';
@@ -51,15 +51,15 @@ async function compare(): Promise<string[][]> {
     RATE_LIMIT: '0',
     RUN_MODE: 'prod',
   };
-  const house = await startServer(['src/main.ts', 'demo'], settings);
+  const atrium = await startServer(['src/main.ts', 'demo'], settings);
   const world = JSON.parse(readFileSync(join(folder, 'demo', 'demo.json'), 'utf8')) as DemoWorld;
   const asAnn = { authorization: `token ${world.users.ann?.token}` };
   const headers = { ...asAnn, 'content-type': 'application/json' };
   const single = `/api/v1/authz/objects/cluster/${world.clusters.prod?.id}/allowed-permissions?org=acme`;
   const batch = '/api/v1/authz/objects/allowed-permissions?org=acme';
   const body = JSON.stringify(questionsOf(world));
-  const one = await (await fetch(`${house.address}${single}`, { headers: asAnn })).text();
-  const many = await (await fetch(`${house.address}${batch}`, { method: 'POST', headers, body })).text();
+  const one = await (await fetch(`${atrium.address}${single}`, { headers: asAnn })).text();
+  const many = await (await fetch(`${atrium.address}${batch}`, { method: 'POST', headers, body })).text();
   const bare = await startServer(['bench/authz/bare.ts', one, many]);
 
   const get = (server: BenchServer): Shot => ({ url: `${server.address}${single}`, headers: asAnn });
@@ -71,8 +71,8 @@ async function compare(): Promise<string[][]> {
     rates: [],
     costs: [],
   });
-  const [bareGet, houseGet] = [of('bare route', bare, get(bare)), of('one object', house, get(house))];
-  const [barePost, housePost] = [of('bare batch', bare, post(bare)), of('batch', house, post(house))];
+  const [bareGet, houseGet] = [of('bare route', bare, get(bare)), of('one object', atrium, get(atrium))];
+  const [barePost, housePost] = [of('bare batch', bare, post(bare)), of('batch', atrium, post(atrium))];
   const contestants = [bareGet, houseGet, barePost, housePost];
   const acme = world.orgs.acme;
   const writer = await startWriter([databaseUrl, String(acme?.id), String(acme?.teams.operators)]);
@@ -84,7 +84,7 @@ async function compare(): Promise<string[][]> {
   }
   const lost = 100 * stolen();
   writer.kill('SIGTERM');
-  await Promise.all([house.stop(), bare.stop()]);
+  await Promise.all([atrium.stop(), bare.stop()]);
 
   const shares = houseGet.rates.map((rate, round) => (100 * rate) / (bareGet.rates[round] ?? Number.NaN));
   const times = housePost.rates.map((rate, round) => (barePost.rates[round] ?? Number.NaN) / rate);

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspect } from '../src/backup/inspection.ts';
 import { type Db, openDb, sql } from '../src/db/db.ts';
+import { inspect } from '../src/operations/backup/inspection.ts';
 import { DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../test/support/db.ts';
 
 const ROWS = Number(process.env.ROWS ?? 100_000);
@@ -85,10 +85,10 @@ async function step(what: string, file: string, dataDir: string, databaseUrl?: s
   };
   const began = performance.now();
   if (what === 'backup') {
-    const { backUp } = await import('../src/backup/backup.ts');
+    const { backUp } = await import('../src/operations/backup/backup.ts');
     await backUp({ db, file, version: 'bench', now: new Date(), onProgress });
   } else {
-    const { restore } = await import('../src/backup/restore.ts');
+    const { restore } = await import('../src/operations/backup/restore.ts');
     const { manifest } = await inspect(file);
     await restore({ db, file, manifest, replace: false, migrationsFolder: 'migrations', ...quiet, onProgress });
   }

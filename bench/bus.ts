@@ -6,13 +6,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { encodeUser, fmtCreds } from '@nats-io/jwt';
 import { createUser, fromPublic, fromSeed } from '@nats-io/nkeys';
-import { userJwt } from '../src/bus/claims.ts';
+import { readConfig } from '../src/base/config.ts';
+import { createLog } from '../src/base/log.ts';
 import { credentialsFile } from '../src/bus/credentials-file.ts';
+import { userJwt } from '../src/bus/jwt-claims.ts';
 import { createKeyPair } from '../src/bus/nkeys.ts';
-import { readConfig } from '../src/config.ts';
-import { buildWorld } from '../src/demo/world.ts';
-import { openHouse } from '../src/house.ts';
-import { createLog } from '../src/log.ts';
+import { openInstance } from '../src/instance.ts';
+import { buildWorld } from '../src/operations/demo/world.ts';
 import { newPlace } from '../test/support/db.ts';
 
 const SECONDS = 5;
@@ -53,9 +53,9 @@ await rate('a file by ours, known key', () =>
 for (const driver of ['pglite', 'postgres'] as const) {
   const { dataDir, databaseUrl = '' } = await newPlace(driver);
   const env = { PORT: '0', ADMIN_PORT: '0', RATE_LIMIT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
-  const house = await openHouse(readConfig(env), { log: createLog('error'), say: () => undefined });
-  const { users } = await buildWorld(house);
-  const url = `${await house.listen()}/api/v1/user/bus/credentials`;
+  const atrium = await openInstance(readConfig(env), { log: createLog('error'), say: () => undefined });
+  const { users } = await buildWorld(atrium);
+  const url = `${await atrium.listen()}/api/v1/user/bus/credentials`;
   await shoot(url, users.ann?.token ?? '', 1);
   const before = process.cpuUsage();
   const { ok, bad, rate: perSecond, median } = await shoot(url, users.ann?.token ?? '', SECONDS);
@@ -66,7 +66,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
       `${perCore.toFixed(0)} a second of processor time; ${bad} refused`,
   );
   if (perCore < WANTED || bad > 0) isGood = false;
-  await house.close();
+  await atrium.close();
 }
 write(`at least ${WANTED} a second on one core: ${isGood ? 'yes' : 'NO'}`);
 process.exit(isGood ? 0 : 1);

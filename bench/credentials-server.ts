@@ -1,18 +1,18 @@
 import { pino } from 'pino';
 import { type AppParts, createApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/base/config.ts';
+import { loadKeys } from '../src/base/keys.ts';
+import { createMetrics } from '../src/base/metrics.ts';
+import { createRevisionStore } from '../src/changes/revision.store.ts';
+import { createRevisions } from '../src/changes/revision.ts';
+import { credentialRoutes } from '../src/credentials/credentials.routes.ts';
+import { createCredentialStore } from '../src/credentials/credentials.store.ts';
+import { createCredentials } from '../src/credentials/credentials.ts';
 import { sql } from '../src/db/db.ts';
-import { createCallerStore } from '../src/directory/callers.store.ts';
-import { createCallers } from '../src/directory/callers.ts';
-import { createClockStore } from '../src/directory/clock.store.ts';
-import { createClock } from '../src/directory/clock.ts';
-import { openHouse } from '../src/house.ts';
 import { createBrake } from '../src/http/brake.ts';
-import { loadKeys } from '../src/keys.ts';
-import { createMetrics } from '../src/metrics.ts';
-import { credentialRoutes } from '../src/user/credentials.routes.ts';
-import { createCredentialStore } from '../src/user/credentials.store.ts';
-import { createCredentials } from '../src/user/credentials.ts';
+import { createCallerStore } from '../src/identity/callers.store.ts';
+import { createCallers } from '../src/identity/callers.ts';
+import { openInstance } from '../src/instance.ts';
 import { createRingStore } from '../src/vault/ring.store.ts';
 import { openRing } from '../src/vault/ring.ts';
 import type { Vault } from '../src/vault/vault.ts';
@@ -23,8 +23,8 @@ import type { Vault } from '../src/vault/vault.ts';
  */
 const owners = Number(process.argv[2] ?? 0);
 const config = readConfig(process.env);
-const house = await openHouse(config, { log: pino({ level: 'silent' }), say: () => undefined });
-const { db } = house;
+const atrium = await openInstance(config, { log: pino({ level: 'silent' }), say: () => undefined });
+const { db } = atrium;
 const { keys } = await openRing(createRingStore(db), loadKeys(config.ATRIUM_KEY, config.DATA_DIR));
 const plain: Pick<Vault, 'seal' | 'open'> = {
   seal: async (_owner, _identity, text) => Buffer.from(text),
@@ -36,17 +36,17 @@ const spec = JSON.stringify({
   aws: { accessKeyID: 'AKIA0123456789ABCDEF', secretAccessKey: 'x'.repeat(40), sessionToken: 'y'.repeat(400) },
 });
 
-const sealed = await open('sealed', house.vault);
+const sealed = await open('sealed', atrium.vault);
 const clear = await open('clear', plain);
 await fill();
 process.stdout.write(`${JSON.stringify({ sealed, clear })}\n`);
 process.on('SIGTERM', () => process.exit(0));
 
 async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
-  const clock = createClock(createClockStore(db));
-  const credentials = createCredentials(createCredentialStore(db, clock.write), vault);
-  const id = await house.people.create({ name, email: `${name}@example.com` });
-  const { text: token } = await house.tokens.issue({ accountId: id, name: 'bench', scopes: ['all'] });
+  const revisions = createRevisions(createRevisionStore(db));
+  const credentials = createCredentials(createCredentialStore(db, revisions.write), vault);
+  const id = await atrium.features.users.create({ name, email: `${name}@example.com` });
+  const { text: token } = await atrium.identity.tokens.issue({ accountId: id, name: 'bench', scopes: ['all'] });
   await credentials.create({ id, name, requestId: 'bench' }, spec);
   const parts: AppParts = {
     config: {
@@ -61,8 +61,8 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     version: 'v0',
     baseUrl: () => '',
     brake: createBrake(20),
-    callers: createCallers(createCallerStore(db), clock, keys.derive('token')),
-    usage: { note: () => undefined },
+    callers: createCallers(createCallerStore(db), revisions, keys.derive('token')),
+    tokenUsage: { note: () => undefined },
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [] },
   };
@@ -82,7 +82,7 @@ async function fill(): Promise<void> {
   const left = await db.query<{ id: bigint }>(accounts, [owners]);
   const work = async () => {
     for (let one = left.pop(); one; one = left.pop()) {
-      await db.query(insert, [one.id, await house.vault.seal(one.id, 'credential aws', spec)]);
+      await db.query(insert, [one.id, await atrium.vault.seal(one.id, 'credential aws', spec)]);
     }
   };
   await Promise.all(Array.from({ length: 8 }, work));

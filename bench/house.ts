@@ -46,7 +46,7 @@ try {
 
 /** All contestants in turn, round after round: what else the machine does then falls on each of them alike. */
 async function compareThroughput(places: Record<string, Record<string, string>>): Promise<string[][]> {
-  const houses = await Promise.all(Object.entries(places).map(([name, settings]) => openHouse(name, settings)));
+  const houses = await Promise.all(Object.entries(places).map(([name, settings]) => openInstance(name, settings)));
   const [first] = houses as [Contestant, ...Contestant[]];
   const { type, headers, body } = await sampleOf(first);
   const bare = await openBare('bare Fastify', body, type);
@@ -69,19 +69,19 @@ async function compareThroughput(places: Record<string, Record<string, string>>)
     ['… processor time of one request', `${median(one.costs).toFixed(1)} µs`, spread(one.costs), ''],
   ]);
   rows.push(...bareRows);
-  houses.forEach((house, index) => {
+  houses.forEach((atrium, index) => {
     const sharesOf = (other: Contestant) =>
-      house.rates.map((rate, round) => (100 * rate) / (other.rates[round] ?? Number.NaN));
+      atrium.rates.map((rate, round) => (100 * rate) / (other.rates[round] ?? Number.NaN));
     const shares = sharesOf(bare);
     const dressedShares = sharesOf(dressed);
-    const byCost = house.costs.map((cost, round) => (100 * (bare.costs[round] ?? Number.NaN)) / cost);
+    const byCost = atrium.costs.map((cost, round) => (100 * (bare.costs[round] ?? Number.NaN)) / cost);
     const requests = (after[index]?.requests ?? 0) - (before[index]?.requests ?? 0);
     const questions = (after[index]?.questions ?? 0) - (before[index]?.questions ?? 0);
     rows.push(
-      [`GET /api/v1/user on ${house.name}, requests/s`, median(house.rates).toFixed(0), spread(house.rates), ''],
+      [`GET /api/v1/user on ${atrium.name}, requests/s`, median(atrium.rates).toFixed(0), spread(atrium.rates), ''],
       ['… of the bare route in the same round', `${median(shares).toFixed(0)} %`, spread(shares), '≥ 80 %'],
       ['… of the one with the same headers', `${median(dressedShares).toFixed(0)} %`, spread(dressedShares), ''],
-      ['… processor time of one request', `${median(house.costs).toFixed(1)} µs`, spread(house.costs), ''],
+      ['… processor time of one request', `${median(atrium.costs).toFixed(1)} µs`, spread(atrium.costs), ''],
       ['… by which it would be', `${median(byCost).toFixed(0)} %`, spread(byCost), ''],
       ['… questions asked per 1,000 requests', ((1000 * questions) / requests).toFixed(1), '', ''],
     );
@@ -95,16 +95,16 @@ async function openBare(name: string, body: string, headers: Record<string, stri
 }
 
 /** What one answer of the house looks like, so that others can send the same. */
-async function sampleOf(house: Contestant) {
-  const answer = await fetch(`${house.server.address}/api/v1/user`, {
-    headers: { authorization: `token ${house.token}` },
+async function sampleOf(atrium: Contestant) {
+  const answer = await fetch(`${atrium.server.address}/api/v1/user`, {
+    headers: { authorization: `token ${atrium.token}` },
   });
   const own = new Set(['connection', 'keep-alive', 'date', 'content-length', 'content-type']);
   const headers = Object.fromEntries([...answer.headers].filter(([name]) => !own.has(name)));
   return { type: { 'content-type': answer.headers.get('content-type') ?? '' }, headers, body: await answer.text() };
 }
 
-async function openHouse(name: string, settings: Record<string, string>): Promise<Contestant> {
+async function openInstance(name: string, settings: Record<string, string>): Promise<Contestant> {
   const port = String(await freePort());
   const given = { ...settings, ADMIN_PORT: port, RATE_LIMIT: '0' };
   // The process that makes a database stays a little slower than those that find one, and is a rare thing in a server's life.

@@ -29,11 +29,11 @@ export async function load(shot: Shot, connections: number, seconds: number): Pr
     socket.on('error', (error) => faults.push(error));
     socket.on('close', () => isOver || faults.push(new Error('a connection was closed')));
     socket.on('data', (chunk) => {
-      const refusal = read(chunk, () => {
+      const rejection = read(chunk, () => {
         answered++;
         if (!isOver) socket.write(request);
       });
-      if (refusal !== undefined) faults.push(new Error(refusal));
+      if (rejection !== undefined) faults.push(new Error(rejection));
     });
     socket.write(request);
   }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../src/config.ts';
-import { openHouse } from '../src/house.ts';
-import { createLog } from '../src/log.ts';
-import { createAddressSet } from '../src/marketplace/ip-range.ts';
+import { readConfig } from '../src/base/config.ts';
+import { createLog } from '../src/base/log.ts';
+import { openInstance } from '../src/instance.ts';
+import { createAddressSet } from '../src/marketplace/ranges/address-set.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { bareInserts, type Load, load, startProcess } from './marketplace/load.ts';
 
@@ -96,16 +96,16 @@ async function benchDeliveries(): Promise<void> {
 }
 
 async function makeInstallers(env: Record<string, string>): Promise<string[]> {
-  const house = await openHouse(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
+  const atrium = await openInstance(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
     log: createLog('error'),
     say: () => {},
   });
-  const made = await house.db.query<{ id: string }>({
+  const made = await atrium.db.query<{ id: string }>({
     name: 'bench.installers',
     text: `insert into installer (id, marketplace, expires_at)
            select 'bench-' || n, 'CloudA', now() + interval '1 day' from generate_series(1, ${INSTALLERS}) n returning id`,
   });
-  await house.close();
+  await atrium.close();
   return made.map(({ id }) => id);
 }
 

@@ -1,4 +1,4 @@
-import type { Kind } from './command.ts';
+import type { Kind } from './arguments.ts';
 import { all, listThings, OBJECT_TYPES, type ThingKind } from './names.ts';
 import { RELATIONS } from './relations.gen.ts';
 import type { Session } from './session.ts';

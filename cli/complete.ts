@@ -1,14 +1,6 @@
+import { type Arg, GLOBAL, type Option } from './arguments.ts';
 import { CATALOGUE } from './catalogue.ts';
-import {
-  type Arg,
-  type Command,
-  GLOBAL,
-  isGroup,
-  isOnServer,
-  type Node,
-  type Option,
-  type ServerCommand,
-} from './command.ts';
+import { type Command, isGroup, isOnServer, type Node, type ServerCommand } from './command.ts';
 import { readValues } from './parse.ts';
 import type { Screen } from './screen.ts';
 import { createSession, type Session } from './session.ts';

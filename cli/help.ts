@@ -1,15 +1,6 @@
+import { type Args, GLOBAL, type Option } from './arguments.ts';
 import { CATALOGUE, HEADINGS } from './catalogue.ts';
-import {
-  type Args,
-  type Command,
-  GLOBAL,
-  type Group,
-  isGroup,
-  isOnServer,
-  type Node,
-  type Option,
-  type ServerCommand,
-} from './command.ts';
+import { type Command, type Group, isGroup, isOnServer, type Node, type ServerCommand } from './command.ts';
 import type { Style } from './output.ts';
 
 /** The help of the program, of a group or of a command, line by line. */

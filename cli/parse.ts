@@ -1,13 +1,5 @@
-import {
-  type Args,
-  type Command,
-  GLOBAL,
-  type GlobalValues,
-  isGroup,
-  isOnServer,
-  type Node,
-  type Option,
-} from './command.ts';
+import { type Args, GLOBAL, type GlobalValues, type Option } from './arguments.ts';
+import { type Command, isGroup, isOnServer, type Node } from './command.ts';
 import { misuse } from './failure.ts';
 import { didYouMean } from './suggest.ts';
 

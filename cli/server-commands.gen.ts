@@ -1,4 +1,4 @@
-// Made by `npm run generate` from src/server-commands.json.
+// Made by `npm run generate` from src/operations/server-commands.json.
 import type { ServerCommandText } from './command.ts';
 
 /** What the server's own program does; it stands here only to be told about and completed. */

@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
-import type { GlobalValues } from './command.ts';
+import type { GlobalValues } from './arguments.ts';
 import { type Config, type Context, configPath, readConfig, writeConfig } from './config.ts';
 import { misuse } from './failure.ts';
 import { quickFetch } from './http.ts';

@@ -1,5 +1,5 @@
 // Made by `npm run generate` from openapi/atrium.json.
-import type { RawBody } from './client.ts';
+import type { RawBody } from './raw-body.ts';
 
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;

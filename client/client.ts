@@ -1,7 +1,10 @@
 import type { Operations } from './api.gen.ts';
 import { UnreachableError } from './errors.ts';
 import { writeJson } from './json.ts';
+import { RawBody } from './raw-body.ts';
 import { addressOf, dataOf, nextPage, reasonOf, refusal } from './wire.ts';
+
+export { RawBody } from './raw-body.ts';
 
 export type OperationName = keyof Operations;
 export type Answer<Name extends OperationName> = Operations[Name]['answer'];
@@ -36,16 +39,6 @@ export interface Client {
   each<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<Item<Name>>;
   /** An answer that is a stream of lines, one by one, however long it is. */
   lines<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<string>;
-}
-
-/** A body that is sent as it is: JSON whose numbers nobody may touch, or another type. */
-export class RawBody {
-  readonly text: string;
-  readonly type: string;
-  constructor(text: string, type = 'application/json') {
-    this.text = text;
-    this.type = type;
-  }
 }
 
 /** As much of `fetch` as is used here, so that another one can stand in for it. */

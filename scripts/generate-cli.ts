@@ -1,5 +1,6 @@
+import { GLOBAL } from '../cli/arguments.ts';
 import { CATALOGUE, type Entry, HEADINGS } from '../cli/catalogue.ts';
-import { type Command, GLOBAL, isGroup, isOnServer, type Node, type ServerCommand } from '../cli/command.ts';
+import { type Command, isGroup, isOnServer, type Node, type ServerCommand } from '../cli/command.ts';
 import { argumentRows, capital, optionRows, usageOf } from '../cli/help.ts';
 
 /** What the command line brings along, made from the authorization model and from its own declarations. */
@@ -12,7 +13,7 @@ export async function cliFiles(model: string, serverCommands: string): Promise<R
 }
 
 function onServerFile(json: string): string {
-  return `// Made by \`npm run generate\` from src/server-commands.json.
+  return `// Made by \`npm run generate\` from src/operations/server-commands.json.
 import type { ServerCommandText } from './command.ts';
 
 /** What the server's own program does; it stands here only to be told about and completed. */

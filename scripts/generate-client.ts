@@ -83,7 +83,7 @@ function types(calls: readonly Call[], shared: Document['components']['schemas']
     return lines.join('\n');
   });
   return `${MADE}
-import type { RawBody } from './client.ts';
+import type { RawBody } from './raw-body.ts';
 
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { SETTINGS } from '../src/config.ts';
+import { SETTINGS } from '../src/base/config.ts';
 import { cliFiles } from './generate-cli.ts';
 import { clientFiles } from './generate-client.ts';
 import { describeEveryDeployment } from './routes.ts';
@@ -14,7 +14,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     ...clientFiles(document),
     ...(await cliFiles(
       readFileSync('src/authz/platform.fga', 'utf8'),
-      readFileSync('src/server-commands.json', 'utf8'),
+      readFileSync('src/operations/server-commands.json', 'utf8'),
     )),
   };
 }
@@ -24,7 +24,7 @@ function envExample(): string {
     ([name, { help, shape, fallback }]) => `# ${help}\n# ${shape}\n#${name}=${fallback ?? ''}\n`,
   );
   return [
-    '# Made by `npm run generate` from src/config.ts. Copy to .env and uncomment what should differ from the default.',
+    '# Made by `npm run generate` from src/base/config.ts. Copy to .env and uncomment what should differ from the default.',
     '# Any NAME may be given as NAME_FILE instead: the path of a file that holds the value.',
     '',
     settings.join('\n'),
@@ -36,7 +36,7 @@ function configurationPage(): string {
     ([name, { help, shape, fallback }]) =>
       `| \`${name}\` | ${cell(shape)} | ${fallbackCell(fallback)} | ${cell(help)} |`,
   );
-  return `<!-- Made by \`npm run generate\` from src/config.ts. -->
+  return `<!-- Made by \`npm run generate\` from src/base/config.ts. -->
 
 # Configuration
 

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { createApp } from '../src/app.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/base/config.ts';
+import { createKeys } from '../src/base/keys.ts';
+import { createMetrics } from '../src/base/metrics.ts';
+import type { Revisions } from '../src/changes/revision.ts';
 import type { Db } from '../src/db/db.ts';
-import type { Clock } from '../src/directory/clock.ts';
-import { createDirectory } from '../src/directory/directory.group.ts';
-import { createGroups } from '../src/groups.ts';
+import { wireFeatures } from '../src/features.ts';
 import { createBrake } from '../src/http/brake.ts';
-import { createKeys } from '../src/keys.ts';
-import { createMetrics } from '../src/metrics.ts';
+import { wireIdentity } from '../src/identity/identity.wiring.ts';
 import type { Vault } from '../src/vault/vault.ts';
 
 export type ApiDocument = ReturnType<ReturnType<typeof createApp>['describe']>;
@@ -28,32 +28,31 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
   const config = readConfig({ DEPLOYMENT: deployment, RATE_LIMIT: '0' });
   const keys = createKeys(Buffer.alloc(32));
   const db = absent<Db>('db');
-  const clock: Clock = {
-    ...absent<Clock>('clock'),
-    revision: 0n,
-    questions: 0,
+  const revisions: Revisions = {
+    ...absent<Revisions>('revisions'),
+    latest: 0n,
+    queries: 0,
     listen: () => undefined,
     write: absent('write'),
   };
   const log = pino({ level: 'silent' });
-  const ground = {
+  const infrastructure = {
     vault: absent<Vault>('vault'),
     version: `v${version}`,
     config,
     keys,
     db,
-    clock,
+    revisions,
     log,
     metrics: createMetrics(() => 0),
     baseUrl: () => 'http://127.0.0.1:3000',
   };
-  const directory = createDirectory(db, clock, keys.derive('token'));
+  const identity = wireIdentity(db, revisions, keys.derive('token'));
   const brake = createBrake(1);
-  const { authz, mounts } = await createGroups(ground, directory, brake);
-  const { relations } = authz;
+  const { relations, mounts } = await wireFeatures(infrastructure, identity, brake);
   const { app, describe } = createApp({
-    ...ground,
-    ...directory,
+    ...infrastructure,
+    ...identity,
     relations,
     brake,
     mounts,

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import type { Callers } from './directory/callers.ts';
-import type { TokenUsage } from './directory/token-usage.ts';
-import { AppError } from './errors.ts';
+import type { Config } from './base/config.ts';
+import { AppError } from './base/errors.ts';
+import type { Metrics } from './base/metrics.ts';
 import type { Relations } from './http/access.ts';
 import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
 import { docsRoutes } from './http/docs.ts';
-import { marketplaceVoice, platformVoice, speak, type Voice } from './http/errors.ts';
+import { type ErrorFormat, marketplaceFormat, platformFormat, speak } from './http/error-format.ts';
 import { frontendRoutes } from './http/frontend.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
 import { createWatch } from './http/observe.ts';
@@ -17,14 +16,15 @@ import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
 import { versionRoutes } from './http/version.routes.ts';
-import type { Metrics } from './metrics.ts';
+import type { Callers } from './identity/callers.ts';
+import type { TokenUsage } from './identity/token-usage.ts';
 
 export type Mount = (scope: Scope) => void;
 
 export interface AppParts {
   readonly config: Pick<Config, 'DEPLOYMENT' | 'RATE_LIMIT' | 'TRUSTED_PROXIES' | 'QUERY_TOKENS' | 'MARKETPLACE_PORT'>;
   readonly callers: Callers;
-  readonly usage: Pick<TokenUsage, 'note'>;
+  readonly tokenUsage: Pick<TokenUsage, 'note'>;
   readonly relations: Relations;
   readonly brake: Brake;
   readonly log: Logger;
@@ -38,11 +38,11 @@ export interface AppParts {
 /** Puts routes under prefixes and gives each part its voice; no logic of its own. */
 export function createApp(parts: AppParts) {
   const { config, metrics, baseUrl, mounts } = parts;
-  const platform = platformVoice(() => `${baseUrl()}/api/v1/docs`);
+  const platform = platformFormat(() => `${baseUrl()}/api/v1/docs`);
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // A path that nobody could read gets the sparing voice of the listener, where there is one.
   const voiceOf = (url: string = LISTENER_PREFIX) =>
-    hasListener && originForm(url).startsWith(LISTENER_PREFIX) ? marketplaceVoice : platform;
+    hasListener && originForm(url).startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   const isHttps = () => baseUrl().startsWith('https:');
 
   const app = createServer({
@@ -93,8 +93,8 @@ export function createListenerApp(parts: AppParts) {
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps: () => baseUrl().startsWith('https:'),
     watch: createWatch(parts.log, metrics),
-    refuse: (error, request, reply) => void speak(marketplaceVoice, error, request, reply),
-    word: (_path, message) => marketplaceVoice.body(new AppError('invalid', message), ''),
+    refuse: (error, request, reply) => void speak(marketplaceFormat, error, request, reply),
+    word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });
   const count = createRateLimit(config.RATE_LIMIT);
   // Nobody signs in here.
@@ -102,7 +102,7 @@ export function createListenerApp(parts: AppParts) {
     createGate(access, (_request, done) => done(), count, metrics.requests.of(path)),
   );
   refuseUnknown(app, book, count);
-  giveVoice(app, marketplaceVoice, book);
+  giveVoice(app, marketplaceFormat, book);
   app.register(async (scope) => listenerScope(scope, book, parts), { prefix: LISTENER_PREFIX });
   return app;
 }
@@ -110,14 +110,14 @@ export function createListenerApp(parts: AppParts) {
 type Book = ReturnType<typeof createRouteBook>;
 
 function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version' | 'mounts'> | undefined): void {
-  giveVoice(scope, marketplaceVoice, book);
+  giveVoice(scope, marketplaceFormat, book);
   if (!parts) return;
   versionRoutes(scope, parts.version);
   for (const mount of parts.mounts.listener) mount(scope);
   scope.register(async (last) => book.refuseCovered(last));
 }
 
-function giveVoice(scope: Scope, voice: Voice, book: Book): void {
+function giveVoice(scope: Scope, voice: ErrorFormat, book: Book): void {
   scope.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
   scope.setNotFoundHandler((request, reply) =>
     speak(voice, book.refuseUnknown(request.method, request.url), request, reply),

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { terminal } from './commands/terminal.ts';
-import { type Config, ConfigError, dotEnv, readConfig } from './config.ts';
-import { AppError } from './errors.ts';
-import { askServer, kindOf, type Order } from './operator.ts';
-import { helpOf, SERVER_COMMANDS, unknownCommand, usage } from './server-commands.ts';
+import { type Config, ConfigError, dotEnv, readConfig } from './base/config.ts';
+import { AppError } from './base/errors.ts';
+import { askServer, kindOf, type Order } from './operations/command-socket.ts';
+import { terminal } from './operations/commands/terminal.ts';
+import { helpOf, SERVER_COMMANDS, unknownCommand, usage } from './operations/server-commands.ts';
 
 const { say, complain } = terminal;
 const environment = () => ({ ...dotEnv(), ...process.env });
@@ -19,20 +19,20 @@ async function main(argv: readonly string[]): Promise<void> {
       return await serve(args);
     // Loaded when used: help and completion must not wait for a database driver.
     case 'doctor': {
-      const { runDoctor } = await import('./commands/doctor.ts');
+      const { runDoctor } = await import('./operations/commands/doctor-command.ts');
       process.exitCode = await runDoctor(args, environment(), terminal);
       return;
     }
     case 'migrate': {
-      const { runMigrate } = await import('./commands/migrate.ts');
+      const { runMigrate } = await import('./operations/commands/migrate-command.ts');
       return await runMigrate(args, readConfig(environment()), terminal);
     }
     case 'backup': {
-      const { runBackup } = await import('./commands/backup.ts');
+      const { runBackup } = await import('./operations/commands/backup-command.ts');
       return await runBackup(args, readConfig(environment()), terminal);
     }
     case 'restore': {
-      const { runRestore } = await import('./commands/restore.ts');
+      const { runRestore } = await import('./operations/commands/restore-command.ts');
       return await runRestore(args, readConfig(environment()), terminal);
     }
     default:
@@ -45,7 +45,7 @@ async function serve(args: string[]): Promise<void> {
   await import('./main.ts');
 }
 
-/** Of the running server where one has the built-in database, else of a house that is opened for it. */
+/** Of the running server where one has the built-in database, else of a instance that is opened for it. */
 async function order(argv: readonly string[]): Promise<void> {
   const config = readConfig(environment());
   const wish = { argv, nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
@@ -55,17 +55,17 @@ async function order(argv: readonly string[]): Promise<void> {
 
 /** On the database itself; with PostgreSQL servers may run beside. */
 async function withoutServer(config: Config, wish: Order): Promise<void> {
-  const [{ openHouse }, { createLog }, { runCommand }] = await Promise.all([
-    import('./house.ts'),
-    import('./log.ts'),
-    import('./commands.ts'),
+  const [{ openInstance }, { createLog }, { runCommand }] = await Promise.all([
+    import('./instance.ts'),
+    import('./base/log.ts'),
+    import('./operations/commands.ts'),
   ]);
   const BASE_URL = config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`;
-  const house = await openHouse({ ...config, BASE_URL }, { log: createLog('warn'), say: complain });
+  const instance = await openInstance({ ...config, BASE_URL }, { log: createLog('warn'), say: complain });
   try {
-    await runCommand(house, wish, say);
+    await runCommand(instance, wish, say);
   } finally {
-    await house.close(0);
+    await instance.close(0);
   }
 }
 

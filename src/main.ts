@@ -1,16 +1,16 @@
-import { type Config, ConfigError, dotEnv, readConfig } from './config.ts';
-import { DEMO_SETTINGS, openDemo } from './demo/demo.ts';
-import { AppError } from './errors.ts';
-import { createFirstAdministrator } from './first-start.ts';
-import { type House, openHouse } from './house.ts';
-import { createLog } from './log.ts';
-import { listenToOperator } from './operator.ts';
+import { type Config, ConfigError, dotEnv, readConfig } from './base/config.ts';
+import { AppError } from './base/errors.ts';
+import { createLog } from './base/log.ts';
+import { type Instance, openInstance } from './instance.ts';
+import { listenToOperator } from './operations/command-socket.ts';
+import { DEMO_SETTINGS, openDemo } from './operations/demo/demo.ts';
+import { createFirstAdministrator } from './operations/first-start.ts';
 
 const END_WITHIN_MS = 9500;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 let config: Config | undefined;
-let house: House | undefined;
+let instance: Instance | undefined;
 let ending = false;
 let closeOperator = () => {};
 
@@ -25,24 +25,24 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'unexpected fault: the process ends');
     process.exit(1);
   });
-  house = await openHouse(config, { log, say });
-  const address = await house.listen();
+  instance = await openInstance(config, { log, say });
+  const address = await instance.listen();
   // Nobody else can open the built-in database, so its server takes commands itself.
-  if (house.db.driver === 'pglite') {
-    const open = house;
+  if (instance.db.driver === 'pglite') {
+    const open = instance;
     closeOperator = await listenToOperator(config.DATA_DIR, async (order, tell) => {
       // Rarely wanted, and much to load.
-      const { runCommand } = await import('./commands.ts');
+      const { runCommand } = await import('./operations/commands.ts');
       await runCommand(open, order, tell);
     }).catch((error) => {
       log.warn({ err: error }, 'the server takes no commands: stop it to run them');
       return () => undefined;
     });
   }
-  if (isDemo) await openDemo(house, config, address, say);
-  else await createFirstAdministrator(house, address, say);
+  if (isDemo) await openDemo(instance, config, address, say);
+  else await createFirstAdministrator(instance, address, say);
   if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version answers with its own engine only');
-  const listenerPort = house.listenerPort();
+  const listenerPort = instance.listenerPort();
   if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
   say(`listening on ${address}`);
 }
@@ -50,11 +50,11 @@ async function main(): Promise<void> {
 function end(signal: NodeJS.Signals): void {
   if (ending) return;
   ending = true;
-  if (house === undefined) process.exit(0);
+  if (instance === undefined) process.exit(0);
   say(`${signal}: finishing the requests under way`);
   setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
   closeOperator();
-  house.close().then(
+  instance.close().then(
     () => process.exit(0),
     (error) => leave(`did not end in order: ${explain(error)}`),
   );
@@ -64,7 +64,7 @@ async function fail(error: unknown): Promise<void> {
   if (ending) return;
   ending = true;
   setTimeout(() => leave(`cannot start: ${explain(error)}`, codeOf(error)), END_WITHIN_MS).unref();
-  await house?.close(0).catch(() => undefined);
+  await instance?.close(0).catch(() => undefined);
   leave(`cannot start: ${explain(error)}`, codeOf(error));
 }
 

@@ -1,7 +1,7 @@
+import { BUS_USER_SEEDS } from './bus/bus-users.store.ts';
 import { BUS_KEY_SEEDS } from './bus/keyring.store.ts';
-import { BUS_USER_SEEDS } from './bus/users.store.ts';
-import { INSTALLER_OPTIONS } from './marketplace/sealed-options.store.ts';
-import { CREDENTIAL_SPECS } from './user/credentials.store.ts';
+import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
+import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
 import type { SealedColumn } from './vault/rotation.ts';
 
 /** Everything that is sealed: the rotation of keys seals it anew, and the doctor tries whether it opens. */

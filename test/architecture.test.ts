@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { breaches } from './support/arrow-rule.ts';
+import { breaches, breachesOfTree } from './support/import-rule.ts';
 import { parseSource, readSources } from './support/imports.ts';
 
 describe('Architecture rules', () => {
@@ -8,33 +8,33 @@ describe('Architecture rules', () => {
     const files = readSources('{src,test,scripts,bench,bin,cli,client,console}/**/*.{ts,mjs}');
     assert.ok(files.length > 60, 'the tree was found');
     assert.ok(files.flatMap((file) => file.imports).length > 200, 'imports were found');
-    assert.deepEqual(breaches(files), []);
+    assert.deepEqual([...breaches(files), ...breachesOfTree(files)], []);
   });
 
   const WRONG: readonly (readonly [path: string, text: string, fault: RegExp])[] = [
-    ['src/authz/roles.ts', `import { callerOf } from '../http/access.ts';`, /rules know no HTTP/],
-    ['src/authz/roles.ts', `import type { FastifyRequest } from 'fastify';`, /rules know no HTTP/],
-    ['src/authz/roles.ts', `import { sql } from '../db/db.ts';`, /rules know no storage/],
-    ['src/authz/roles.ts', `import type { Query } from '../db/db.ts';`, /rules know no storage/],
-    ['src/directory/clock.ts', `import { sql } from '../db/db.ts';`, /rules know no storage/],
-    ['src/authz/roles.ts', `import {\n  createRoleStore,\n} from './roles.store.ts';`, /rules know no storage/],
-    ['src/authz/roles.routes.ts', `import { createRoleStore } from './roles.store.ts';`, /routes ask rules/],
-    ['src/authz/roles.store.ts', `import { readId } from '../http/schemas.ts';`, /stores know no HTTP/],
-    ['src/authz/roles.ts', `import { createSignIn } from '../user/sign-in.ts';`, /the other way/],
-    ['src/user/emails.ts', `import type { Claim } from '../marketplace/claim.ts';`, /the other way/],
-    ['src/http/access.ts', `import { roles } from '../authz/roles.ts';`, /the other way/],
-    ['src/http/access.ts', `export { roles } from '../authz/roles.ts';`, /the other way/],
-    ['src/directory/people.view.ts', `import { Scope } from '../http/server.ts';`, /the other way/],
-    ['src/rebac/engine.ts', `import { people } from '../directory/people.ts';`, /the other way/],
-    ['src/db/db.ts', `import { people } from '../directory/people.ts';`, /the other way/],
-    ['src/app.ts', `import { openHouse } from './house.ts';`, /the other way/],
-    ['src/house.ts', `import pg from 'pg';`, /only db knows a driver/],
-    ['src/house.ts', `const { PGlite } = await import('@electric-sql/pglite');`, /only db knows a driver/],
-    ['cli/main.ts', `import { readConfig } from '../src/config.ts';`, /talks HTTP only/],
-    ['client/index.ts', `import type { User } from '../src/user/user.view.ts';`, /talks HTTP only/],
+    ['src/roles/roles.ts', `import { callerOf } from '../http/access.ts';`, /rules know no HTTP/],
+    ['src/roles/roles.ts', `import type { FastifyRequest } from 'fastify';`, /rules know no HTTP/],
+    ['src/roles/roles.ts', `import { sql } from '../db/db.ts';`, /rules know no storage/],
+    ['src/roles/roles.ts', `import type { Query } from '../db/db.ts';`, /rules know no storage/],
+    ['src/changes/write.ts', `import { sql } from '../db/db.ts';`, /rules know no storage/],
+    ['src/roles/roles.ts', `import {\n  createRoleStore,\n} from './roles.store.ts';`, /rules know no storage/],
+    ['src/roles/roles.routes.ts', `import { createRoleStore } from './roles.store.ts';`, /routes ask rules/],
+    ['src/roles/roles.store.ts', `import { readId } from '../http/schemas.ts';`, /stores know no HTTP/],
+    ['src/roles/roles.ts', `import { createSignIn } from '../users/sign-in.ts';`, /the layer is not below/],
+    ['src/users/emails.ts', `import type { Claim } from '../marketplace/claims/claims.ts';`, /the layer is not below/],
+    ['src/http/access.ts', `import { roles } from '../roles/roles.ts';`, /the layer is not below/],
+    ['src/http/access.ts', `export { roles } from '../roles/roles.ts';`, /the layer is not below/],
+    ['src/identity/person.view.ts', `import { Scope } from '../http/server.ts';`, /the layer is not below/],
+    ['src/rebac/engine.ts', `import { people } from '../users/users.ts';`, /the layer is not below/],
+    ['src/db/db.ts', `import { people } from '../users/users.ts';`, /the layer is not below/],
+    ['src/app.ts', `import { openInstance } from './server.ts';`, /the layer is not below/],
+    ['src/instance.ts', `import pg from 'pg';`, /only db knows a driver/],
+    ['src/instance.ts', `const { PGlite } = await import('@electric-sql/pglite');`, /only db knows a driver/],
+    ['cli/main.ts', `import { readConfig } from '../src/base/config.ts';`, /talks HTTP only/],
+    ['client/index.ts', `import type { User } from '../src/users/user.view.ts';`, /talks HTTP only/],
     ['src/http/thing.ts', `export default function thing() {}`, /default export/],
     ['src/http/thing.ts', `${'const line = 1;\n'.repeat(401)}`, /401 lines/],
-    ['src/stuff/thing.ts', '', /no place in the plan/],
+    ['src/stuff/thing.ts', '', /in no layer/],
   ];
   for (const [path, text, fault] of WRONG) {
     it(`The architecture rules reject ${path} with ${text.slice(0, 60).replaceAll('\n', ' ') || 'any content'}`, () => {
@@ -42,18 +42,37 @@ describe('Architecture rules', () => {
     });
   }
 
-  it('The architecture rules reject import cycles at run time and allow cycles of types only', () => {
+  it('The architecture rules reject import cycles, those of types included', () => {
     const there = parseSource('src/http/a.ts', `import { b } from './b.ts';`);
-    assert.match(breaches([there, parseSource('src/http/b.ts', `import { a } from './a.ts';`)]).join(), /circle/);
-    assert.deepEqual(breaches([there, parseSource('src/http/b.ts', `import type { a } from './a.ts';`)]), []);
+    for (const back of [`import { a } from './a.ts';`, `import type { a } from './a.ts';`]) {
+      assert.match(breaches([there, parseSource('src/http/b.ts', back)]).join(), /cycle/);
+    }
+  });
+
+  it('The architecture rules reject suffixes outside the closed set', () => {
+    assert.match(breaches([parseSource('src/roles/roles.helper.ts', '')]).join(), /suffix/);
+  });
+
+  it('The architecture rules reject a name in two folders, and a list of duplicates that is out of date', () => {
+    const twice = ['src/roles/things.ts', 'src/users/things.store.ts'].map((path) => parseSource(path, ''));
+    assert.match(breachesOfTree(twice).join('\n'), /things is the name of files in several folders/);
+    assert.match(breachesOfTree([]).join('\n'), /token is no duplicate any more/);
+  });
+
+  it('The architecture rules reject crowded folders and more than nine loose files in src', () => {
+    const many = (folder: string, count: number) =>
+      Array.from({ length: count }, (_, index) => parseSource(`${folder}/file-${folder.length}-${index}.ts`, ''));
+    const found = breachesOfTree([...many('src', 10), ...many('src/roles', 31)]).join('\n');
+    assert.match(found, /^src has 10 files/m);
+    assert.match(found, /^src\/roles has 31 files/m);
   });
 
   it('The architecture rules allow routes to import access helpers, rules and errors', () => {
     const text = [
       `import { callerOf } from '../http/access.ts';`,
       `import type { Roles } from './roles.ts';`,
-      `import { AppError } from '../errors.ts';`,
+      `import { AppError } from '../base/errors.ts';`,
     ].join('\n');
-    assert.deepEqual(breaches([parseSource('src/authz/roles.routes.ts', text)]), []);
+    assert.deepEqual(breaches([parseSource('src/roles/roles.routes.ts', text)]), []);
   });
 });

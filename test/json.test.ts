@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { AppError } from '../src/errors.ts';
-import { MOST_DEPTH, readJson, writeJson } from '../src/json.ts';
+import { AppError } from '../src/base/errors.ts';
+import { MAX_DEPTH, readJson, writeJson } from '../src/base/json.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
 const refused = (text: string | Buffer) => {
@@ -100,8 +100,8 @@ describe('JSON input', () => {
 
   it('JSON nested 64 levels deep is accepted and deeper JSON is rejected', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
-    assert.equal(refused(nested(MOST_DEPTH)), undefined);
-    assert.match(refused(nested(MOST_DEPTH + 1)) ?? '', /^body is nested more than 64 levels deep$/);
+    assert.equal(refused(nested(MAX_DEPTH)), undefined);
+    assert.match(refused(nested(MAX_DEPTH + 1)) ?? '', /^body is nested more than 64 levels deep$/);
   });
 
   it('A key may occur in several objects and be the name of a built-in property', () => {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { CATALOG } from '../../src/authz/catalog.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/base/config.ts';
+import { createLog } from '../../src/base/log.ts';
 import { sql } from '../../src/db/db.ts';
-import { openHouse } from '../../src/house.ts';
-import { createLog } from '../../src/log.ts';
+import { openInstance } from '../../src/instance.ts';
+import { CATALOG } from '../../src/roles/catalog.ts';
+import { addMember } from '../../test/support/people.ts';
 import { startServer } from '../server.ts';
 import { fillLargeWorld, LARGE } from './large-world.ts';
 
@@ -29,16 +30,16 @@ const PLACES = sql(
 export async function measureCold(databaseUrl: string, dataDir: string): Promise<Cold> {
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ATRIUM_KEY: randomBytes(32).toString('base64') };
   const settings = { ...env, PORT: '0', ADMIN_PORT: '0', RATE_LIMIT: '0', DATABASE_TIMEOUT_MS: '300000' };
-  const house = await openHouse(readConfig(settings), { log: createLog('error'), say: () => undefined });
-  await fillLargeWorld(house.db, CATALOG);
-  await house.db.query(VACUUM);
+  const atrium = await openInstance(readConfig(settings), { log: createLog('error'), say: () => undefined });
+  await fillLargeWorld(atrium.db, CATALOG);
+  await atrium.db.query(VACUUM);
   const names = Array.from({ length: LARGE }, (_, at) => `org-${at + 1}`);
-  const places = await house.db.query<{ id: bigint; name: string; team: bigint; cluster: bigint }>(PLACES, [names]);
-  const person = await house.people.create({ name: 'viewer', email: 'viewer@example.com' });
-  for (const { team } of places) await house.organizations.addMember(team, person);
-  const { text } = await house.tokens.issue({ accountId: person, name: 'bench', scopes: ['all'] });
-  const [row] = await house.db.query<{ count: number }>(COUNT, [places[0]?.id]);
-  await house.close();
+  const places = await atrium.db.query<{ id: bigint; name: string; team: bigint; cluster: bigint }>(PLACES, [names]);
+  const person = await atrium.features.users.create({ name: 'viewer', email: 'viewer@example.com' });
+  for (const { team } of places) await addMember(atrium, team, person);
+  const { text } = await atrium.identity.tokens.issue({ accountId: person, name: 'bench', scopes: ['all'] });
+  const [row] = await atrium.db.query<{ count: number }>(COUNT, [places[0]?.id]);
+  await atrium.close();
 
   const server = await startServer(['src/main.ts'], { ...settings });
   const ask = async ({ name, cluster }: { name: string; cluster: bigint }): Promise<number> => {

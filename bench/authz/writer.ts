@@ -1,15 +1,15 @@
-import { CATALOG } from '../../src/authz/catalog.ts';
-import { createRoleStore } from '../../src/authz/roles.store.ts';
+import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import { createRevisions } from '../../src/changes/revision.ts';
 import { openDb } from '../../src/db/db.ts';
-import { createClockStore } from '../../src/directory/clock.store.ts';
-import { createClock } from '../../src/directory/clock.ts';
+import { CATALOG } from '../../src/roles/catalog.ts';
+import { createRoleStore } from '../../src/roles/roles.store.ts';
 
 /** Another process that writes twenty roles a second, all in the organization that is being asked about. */
 const [databaseUrl = '', organizationId = '0', teamId = '0'] = process.argv.slice(2);
 const EVERY_MS = 50;
 const KEPT = 20;
 const db = await openDb({ databaseUrl, dataDir: '.', say: () => undefined });
-const store = createRoleStore(db, createClock(createClockStore(db)).write);
+const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write);
 const actor = { id: 1n, name: 'writer', requestId: 'bench' };
 const organization = BigInt(organizationId);
 const known: bigint[] = [];

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Db, Statement } from '../../src/db/db.ts';
-import { createFollowStore } from '../../src/user/follows.store.ts';
+import { createFollowStore } from '../../src/users/follows.store.ts';
 
 interface Node {
   readonly 'Relation Name'?: string;

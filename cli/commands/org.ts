@@ -1,6 +1,7 @@
 import type { Answer } from '../../client/client.ts';
+import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
-import { type Args, command, type Group, type Values } from '../command.ts';
+import { command, type Group } from '../command.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';

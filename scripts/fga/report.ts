@@ -1,8 +1,8 @@
 import { check } from '../../src/rebac/engine.ts';
-import { RebacError } from '../../src/rebac/errors.ts';
 import type { Graph } from '../../src/rebac/graph.ts';
 import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
+import { RebacError } from '../../src/rebac/rebac-error.ts';
 import type { Tuple } from '../../src/rebac/tuple.ts';
 
 export interface Report {

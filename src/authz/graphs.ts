@@ -1,4 +1,5 @@
-import type { Change, Clock } from '../directory/clock.ts';
+import type { Revisions } from '../changes/revision.ts';
+import type { Change } from '../changes/write.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
 
@@ -46,14 +47,14 @@ export type Graphs = ReturnType<typeof createGraphs>;
  */
 export function createGraphs(
   store: GraphStore,
-  clock: Pick<Clock, 'revision' | 'listen'>,
+  revisions: Pick<Revisions, 'latest' | 'listen'>,
   model: Model,
   mostBytes: number,
 ) {
   const entries = new Map<bigint, Entry>();
   const refreshing = new Map<bigint, Promise<Entry>>();
 
-  clock.listen({
+  revisions.listen({
     forget(change: Change) {
       if (change.organizationId === 0n) for (const entry of entries.values()) entry.isStale = true;
       const entry = change.organizationId == null ? undefined : entries.get(change.organizationId);
@@ -96,7 +97,7 @@ export function createGraphs(
   async function entryOf(accountId: bigint): Promise<Entry> {
     const known = entryNow(accountId);
     if (known) return known;
-    const needed = clock.revision;
+    const needed = revisions.latest;
     for (;;) {
       const entry = await refreshOnce(accountId);
       // A refresh that another request began may have seen an older moment than this request is owed.
@@ -116,7 +117,7 @@ export function createGraphs(
   }
 
   function exactUntil({ revision, isStale }: Entry): bigint {
-    return isStale || clock.revision < revision ? revision : clock.revision;
+    return isStale || revisions.latest < revision ? revision : revisions.latest;
   }
 
   /** A graph of one's own, to try out what a change would do. */
@@ -137,7 +138,7 @@ export function createGraphs(
     const known = entries.get(accountId);
     const patch = known && (await store.patch(accountId, known.revision));
     const entry = known && patch && !patch.isTooLate ? patched(known, patch) : await loaded(accountId);
-    entry.isStale = entry.revision < clock.revision;
+    entry.isStale = entry.revision < revisions.latest;
     touched(accountId, entry);
     dropUnused();
     return entry;

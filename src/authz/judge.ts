@@ -1,7 +1,8 @@
+import { AppError } from '../base/errors.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
+import { createAnswerCache } from './answer-cache.ts';
 import type { Graphs } from './graphs.ts';
-import { createMemory } from './memory.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
 
 export type Judge = ReturnType<typeof createJudge>;
@@ -11,7 +12,7 @@ export type Soon<T> = T | Promise<T>;
 
 /** Answers who may do what, for one organization at one moment. */
 export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'togetherNow'>) {
-  const memory = createMemory();
+  const memory = createAnswerCache();
   return { allowed: allowedOn, holds };
 
   /**
@@ -52,4 +53,8 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
 /** What people own themselves stands in no organization's graph, but in their own. */
 export function mayBeOwn({ type }: ObjectRef): boolean {
   return type === 'cluster' || type === 'contract' || type === 'robot_ac' || type === 'token';
+}
+
+export function missingRelation(name: string): AppError {
+  return new AppError('forbidden', `missing relation ${name}`);
 }

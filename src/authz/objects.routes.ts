@@ -6,7 +6,7 @@ import type { Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 import { type Objects, readObjectType } from './objects.ts';
 
-const MOST_OBJECTS = 1000;
+const MAX_OBJECTS = 1000;
 
 const Allowed = Type.Object({
   objectType: Type.String(),
@@ -43,7 +43,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         summary: 'The permissions that the caller holds on many objects, at one moment',
         tags: ['authorization'],
         querystring: OrgQuery,
-        body: Type.Array(Type.Object({ objectType: Type.String(), objectID: Int64Input }), { maxItems: MOST_OBJECTS }),
+        body: Type.Array(Type.Object({ objectType: Type.String(), objectID: Int64Input }), { maxItems: MAX_OBJECTS }),
         response: { 200: Type.Array(Allowed) },
       },
     },

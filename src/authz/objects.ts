@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { Judge, Soon } from './judge.ts';
 import { OBJECT_TYPES, type ObjectRef, type ObjectType } from './object-ref.ts';
 

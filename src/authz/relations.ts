@@ -1,5 +1,5 @@
-import type { Person } from '../directory/callers.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import type { Person } from '../identity/callers.ts';
 import type { Judge } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 

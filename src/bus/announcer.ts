@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Accounts } from './accounts.ts';
+import type { Accounts } from './bus-accounts.ts';
+import type { Link } from './connection.client.ts';
 import type { Keyrings } from './keyring.ts';
-import type { Link } from './link.ts';
 
 interface Parts {
   readonly accounts: Accounts;
@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 1000;
 const CLOSE_WITHIN_MS = 500;
 /** Also without news: whoever replaced the server or its disk loses nothing for longer than this. */
 const REPEAT_AFTER_MS = 60_000;
-const MOST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 const ANSWER_WITHIN_MS = 1500;
 const UPDATE = '$SYS.REQ.CLAIMS.UPDATE';
 
@@ -71,7 +71,7 @@ export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange
   }
 
   function failed(error: unknown): void {
-    wait = Math.min(wait * 2, MOST_WAIT_MS);
+    wait = Math.min(wait * 2, MAX_WAIT_MS);
     if (!isFailing) onChange(error);
     isFailing = true;
   }

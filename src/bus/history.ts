@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { historySubject, isWord, type ResourceName, readHistorySubject } from './subjects.ts';
 
 export interface HistoryQuestion extends Partial<ResourceName> {
@@ -45,9 +45,9 @@ export interface HistoryStream {
 
 export type History = ReturnType<typeof createHistory>;
 
-export const MOST_ITEMS = 1000;
+export const MAX_ITEMS = 1000;
 /** A page ends early rather than keep a caller waiting or the memory full. */
-const MOST_REPORTS = 10_000;
+const MAX_REPORTS = 10_000;
 const ENOUGH_MS = 1000;
 const AT_ONCE = 100;
 
@@ -58,14 +58,14 @@ export function createHistory(stream: HistoryStream) {
   async function list(question: HistoryQuestion): Promise<HistoryPage> {
     if (!isWord(question.cluster)) throw new AppError('invalid', 'cluster must be the UID of a cluster');
     const start = question.cursor ? readCursor(question.cursor) : '';
-    const limit = Math.min(question.limit || MOST_ITEMS, MOST_ITEMS);
+    const limit = Math.min(question.limit || MAX_ITEMS, MAX_ITEMS);
     const counts = await stream.subjects(historySubject(question.cluster, question));
     const waiting = [...counts.keys()].filter((subject) => subject > start).sort();
     const items: HistoryItem[] = [];
     const begun = Date.now();
     let reports = 0;
     let next = 0;
-    while (next < waiting.length && items.length < limit && reports < MOST_REPORTS && Date.now() - begun < ENOUGH_MS) {
+    while (next < waiting.length && items.length < limit && reports < MAX_REPORTS && Date.now() - begun < ENOUGH_MS) {
       const some = waiting.slice(next, next + Math.min(AT_ONCE, limit - items.length));
       const found = await Promise.all(some.map((subject) => readItem(subject, question.since)));
       for (const subject of some) reports += counts.get(subject) ?? 0;

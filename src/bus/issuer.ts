@@ -1,9 +1,9 @@
-import { userJwt } from './claims.ts';
+import type { BusUsers } from './bus-users.ts';
 import { credentialsFile } from './credentials-file.ts';
 import { type Grant, NO_GRANT } from './grants.ts';
+import { userJwt } from './jwt-claims.ts';
 import type { Keyrings, Realm } from './keyring.ts';
 import type { Allowed } from './subjects.ts';
-import type { BusUsers } from './users.ts';
 
 /** Who gets credentials, and for what. */
 export interface Bearer extends Allowed {

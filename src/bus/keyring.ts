@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { createKeyPair, type KeyKind, type KeyPair, restoreKeyPair } from './nkeys.ts';
 
 /** Keeps secrets at rest: bound to their owner (0: the deployment itself) and to what they are. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign as signWith } from 'node:crypto';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** What a key stands for; its text begins with the letter. */
 const PREFIXES = { operator: 14 << 3, account: 0, user: 20 << 3 } as const;

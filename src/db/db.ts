@@ -1,43 +1,12 @@
-import type { DbOptions } from './options.ts';
+import type { DbOptions } from './db-options.ts';
 
-import type { Statement } from './statement.ts';
+import { sql } from './statement.ts';
 
-export type { DbOptions } from './options.ts';
+import type { Db } from './types.ts';
+
+export type { DbOptions } from './db-options.ts';
 export { type Statement, sql } from './statement.ts';
-
-export type Query = <Row extends object = Record<string, unknown>>(
-  statement: Statement,
-  values?: readonly unknown[],
-) => Promise<Row[]>;
-
-/** Runs a text of several statements, without values and without rows. */
-export type Script = (text: string) => Promise<void>;
-
-export interface Db {
-  readonly driver: 'pglite' | 'postgres';
-  /** One statement of its own, autocommitted. A write is on disk when this resolves. */
-  readonly query: Query;
-  /**
-   * A small question without values that is asked all the time; it waits for nobody else's. The answer is one value, as
-   * PostgreSQL writes it.
-   */
-  ask(statement: Statement): Promise<string | null>;
-  /**
-   * The transaction hands over the only query function in sight; commits when work resolves, rolls back when it throws.
-   * A write is on disk when this resolves.
-   */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** For migrate.ts alone: a transaction that holds the migration lock, knows no query timeout and may run a whole file. */
-  migration<T>(work: (query: Query, script: Script) => Promise<T>, lockTimeoutMs: number): Promise<T>;
-  /** For backups: reads one moment, however long it takes and whatever others write meanwhile. Nothing can be written in it. */
-  snapshot<T>(work: (query: Query, script: Script) => Promise<T>): Promise<T>;
-  /**
-   * The built-in database alone: its files as they are between two transactions, copied into a folder that must not exist. Who
-   * opens the copy finds what a crash at that moment would have left. Statements wait meanwhile; answers how many milliseconds.
-   */
-  readonly copyTo?: (folder: string) => Promise<number>;
-  close(): Promise<void>;
-}
+export type { Db, Query, Script } from './types.ts';
 
 /** PostgreSQL when a DATABASE_URL is given, else PGlite. A driver that is not used is not even loaded: PGlite is 15 MB. */
 export async function openDb(options: DbOptions): Promise<Db> {
@@ -58,4 +27,18 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 /** Does this error say that a row which is referred to is not there? */
 export function isMissingReference(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23503';
+}
+
+/** The one row of a statement that always answers with exactly one. */
+export function only<Row>(rows: readonly Row[]): Row {
+  const [row] = rows;
+  if (row === undefined || rows.length > 1) throw new Error(`a statement that answers with one row had ${rows.length}`);
+  return row;
+}
+
+const PING = sql('db.ping', 'select 1 as answer');
+
+/** Resolves if the database answers. */
+export async function ping(db: Pick<Db, 'query'>): Promise<void> {
+  await db.query(PING);
 }

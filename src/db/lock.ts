@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 const SQLITE_BUSY = 5;
 

@@ -1,7 +1,7 @@
-import { AppError } from '../errors.ts';
-import type { Db, Query, Script } from './db.ts';
+import { AppError } from '../base/errors.ts';
 import { type MigrationFile, readMigrations } from './migration-files.ts';
 import { sql } from './statement.ts';
+import type { Db, Query, Script } from './types.ts';
 
 /** Long enough for a replica to wait until another has migrated, short enough to say so before a supervisor gives up. */
 const LOCK_TIMEOUT_MS = 120_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 export interface MigrationFile {
   readonly number: number;

@@ -1,8 +1,8 @@
 import { type PGlite, protocol } from '@electric-sql/pglite';
-import { AppError } from '../errors.ts';
-import type { Query } from './db.ts';
+import { AppError } from '../base/errors.ts';
 import type { Statement } from './statement.ts';
 import type { Session } from './transaction.ts';
+import type { Query } from './types.ts';
 import { readerOf, writeValues } from './values.ts';
 
 const { serialize, messages } = protocol;

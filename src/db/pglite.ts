@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { AppError } from '../errors.ts';
-import type { Db } from './db.ts';
+import { AppError } from '../base/errors.ts';
+import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from './db-options.ts';
 import { copyFolder } from './folder-copy.ts';
 import { type Lock, lockFolder } from './lock.ts';
-import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from './options.ts';
+import { takeTurns } from './mutex.ts';
 import { createFolder, type Disk, realDisk, SyncedFiles } from './pglite-files.ts';
 import { createSession, type Health } from './pglite-session.ts';
 import { inSnapshot, inTransaction } from './transaction.ts';
-import { takeTurns } from './turns.ts';
+import type { Db } from './types.ts';
 import { createUpkeep, type Upkeep } from './upkeep.ts';
 
 /**

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** States that say "not now" or "not here" about the server, rather than something about our statement. */
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 import pg from 'pg';
-import { AppError } from '../errors.ts';
-import type { Db, Query } from './db.ts';
-import { type DbOptions, DEFAULT_POOL_SIZE, DEFAULT_QUERY_TIMEOUT_MS } from './options.ts';
-import { createAsker } from './postgres-asker.ts';
+import { AppError } from '../base/errors.ts';
+import { type DbOptions, DEFAULT_POOL_SIZE, DEFAULT_QUERY_TIMEOUT_MS } from './db-options.ts';
 import { isLost, translate } from './postgres-errors.ts';
+import { createAsker } from './revision-connection.ts';
 import { inSnapshot, inTransaction, type Session } from './transaction.ts';
+import type { Db, Query } from './types.ts';
 import { readerOf, writeValues } from './values.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts';
-import type { Query } from './db.ts';
-import { oneAtATime } from './turns.ts';
+import { AppError } from '../base/errors.ts';
+import { oneAtATime } from './mutex.ts';
+import type { Query } from './types.ts';
 
 /** What a driver gives for the length of a transaction: one connection that nobody else speaks on. */
 export interface Session {

@@ -1,6 +1,6 @@
+import type { TakeTurn } from './mutex.ts';
 import { sql } from './statement.ts';
 import type { Session } from './transaction.ts';
-import type { TakeTurn } from './turns.ts';
 
 /** 16 segments of 4 MiB. A checkpoint of that much takes about a tenth of a second, in which every request waits. */
 const SEGMENTS_PER_CHECKPOINT = 16;

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { Actor } from '../directory/audit.ts';
-import type { Organization, Person } from '../directory/callers.ts';
-import type { Scope, ScopeArea, ScopeLevel } from '../directory/scopes.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Organization, Person } from '../identity/callers.ts';
+import type { Scope, ScopeArea, ScopeLevel } from '../identity/scopes.ts';
 
 /** Who may call a route, in the words of the specification. Stands beside the path, feeds the documentation too. */
 export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | SignedAccess;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../directory/callers.ts';
-import type { Done } from '../directory/clock.ts';
-import { scopesAllow } from '../directory/scopes.ts';
-import type { TokenUsage } from '../directory/token-usage.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import type { Done } from '../changes/revision.ts';
+import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../identity/callers.ts';
+import { scopesAllow } from '../identity/scopes.ts';
+import type { TokenUsage } from '../identity/token-usage.ts';
 import { type Access, type Caller, isSafe, neededScope, type Relations, type SignedAccess } from './access.ts';
 import type { Brake } from './brake.ts';
 import { type Credential, isBasic, readCredential } from './credential.ts';
@@ -12,7 +12,7 @@ import { type Credential, isBasic, readCredential } from './credential.ts';
 interface Options {
   readonly callers: Callers;
   readonly relations: Relations;
-  readonly usage: Pick<TokenUsage, 'note'>;
+  readonly tokenUsage: Pick<TokenUsage, 'note'>;
   readonly brake: Brake;
   readonly queryTokens: boolean;
 }
@@ -29,7 +29,7 @@ interface Shown {
 const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 
 /** The one place that turns a credential into a caller, or refuses. */
-export function createAdmission({ callers, relations, usage, brake, queryTokens }: Options) {
+export function createAdmission({ callers, relations, tokenUsage, brake, queryTokens }: Options) {
   // No token is kept in clear for longer than the connection that it came over.
   const shownOn = new WeakMap<Socket, Shown>();
   const known = new WeakMap<TokenGrant, Caller>();
@@ -84,7 +84,7 @@ export function createAdmission({ callers, relations, usage, brake, queryTokens 
       if (access.who === 'member' && !person.isAdmin && !person.organizations.has(organization.id)) return false;
       caller = { ...caller, organization };
     }
-    usage.note(grant.tokenId, now);
+    tokenUsage.note(grant.tokenId, now);
     request.caller = caller;
     return true;
   }
@@ -158,7 +158,7 @@ export function createAdmission({ callers, relations, usage, brake, queryTokens 
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
         const { person, robotId, scopes } = grant;
         if (robotId !== null && !access.robots) throw new AppError('forbidden', 'robot accounts cannot call this');
-        usage.note(grant.tokenId, now);
+        tokenUsage.note(grant.tokenId, now);
         const robot = robotId === null ? undefined : { robotId };
         return { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };
       }

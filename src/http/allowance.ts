@@ -12,7 +12,7 @@ export interface Allowance {
   wait(key: string, now: number): number;
 }
 
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 export function createAllowance(size: number, windowMs: number): Allowance {
   const used = new Map<string, { amount: number; at: number }>();
@@ -33,7 +33,7 @@ export function createAllowance(size: number, windowMs: number): Allowance {
       entry.amount = amount + 1;
       entry.at = now;
     } else {
-      if (used.size >= MOST_KEYS) makeRoom(now);
+      if (used.size >= MAX_KEYS) makeRoom(now);
       used.set(key, { amount: 1, at: now });
     }
     return true;
@@ -50,7 +50,7 @@ export function createAllowance(size: number, windowMs: number): Allowance {
 
   function makeRoom(now: number): void {
     for (const key of used.keys()) if (usedBy(key, now) === 0) used.delete(key);
-    let surplus = used.size - MOST_KEYS / 2;
+    let surplus = used.size - MAX_KEYS / 2;
     for (const key of used.keys()) if (surplus-- > 0) used.delete(key);
   }
 }

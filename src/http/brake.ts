@@ -1,5 +1,5 @@
-import { bareAddress } from '../addresses.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import { bareAddress } from '../base/ip.ts';
 import { type Allowance, createAllowance } from './allowance.ts';
 
 /** Slows down whoever guesses: failures use up an allowance that grows back over minutes. */
@@ -15,7 +15,7 @@ const TOKEN_FAILURES = 1000;
 /** Many people may share an address, and some of them forget their password: so many times what one name has. */
 const NAMES_AN_ADDRESS = 10;
 /** Names are looked up trimmed, so blanks must not make a new one; and no name is longer than an address. */
-const MOST_NAME = 254;
+const MAX_NAME = 254;
 
 export function createBrake(passwordFailures: number): Brake {
   const names = createCounter(createAllowance(passwordFailures, WINDOW_MS));
@@ -25,7 +25,7 @@ export function createBrake(passwordFailures: number): Brake {
   return {
     password(login, address, attempt) {
       const bare = bareAddress(address);
-      const key = `${login.trim().toLowerCase().slice(0, MOST_NAME)} ${bare}`;
+      const key = `${login.trim().toLowerCase().slice(0, MAX_NAME)} ${bare}`;
       return addresses(bare, () => names(key, attempt));
     },
     token: (address, attempt) => tokens(bareAddress(address), attempt),

@@ -43,8 +43,8 @@ function pathIn(packet: unknown): string | undefined {
   return REQUEST_LINE.exec(packet.subarray(0, 2048).toString('latin1'))?.[1];
 }
 
-function answer(socket: Duplex, status: number, refusal: object): void {
-  const body = JSON.stringify(refusal);
+function answer(socket: Duplex, status: number, rejection: object): void {
+  const body = JSON.stringify(rejection);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\nCache-Control: no-store\r\n\r\n${body}`,

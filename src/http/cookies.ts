@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { Session } from '../directory/sessions.ts';
+import type { Session } from '../identity/sessions.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './credential.ts';
 
 /** Cookies are out of reach for scripts; a page learns its CSRF token from the X-Csrf-Token header of any answer to its session. */

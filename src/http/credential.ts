@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isTokenText } from '../directory/token-text.ts';
+import { isTokenText } from '../identity/token-text.ts';
 
 /** What a client shows to say who it is; whether it is any good is decided elsewhere. */
 export type Credential =

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
 /** Refuses when the caller says which version they know (`If-Match`) and the present one is another. */
 export function requireMatch(request: FastifyRequest, etag: string): void {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import type { RouteDurations } from '../metrics.ts';
+import type { RouteDurations } from '../base/metrics.ts';
 import type { Access } from './access.ts';
 import type { Admit } from './admission.ts';
 import type { createRouteBook } from './route-book.ts';
@@ -14,7 +14,7 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
   const isCounted = access.who !== 'webhook';
   return function gate(request, reply, done) {
     request.durations = durations;
-    admit(request, (refusal) => {
+    admit(request, (rejection) => {
       try {
         if (isCounted) count(request, reply);
       } catch (limited) {
@@ -23,7 +23,7 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
       }
       const csrf = request.caller?.csrf;
       if (csrf !== undefined) reply.header('X-Csrf-Token', csrf);
-      done(refusal as Error | undefined);
+      done(rejection as Error | undefined);
     });
   };
 }

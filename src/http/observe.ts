@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import { safeUrl } from '../log.ts';
-import type { Metrics, RouteDurations } from '../metrics.ts';
+import { safeUrl } from '../base/log.ts';
+import type { Metrics, RouteDurations } from '../base/metrics.ts';
 import { journalOf } from './server.ts';
 import { originForm } from './target.ts';
 

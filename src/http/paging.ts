@@ -3,8 +3,8 @@ import Type from 'typebox';
 import { originForm } from './target.ts';
 
 const DEFAULT_LIMIT = 30;
-const MOST_LIMIT = 50;
-const MOST_PAGE = 1_000_000_000;
+const MAX_LIMIT = 50;
+const MAX_PAGE = 1_000_000_000;
 
 export interface Page {
   /** From 1. */
@@ -17,13 +17,13 @@ export interface Page {
 export const PageQuery = {
   page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page to show, from 1.' })),
   limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MOST_LIMIT}.` }),
+    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MAX_LIMIT}.` }),
   ),
 };
 
 export function readPage(query: { page?: unknown; limit?: unknown }): Page {
-  const page = Math.min(positive(query.page) ?? 1, MOST_PAGE);
-  const limit = Math.min(positive(query.limit) ?? DEFAULT_LIMIT, MOST_LIMIT);
+  const page = Math.min(positive(query.page) ?? 1, MAX_PAGE);
+  const limit = Math.min(positive(query.limit) ?? DEFAULT_LIMIT, MAX_LIMIT);
   return { page, limit, offset: (page - 1) * limit };
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { bareAddress, blockList } from '../addresses.ts';
+import { bareAddress, blockList } from '../base/ip.ts';
 
 /** Whose word about where a request comes from is believed. Of a socket that is gone the address is not known. */
 export function createTrust(networks: readonly string[]): (address: string | undefined) => boolean {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { bareAddress } from '../addresses.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
+import { bareAddress } from '../base/ip.ts';
 import { createAllowance } from './allowance.ts';
 
 const WINDOW_SECONDS = 60;

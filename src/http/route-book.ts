@@ -1,5 +1,5 @@
 import type { onRequestHookHandler, RouteOptions } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import type { Access } from './access.ts';
 import { covers, patternOf } from './route-shape.ts';
 import type { Scope } from './server.ts';

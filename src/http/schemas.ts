@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 
-const MOST_INT64 = 2n ** 63n - 1n;
+const MAX_INT64 = 2n ** 63n - 1n;
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59Z');
 
 /** An ID in an answer: a JSON number, exact over the whole of int64. */
@@ -36,13 +36,12 @@ export const ServerVersion = Type.Object({ version: Type.String() });
 /** An ID as it stands in a path: a positive int64, else the request names something that cannot exist. */
 export function readId(text: string, what: string): bigint {
   const id = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : 0n;
-  if (id < 1n || id > MOST_INT64)
-    throw new AppError('invalid', `invalid ${what}: ${JSON.stringify(text.slice(0, 40))}`);
+  if (id < 1n || id > MAX_INT64) throw new AppError('invalid', `invalid ${what}: ${JSON.stringify(text.slice(0, 40))}`);
   return id;
 }
 
 export function readIdNumber(value: number | bigint, what: string): bigint {
-  if (!(typeof value === 'bigint' || Number.isSafeInteger(value)) || value < 1 || BigInt(value) > MOST_INT64) {
+  if (!(typeof value === 'bigint' || Number.isSafeInteger(value)) || value < 1 || BigInt(value) > MAX_INT64) {
     throw new AppError('invalid', `invalid ${what}: ${value}`);
   }
   return BigInt(value);
@@ -64,7 +63,7 @@ export function readMoment(text: string, field: string): Date {
 }
 
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 5000;
+const MAX_DAYS = 5000;
 const PAIRS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 const days = new Map<number, string>();
 
@@ -83,8 +82,15 @@ function dayText(day: number): string {
   let text = days.get(day);
   if (text === undefined) {
     text = new Date(day * DAY_MS).toISOString().slice(0, 10);
-    if (days.size >= MOST_DAYS) days.clear();
+    if (days.size >= MAX_DAYS) days.clear();
     days.set(day, text);
   }
   return text;
 }
+
+export const Text = (maxLength: number) => Type.String({ maxLength });
+export const Website = Type.String({
+  maxLength: 255,
+  pattern: '^(https?://[^\\s]+)?$',
+  description: 'An http address, or empty.',
+});

@@ -1,6 +1,6 @@
-import { RebacError } from './errors.ts';
 import type { Graph } from './graph.ts';
 import { REACHES, USES } from './nodes.ts';
+import { RebacError } from './rebac-error.ts';
 import { type Reference, readReference } from './tuple.ts';
 
 /** Up to this size a closure is looked through instead of marked. */

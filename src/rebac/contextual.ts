@@ -1,6 +1,6 @@
-import type { Context } from './condition.ts';
-import { RebacError } from './errors.ts';
+import type { Context } from './conditions/condition.ts';
 import type { Graph } from './graph.ts';
+import { RebacError } from './rebac-error.ts';
 import { admit, type Tuple } from './tuple.ts';
 
 /** What a question brings with it beyond the graph. */

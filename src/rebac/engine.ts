@@ -14,9 +14,9 @@
  * plans with the same steps (steps.ts), so that they cannot disagree. Walks are synchronous; nothing here waits.
  */
 import { contextually, type Surroundings } from './contextual.ts';
-import { RebacError } from './errors.ts';
 import type { Graph } from './graph.ts';
-import { choiceOf, placeOf, validObject, validUser, walkOf } from './question.ts';
+import { choiceOf, placeOf, validObject, validUser, walkOf } from './query.ts';
+import { RebacError } from './rebac-error.ts';
 import { YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 

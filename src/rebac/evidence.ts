@@ -1,4 +1,4 @@
-import type { RelationDef, TypeDef } from './model.ts';
+import type { RelationDef, TypeDef } from './model-types.ts';
 import type { Dependency } from './settle.ts';
 import { NO, YES } from './steps.ts';
 import type { Tuple } from './tuple.ts';

@@ -1,6 +1,6 @@
 import type { Evidence, Lead } from './evidence.ts';
 import { proofOf, type Step } from './explain-proof.ts';
-import type { Rewrite } from './model.ts';
+import type { Rewrite } from './model-types.ts';
 import type { Tuple } from './tuple.ts';
 import { MAX_HOPS } from './walk.ts';
 

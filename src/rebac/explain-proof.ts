@@ -1,5 +1,5 @@
 import type { Evidence, Lead } from './evidence.ts';
-import type { Rewrite } from './model.ts';
+import type { Rewrite } from './model-types.ts';
 import type { Tuple } from './tuple.ts';
 
 export type Rule = 'self' | 'direct' | 'everyone' | 'userset' | 'parent' | 'computed' | 'and' | 'but not';

@@ -1,6 +1,7 @@
-import type { Condition, Context } from './condition.ts';
+import type { Condition, Context } from './conditions/condition.ts';
 import { Edges } from './edges.ts';
-import type { Kind, Model } from './model.ts';
+import type { Model } from './model.ts';
+import type { Kind } from './model-types.ts';
 import { GRANTS, LINKS, Nodes, REACHES, USES } from './nodes.ts';
 import { ROW, Rows } from './rows.ts';
 import { type Entry, type Reference, type Tuple, TupleReader } from './tuple.ts';

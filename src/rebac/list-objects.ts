@@ -1,10 +1,10 @@
 import { contextually, type Surroundings } from './contextual.ts';
-import { RebacError } from './errors.ts';
 import type { Graph } from './graph.ts';
-import type { Kind } from './model.ts';
+import type { Kind } from './model-types.ts';
 import { REACHES, USES } from './nodes.ts';
-import { validUser, walkOf } from './question.ts';
+import { validUser, walkOf } from './query.ts';
 import { type Reach, reachOf } from './reach.ts';
+import { RebacError } from './rebac-error.ts';
 import { UNSURE, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 

@@ -1,10 +1,11 @@
 import { contextually, type Surroundings } from './contextual.ts';
-import { RebacError } from './errors.ts';
 import type { Graph } from './graph.ts';
-import type { Kind, Model, RelationDef, Rewrite } from './model.ts';
+import type { Model } from './model.ts';
+import type { Kind, RelationDef, Rewrite } from './model-types.ts';
 import { GRANTS, LINKS } from './nodes.ts';
-import { validObject, walkOf } from './question.ts';
+import { validObject, walkOf } from './query.ts';
 import { type Leaf, leaves, reachOf } from './reach.ts';
+import { RebacError } from './rebac-error.ts';
 import { UNSURE, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 

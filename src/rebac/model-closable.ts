@@ -1,6 +1,17 @@
-import type { Kind, Model, RelationDef, Rewrite, TypeDef } from './model.ts';
+import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
-type ClosureTables = Pick<Model, 'closable' | 'within' | 'inClosure' | 'linked' | 'admitted'>;
+export interface ClosureTables {
+  /** By userset kind: the caller's closure finds its members exactly, so that no walk need open it. */
+  readonly closable: Uint8Array;
+  /** By userset kind that is closable: the relations of its object that are part of it. */
+  readonly within: readonly (Uint8Array | undefined)[];
+  /** By type: some closable userset of it can be a subject, so that the closure must look at its objects. */
+  readonly inClosure: Uint8Array;
+  /** By type × kind count + kind: a walk over an object must visit such edges itself. */
+  readonly linked: Uint8Array;
+  /** By type × kind count + kind: some relation of the type admits the kind at all. */
+  readonly admitted: Uint8Array;
+}
 
 /**
  * A userset is closable when it is only a union of assignments without conditions and of closable usersets. Then who is in it follows

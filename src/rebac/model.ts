@@ -1,61 +1,17 @@
-import { type Condition, compileConditions } from './condition.ts';
-import { RebacError } from './errors.ts';
-import { markClosable } from './model-closable.ts';
+import { type Condition, compileConditions } from './conditions/condition.ts';
+import { type ClosureTables, markClosable } from './model-closable.ts';
+import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 import { createPlanTable, type PlanTable } from './plan.ts';
+import { RebacError } from './rebac-error.ts';
 import { type ModelJson, type ModuleFile, parseModules, parseText, type RewriteJson, type TypeJson } from './syntax.ts';
 
-/** The right side of a `define`, with relations as their index within the type. */
-export type Rewrite =
-  | { readonly op: 'this' }
-  | { readonly op: 'computed'; readonly relation: number }
-  | { readonly op: 'parent'; readonly tupleset: number; readonly relation: string }
-  | { readonly op: 'or' | 'and'; readonly of: readonly Rewrite[] }
-  | { readonly op: 'not'; readonly base: Rewrite; readonly subtract: Rewrite };
-
-export interface RelationDef {
-  readonly name: string;
-  readonly index: number;
-  readonly rewrite: Rewrite;
-  /** Which kinds of subject may be assigned directly, and under which conditions (`undefined` is none). */
-  readonly admits: ReadonlyMap<number, ReadonlySet<string | undefined>>;
-}
-
-export interface TypeDef {
-  readonly name: string;
-  readonly index: number;
-  /** In the order in which the model defines them. */
-  readonly relations: readonly RelationDef[];
-  readonly relationIndex: ReadonlyMap<string, number>;
-  /** The kind number of the userset of this type's first relation. */
-  readonly firstUserset: number;
-  /** Relations that some `x from y` of this type reads as y. */
-  readonly tuplesets: ReadonlySet<number>;
-}
-
-/** What a subject kind number stands for: an object of a type, everybody of a type, or a userset. */
-export interface Kind {
-  readonly type: TypeDef;
-  readonly relation: number | undefined;
-  readonly wildcard: boolean;
-}
-
-export interface Model {
+export interface Model extends ClosureTables {
   readonly json: ModelJson;
   readonly types: readonly TypeDef[];
   readonly typeIndex: ReadonlyMap<string, TypeDef>;
   /** Kinds 0..n-1 are the objects of the n types, n..2n-1 their wildcards, then come the usersets. */
   readonly kinds: readonly Kind[];
   readonly conditions: ReadonlyMap<string, Condition>;
-  /** By userset kind: the caller's closure finds its members exactly, so that no walk need open it. */
-  readonly closable: Uint8Array;
-  /** By userset kind that is closable: the relations of its object that are part of it. */
-  readonly within: readonly (Uint8Array | undefined)[];
-  /** By type: some closable userset of it can be a subject, so that the closure must look at its objects. */
-  readonly inClosure: Uint8Array;
-  /** By type × kind count + kind: a walk over an object must visit such edges itself. */
-  readonly linked: Uint8Array;
-  /** By type × kind count + kind: some relation of the type admits the kind at all. */
-  readonly admitted: Uint8Array;
   readonly plans: PlanTable;
 }
 

@@ -1,4 +1,4 @@
-import { hashName, hashNumber, Names, numberIn } from './names.ts';
+import { hashName, hashNumber, Names, numberIn } from './name-table.ts';
 import { Buckets, ROW, type Rows } from './rows.ts';
 
 /** Columns of a node. `REF` is the name of an object (a number, or where its text lies), or the object of a userset. */

@@ -1,4 +1,4 @@
-import type { RelationDef, Rewrite, TypeDef } from './model.ts';
+import type { RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
 /** A step that makes one slot from others. `not` takes its second operand from the negated side of the walk. */
 export interface Step {

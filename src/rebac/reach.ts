@@ -1,4 +1,5 @@
-import type { Kind, Model, RelationDef, Rewrite, TypeDef } from './model.ts';
+import type { Model } from './model.ts';
+import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
 export type Leaf = Extract<Rewrite, { op: 'this' } | { op: 'computed' } | { op: 'parent' }>;
 

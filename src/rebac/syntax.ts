@@ -1,4 +1,4 @@
-import { RebacError } from './errors.ts';
+import { RebacError } from './rebac-error.ts';
 
 /** The JSON form of a model, as far as the engine reads it. It is what OpenFGA's own parser makes of `.fga` text. */
 export interface RewriteJson {

@@ -1,5 +1,6 @@
-import type { Condition, Context } from './condition.ts';
-import type { Model, RelationDef, TypeDef } from './model.ts';
+import type { Condition, Context } from './conditions/condition.ts';
+import type { Model } from './model.ts';
+import type { RelationDef, TypeDef } from './model-types.ts';
 
 export interface Tuple {
   readonly user: string;

@@ -1,11 +1,11 @@
 import { Caller } from './caller.ts';
-import type { Context } from './condition.ts';
-import { RebacError } from './errors.ts';
+import type { Context } from './conditions/condition.ts';
 import { Frames } from './frames.ts';
 import type { ConditionalTuple, Graph } from './graph.ts';
-import type { Kind } from './model.ts';
+import type { Kind } from './model-types.ts';
 import { GRANTS, LINKS } from './nodes.ts';
 import type { ParentStep, Plan } from './plan.ts';
+import { RebacError } from './rebac-error.ts';
 import { type Dependency, settle } from './settle.ts';
 import { NO, runSteps, UNSURE, YES } from './steps.ts';
 

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { createKeys, type Keys } from '../keys.ts';
+import { AppError } from '../base/errors.ts';
+import { createKeys, type Keys } from '../base/keys.ts';
 import { newSecret, openWith, type Sealed, type Secret, sealWith, secretOf } from './sealing.ts';
 
 export type RingPurpose = 'house' | 'vault';

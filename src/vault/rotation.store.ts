@@ -34,7 +34,7 @@ const SWEEP_RING = sql(
 );
 
 /** A value may have a megabyte, and a batch of them is in memory at once, twice. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The key id in the head of a sealed value. */
 const keyId = (sealed: string) => `('x' || encode(substring(${sealed} from 2 for 8), 'hex'))::bit(64)::bigint`;
@@ -92,7 +92,7 @@ const staleOf = ({ table, column, ownerId, identity }: SealedColumn) =>
          join data_key old on old.id = ${keyId(`t.${column}`)} and old.retired_at is not null
          join data_key new on new.owner_id = t.${ownerId} and new.retired_at is null
         where t.id > $1 order by t.id limit $2) s
-      where bytes_before < ${MOST_BYTES} order by id`,
+      where bytes_before < ${MAX_BYTES} order by id`,
   );
 
 const resealOf = ({ table, column }: SealedColumn) =>

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import type { Keys } from '../keys.ts';
+import { AppError } from '../base/errors.ts';
+import type { Keys } from '../base/keys.ts';
 import { bind, type DataKey, type NewDataKey, newDataKey, openDataKey } from './data-key.ts';
 import { type Ring, type RingStore, renewRing } from './ring.ts';
 import { headOf, openWith, type Sealed, sealWith } from './sealing.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { bind, type DataKey, type NewDataKey, newDataKey, openDataKey } from './data-key.ts';
 import type { Ring } from './ring.ts';
 import { keyIdOf, openWith, type Sealed, type Secret, sealWith } from './sealing.ts';
@@ -20,7 +20,7 @@ interface OpenKey {
 }
 
 /** What a key id means never changes, so these are right for ever; the number only bounds the memory (some 3 MB). */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /**
  * Secrets at rest. A value is sealed with its owner's data key, bound to the owner and to the identity that the caller gives
@@ -59,7 +59,7 @@ export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byI
 
   async function unwrap(key: DataKey): Promise<OpenKey> {
     const opened = { ownerId: key.ownerId, secret: openDataKey(await ring.byId(key.ringKeyId), key) };
-    if (keys.size >= MOST_KEYS) keys.delete(keys.keys().next().value ?? key.id);
+    if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value ?? key.id);
     keys.set(key.id, opened);
     return opened;
   }

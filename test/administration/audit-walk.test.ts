@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AuditStore, type ChainLink, createAudit } from '../../src/administration/audit.ts';
+import { type AuditStore, type ChainLink, createAudit } from '../../src/audit/audit.ts';
 
 const zeros = Buffer.alloc(32);
 const batch = (from: number, length: number): ChainLink[] =>

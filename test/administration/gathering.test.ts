@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createGathering } from '../../src/administration/gathering.ts';
+import { createWriteBatcher } from '../../src/clusters/write-batcher.ts';
 
 interface Item {
   readonly id: bigint;
@@ -14,7 +14,7 @@ describe('Batched writes', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const write = createGathering<Item>(async (items) => {
+    const write = createWriteBatcher<Item>(async (items) => {
       batches.push(items.map(({ said }) => said));
       if (batches.length === 1) await held;
       return new Set(items.filter(({ said }) => said !== 3).map(({ id }) => id));
@@ -30,7 +30,7 @@ describe('Batched writes', () => {
 
   it('A failed batch rejects all of its writes, and later writes succeed', async () => {
     let isDown = true;
-    const write = createGathering<Item>(async (items) => {
+    const write = createWriteBatcher<Item>(async (items) => {
       if (isDown) throw new Error('down');
       return new Set(items.map(({ id }) => id));
     });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { CATALOG, type CatalogEntry } from '../../src/authz/catalog.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
+import { CATALOG, type CatalogEntry } from '../../src/roles/catalog.ts';
 import { makeHolder, numbersOf } from '../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const wording = ({ namespace, action }: CatalogEntry) => `${namespace} "${action}"`;
 
@@ -35,13 +35,13 @@ describe('Permission catalog and model', () => {
 });
 
 describe('Permissions of the catalog', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let holder: Awaited<ReturnType<typeof makeHolder>>;
   let objects: { objectType: string; objectID: number }[];
   before(async () => {
-    house = await openTestHouse();
-    holder = await makeHolder(house, []);
-    const id = numbersOf(house);
+    atrium = await openTestServer();
+    holder = await makeHolder(atrium, []);
+    const id = numbersOf(atrium);
     const asked: [string, number][] = [
       ['organization', id.org('acme')],
       ['team', id.team('operators')],
@@ -53,11 +53,11 @@ describe('Permissions of the catalog', () => {
     ];
     objects = asked.map(([objectType, objectID]) => ({ objectType, objectID }));
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   /** Everything that the holder may do anywhere, one line each. */
   async function allowed(): Promise<string[]> {
-    const { status, body } = await house.as(holder.name)(
+    const { status, body } = await atrium.as(holder.name)(
       'POST',
       '/authz/objects/allowed-permissions?org=acme',
       objects,
@@ -71,7 +71,7 @@ describe('Permissions of the catalog', () => {
 
   async function give(permissions: readonly CatalogEntry[]): Promise<void> {
     const body = { permissions: permissions.map(({ namespace, action }) => ({ namespace, action })) };
-    const answer = await house.as('ann')('PUT', `/authz/roles/${holder.roleId}?org=acme`, body);
+    const answer = await atrium.as('ann')('PUT', `/authz/roles/${holder.roleId}?org=acme`, body);
     assert.equal(answer.status, 200, answer.text);
   }
 

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import { createRevisions } from '../../src/changes/revision.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
-import { createClockStore } from '../../src/directory/clock.store.ts';
-import { createClock } from '../../src/directory/clock.ts';
-import { createDirectory } from '../../src/directory/directory.group.ts';
+import { createOrganizationStore } from '../../src/organizations/organizations.store.ts';
+import { createOrganizations } from '../../src/organizations/organizations.ts';
+import { createUserStore } from '../../src/users/users.store.ts';
+import { createUsers } from '../../src/users/users.ts';
 import { COUNTS } from '../counts.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
 import { DRIVERS, type Driver, migrated, newPlace, type Place } from '../support/db.ts';
@@ -39,8 +42,9 @@ const REVISION = sql(
 async function prepare(driver: Driver): Promise<Scene> {
   const place = await newPlace(driver, migrated());
   const db = await openDb({ ...quiet, ...place });
-  const { people, organizations } = createDirectory(db, createClock(createClockStore(db)), Buffer.alloc(32));
-  const founderId = await people.create({ name: 'ann', email: 'ann@example.com' });
+  const { write } = createRevisions(createRevisionStore(db));
+  const organizations = createOrganizations(createOrganizationStore(db, write));
+  const founderId = await createUsers(createUserStore(db, write)).create({ name: 'ann', email: 'ann@example.com' });
   const { id, teams } = await organizations.create({ name: 'acme', founderId });
   await db.close();
   return { place, organizationId: id, teamIds: [...teams.values()] };
@@ -123,7 +127,7 @@ for (const driver of DRIVERS) {
         const acknowledged = await killWhileWriting(scene);
         const db = await openDb({ ...quiet, ...scene.place });
         // A transaction of the dead process may still be on its way: wait for whoever holds the clock.
-        await createClock(createClockStore(db)).prune(1_000_000n);
+        await createRevisions(createRevisionStore(db)).prune(1_000_000n);
         written = await assertInStep(db, scene.organizationId, acknowledged);
         await db.close();
       }

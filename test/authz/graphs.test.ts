@@ -1,31 +1,32 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { CATALOG } from '../../src/authz/catalog.ts';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
+import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import { createRevisions, type Revisions } from '../../src/changes/revision.ts';
 import { type Db, sql } from '../../src/db/db.ts';
-import { createClockStore } from '../../src/directory/clock.store.ts';
-import { type Clock, createClock } from '../../src/directory/clock.ts';
 import { allowed } from '../../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
+import { CATALOG } from '../../src/roles/catalog.ts';
 import { COUNTS } from '../counts.ts';
 import { DRIVERS } from '../support/db.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { addMember, createCluster, createTeam, removeMember } from '../support/people.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const NAMES = sql('test.names', 'select distinct object_type as type, object_id as id from tuple where store = $1');
 
 for (const driver of DRIVERS) {
   describe(`Account graphs on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     let model: Model;
     let seed = 20250714;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
       model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const random = (below: number) => {
       seed = (seed * 48271) % 2147483647;
@@ -36,13 +37,13 @@ for (const driver of DRIVERS) {
     /** Graphs as a replica keeps them: fed by the changes alone. */
     function openReplica(mostBytes = 1 << 20): {
       graphs: Graphs;
-      clock: Clock;
+      revisions: Revisions;
       loads: () => number;
       patches: () => number;
     } {
-      const clock = createClock({ ...createClockStore(house.house.db), onlyWriter: false });
+      const revisions = createRevisions({ ...createRevisionStore(atrium.instance.db), onlyWriter: false });
       const counts = { load: 0, patch: 0 };
-      const store = createGraphStore(house.house.db);
+      const store = createGraphStore(atrium.instance.db);
       const counted = {
         load(id: bigint) {
           counts.load++;
@@ -54,8 +55,8 @@ for (const driver of DRIVERS) {
         },
       };
       return {
-        graphs: createGraphs(counted, clock, model, mostBytes),
-        clock,
+        graphs: createGraphs(counted, revisions, model, mostBytes),
+        revisions,
         loads: () => counts.load,
         patches: () => counts.patch,
       };
@@ -65,18 +66,19 @@ for (const driver of DRIVERS) {
     async function everything(db: Db, graph: Graph, accountId: bigint): Promise<string> {
       const objects = await db.query<{ type: string; id: string }>(NAMES, [accountId]);
       const names = objects.map(({ type, id }) => `${type}:${id}`).sort();
-      const people = Object.values(house.world.users).slice(0, 12);
+      const people = Object.values(atrium.world.users).slice(0, 12);
       return people
         .flatMap(({ id }) => names.map((name) => `${id} ${name} ${allowed(graph, `user:${id}`, name)}`))
         .join('\n');
     }
 
-    const acme = () => house.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
+    const acme = () => atrium.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
 
     /** One change of who may do what, of a random kind. */
     async function changeSomething(): Promise<void> {
-      const { roles, organizations, resources, people } = house.house;
-      const actor = { id: house.world.users.ann?.id ?? 0n, name: 'ann', requestId: 'test' };
+      const { instance } = atrium;
+      const { roles, users } = instance.features;
+      const actor = { id: atrium.world.users.ann?.id ?? 0n, name: 'ann', requestId: 'test' };
       const setting = { organizationId: acme().id, actor };
       const teams = Object.values(acme().teams);
       const draft = () => ({
@@ -84,7 +86,7 @@ for (const driver of DRIVERS) {
         teamIds: teams.filter(() => random(2) === 0),
       });
       const known = await roles.list(acme().id);
-      const member = house.world.users[pick(['bob', 'cat', 'dan', 'eve', 'fan01'])]?.id ?? 0n;
+      const member = atrium.world.users[pick(['bob', 'cat', 'dan', 'eve', 'fan01'])]?.id ?? 0n;
       switch (random(7)) {
         case 0:
           await roles.create(setting, { name: `random ${Date.now()} ${random(1e9)}`, ...draft() });
@@ -97,22 +99,22 @@ for (const driver of DRIVERS) {
           if (known.length > 2) await roles.remove(setting, pick(known).id, () => undefined);
           break;
         case 4:
-          await organizations.addMember(pick(teams), member);
+          await addMember(instance, pick(teams), member);
           break;
         case 5:
-          await organizations.removeMember(pick(teams), member).catch(() => undefined);
+          await removeMember(instance, pick(teams), member).catch(() => undefined);
           break;
         case 6: {
           const name = `c${random(1e9)}`;
-          if (random(4) === 0) await people.create({ name, email: `${name}@example.com`, isAdmin: random(2) === 0 });
+          if (random(4) === 0) await users.create({ name, email: `${name}@example.com`, isAdmin: random(2) === 0 });
           else if (random(3) === 0) {
             const team = {
               organizationId: acme().id,
               name,
               permission: pick(['none', 'read', 'write', 'admin'] as const),
             };
-            acme().teams[name] = await organizations.createTeam(team);
-          } else await resources.createCluster({ ownerId: acme().id, name, uid: name });
+            acme().teams[name] = await createTeam(instance, team);
+          } else await createCluster(instance, { ownerId: acme().id, name, uid: name });
         }
       }
     }
@@ -120,23 +122,23 @@ for (const driver of DRIVERS) {
     /** As changeSomething, which may find that nothing is to be done. */
     async function changeForSure(): Promise<void> {
       const revision = async () => {
-        await house.house.clock.current();
-        return house.house.clock.revision;
+        await atrium.instance.revisions.current();
+        return atrium.instance.revisions.latest;
       };
       const before = await revision();
       while ((await revision()) === before) await changeSomething();
     }
 
     it(`A patched graph answers like a newly loaded one on ${driver}`, async () => {
-      const { graphs, clock, loads, patches } = openReplica();
-      const store = createGraphStore(house.house.db);
+      const { graphs, revisions, loads, patches } = openReplica();
+      const store = createGraphStore(atrium.instance.db);
       for (let round = 0; round < COUNTS.graphRounds; round++) {
         for (let changes = random(4); changes >= 0; changes--) await changeSomething();
-        await clock.current();
+        await revisions.current();
         const patched = await graphs.of(acme().id);
         const fresh = createGraph(model, (await store.load(acme().id)).tuples);
         assert.equal(patched.size, fresh.size);
-        const { db } = house.house;
+        const { db } = atrium.instance;
         assert.equal(await everything(db, patched, acme().id), await everything(db, fresh, acme().id));
       }
       assert.equal(loads(), 1);
@@ -144,14 +146,14 @@ for (const driver of DRIVERS) {
     });
 
     it(`Graphs beyond the memory budget are evicted and reloaded, and answer correctly, on ${driver}`, async () => {
-      const { graphs, clock, loads } = openReplica(1);
-      const { globex } = house.world.orgs;
-      const person = house.world.users.ann?.id ?? 0n;
+      const { graphs, revisions, loads } = openReplica(1);
+      const { globex } = atrium.world.orgs;
+      const person = atrium.world.users.ann?.id ?? 0n;
       for (let round = 0; round < COUNTS.evictionRounds; round++) {
         await changeSomething();
-        await clock.current();
+        await revisions.current();
         for (const id of [acme().id, globex?.id ?? 0n]) {
-          const { db } = house.house;
+          const { db } = atrium.instance;
           const fresh = await openReplica().graphs.of(id);
           assert.equal(await everything(db, await graphs.of(id), id), await everything(db, fresh, id));
           assert.equal(graphs.count(), 1);
@@ -163,48 +165,48 @@ for (const driver of DRIVERS) {
     });
 
     it(`Graphs that fit in the shared memory budget stay cached on ${driver}`, async () => {
-      const { graphs, clock, loads } = openReplica();
+      const { graphs, revisions, loads } = openReplica();
       for (let round = 0; round < 3; round++) {
-        await clock.current();
-        for (const { id } of Object.values(house.world.orgs)) await graphs.of(id);
+        await revisions.current();
+        for (const { id } of Object.values(atrium.world.orgs)) await graphs.of(id);
       }
       assert.deepEqual([graphs.count(), loads()], [2, 2]);
       assert.ok(graphs.bytes() > 0);
     });
 
     it(`A graph is reloaded when the changes it missed were pruned on ${driver}`, async () => {
-      const { graphs, clock, loads } = openReplica();
-      await clock.current();
+      const { graphs, revisions, loads } = openReplica();
+      await revisions.current();
       await graphs.of(acme().id);
       await changeForSure();
-      await house.house.clock.prune(0n);
-      await clock.current();
-      const { db } = house.house;
+      await atrium.instance.revisions.prune(0n);
+      await revisions.current();
+      const { db } = atrium.instance;
       const after = await everything(db, await graphs.of(acme().id), acme().id);
       assert.equal(after, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
       assert.equal(loads(), 2);
       // Also when only the graph is behind: the clock read on, and the changes went before the graph was asked for.
       await changeForSure();
-      await clock.current();
-      await house.house.clock.prune(0n);
+      await revisions.current();
+      await atrium.instance.revisions.prune(0n);
       const later = await everything(db, await graphs.of(acme().id), acme().id);
       assert.equal(later, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
     });
 
     it(`The graphs of two accounts are read at the same revision during concurrent writes on ${driver}`, async () => {
       // With its own clock, which on PGlite takes itself for the only writer and does not ask.
-      const clock = createClock(createClockStore(house.house.db));
-      const graphs = createGraphs(createGraphStore(house.house.db), clock, model, 1 << 20);
+      const revisions = createRevisions(createRevisionStore(atrium.instance.db));
+      const graphs = createGraphs(createGraphStore(atrium.instance.db), revisions, model, 1 << 20);
       const clusters = sql('test.pairs', 'select count(*)::integer as count from cluster where owner_id = $1');
-      const [one, other] = [acme().id, house.world.orgs.globex?.id ?? 0n];
+      const [one, other] = [acme().id, atrium.world.orgs.globex?.id ?? 0n];
       const insert = sql('test.pair', `insert into cluster (owner_id, name, uid) values ($1, $2, $3) returning id`);
       const count = async (id: bigint) =>
-        (await house.house.db.query<{ count: number }>(clusters, [id]))[0]?.count ?? 0;
+        (await atrium.instance.db.query<{ count: number }>(clusters, [id]))[0]?.count ?? 0;
       const ahead = (await count(one)) - (await count(other));
       let isOver = false;
       const writing = (async () => {
         for (let pair = 0; pair < COUNTS.pairedWrites; pair++) {
-          await clock.write(async (query, touch) => {
+          await revisions.write(async (query, touch) => {
             for (const organizationId of [one, other]) {
               const name = `pair-${organizationId}-${pair}`;
               const [row] = await query<{ id: bigint }>(insert, [organizationId, name, name]);
@@ -216,7 +218,7 @@ for (const driver of DRIVERS) {
       })();
       const clustersIn = (graph: Graph) => [...graph.sources].filter((source) => source.startsWith('cluster:')).length;
       while (!isOver) {
-        await clock.current();
+        await revisions.current();
         const gap = await graphs.together(one, other, (a, b) => clustersIn(a) - clustersIn(b));
         assert.equal(gap, ahead);
       }

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CATALOG } from '../../src/authz/catalog.ts';
-import { createRoleStore } from '../../src/authz/roles.store.ts';
+import { CATALOG } from '../../src/roles/catalog.ts';
+import { createRoleStore } from '../../src/roles/roles.store.ts';
 import { DRIVERS } from '../support/db.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 for (const driver of DRIVERS) {
   describe(`Role store on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
-    const acme = () => house.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
+    const acme = () => atrium.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
 
     it(`The role store creates, reads, updates and deletes roles and reports conflicts on ${driver}`, async () => {
-      const store = createRoleStore(house.house.db, house.house.clock.write);
+      const store = createRoleStore(atrium.instance.db, atrium.instance.revisions.write);
       const actor = { id: 1n, name: 'test', requestId: 'test' };
       const draft = { name: 'Über', description: '', permissions: CATALOG.slice(3, 6), teamIds: [] };
       const made = await store.create(acme().id, draft, actor);
@@ -34,7 +34,7 @@ for (const driver of DRIVERS) {
       assert.deepEqual([updated.permissions, updated.teamIds, updated.version], [all.permissions, all.teamIds, 2]);
       assert.deepEqual(await store.get(acme().id, made.id), updated);
       assert.equal((await store.principals(acme().id, made.id)).length, all.teamIds.length);
-      assert.equal(await store.get(house.world.orgs.globex?.id ?? 0n, made.id), undefined);
+      assert.equal(await store.get(atrium.world.orgs.globex?.id ?? 0n, made.id), undefined);
       assert.equal(await store.update(acme().id, 999_999n, () => all, actor), undefined);
       assert.equal(await store.remove(acme().id, made.id, () => undefined, actor), true);
       assert.equal(await store.remove(acme().id, made.id, () => undefined, actor), false);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { newCopy, removeAbandonedCopies } from '../../src/backup/copies.ts';
+import { newCopy, removeAbandonedCopies } from '../../src/operations/backup/copies.ts';
 import { temporaryFolder } from '../support/db.ts';
 
 const HOUR = 3_600_000;

@@ -7,8 +7,8 @@ import { IS_LONG } from '../counts.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
 import { backUpTo, contentOf, filesBeside, newFile, openPlace, restoreFrom } from '../support/backup.ts';
 import { ANY_DRIVER, DRIVERS, newPlace, type Place, temporaryFolder } from '../support/db.ts';
-import { openTestHouse, TEST_KEY, type TestHouse } from '../support/house.ts';
 import { reopen } from '../support/reopen.ts';
+import { openTestServer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
 /** From each database to the other; the way back to the same one as well where the machine has no other, and in the long suite. */
@@ -18,7 +18,7 @@ const JOURNEYS = DRIVERS.flatMap((from) =>
 const rows = <Row extends object>(db: Db, text: string) => db.query<Row>(statement(text));
 
 /** The demo world, with values that are easily spoilt on the way. */
-async function fill({ house, as }: TestHouse): Promise<void> {
+async function fill({ instance, as }: TestServer): Promise<void> {
   const made = await as('ann')('POST', '/user/credentials', { name: 'exact', type: 'Aws', number: 1, text: 'ä\n"\\' });
   assert.equal(made.status, 201);
   const role = { name: 'Quoted "role" \\ ☃', permissions: [{ namespace: 'cluster_mgmt', action: 'view clusters' }] };
@@ -32,7 +32,7 @@ async function fill({ house, as }: TestHouse): Promise<void> {
     `insert into delivery (marketplace, natural_key, subject, event_type, event_time, notification, source, request_id, state, link_expires)
      values ('CloudA', '\\x00ff', '', '', '', '', '', '', 'done', 0.1::float8 + 0.2::float8)`,
   ])
-    await rows(house.db, text);
+    await rows(instance.db, text);
 }
 
 describe('Backups of the demo world', () => {
@@ -40,10 +40,10 @@ describe('Backups of the demo world', () => {
     const isServed = IS_LONG || to === ANY_DRIVER;
     const ending = isServed ? ', and a server runs on the restored data' : '';
     it(`A backup of ${from} is restored exactly on ${to}${ending}`, async () => {
-      const origin = await openTestHouse({ driver: from });
+      const origin = await openTestServer({ driver: from });
       await fill(origin);
-      const expected = await contentOf(origin.house.db);
-      const file = await backUpTo(origin.house.db);
+      const expected = await contentOf(origin.instance.db);
+      const file = await backUpTo(origin.instance.db);
       assert.equal(statSync(file).mode & 0o777, 0o600);
       assert.deepEqual(filesBeside(file), ['backup.tar.gz'], 'nothing is left beside it');
       const acme = origin.world.orgs.acme?.id ?? 0n;
@@ -65,9 +65,9 @@ describe('Backups of the demo world', () => {
 });
 
 /** Tokens are still good, credentials still open, and what is made from now on has numbers of its own. */
-async function serves(place: Place, origin: TestHouse, exact: string): Promise<void> {
-  const house = await reopen(place, { ATRIUM_KEY: TEST_KEY });
-  const url = await house.listen();
+async function serves(place: Place, origin: TestServer, exact: string): Promise<void> {
+  const atrium = await reopen(place, { ATRIUM_KEY: TEST_KEY });
+  const url = await atrium.listen();
   const call = (method: string, path: string, body?: object) => {
     const headers = { Authorization: `token ${origin.world.users.ann?.token}`, 'Content-Type': 'application/json' };
     return fetch(`${url}/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -79,11 +79,11 @@ async function serves(place: Place, origin: TestHouse, exact: string): Promise<v
   const followed = await call('PUT', '/user/following/eve');
   assert.equal(followed.status, 204, 'triggers are on again');
   const [eve] = await rows<{ is_right: boolean }>(
-    house.db,
+    atrium.db,
     `select followers = (select count(*) from follow where followed_id = a.id) as is_right from account a where name = 'eve'`,
   );
   assert.equal(eve?.is_right, true);
-  await house.close(0);
+  await atrium.close(0);
 }
 
 describe('Backups of a schema with every table feature', () => {

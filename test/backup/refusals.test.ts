@@ -4,14 +4,14 @@ import { before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzipSync } from 'node:zlib';
-import { inspect } from '../../src/backup/inspection.ts';
 import type { Db } from '../../src/db/db.ts';
+import { inspect } from '../../src/operations/backup/inspection.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
 import { backUpTo, contentOf, newFile, openPlace, restoreFrom } from '../support/backup.ts';
 import { ANY_DRIVER, DRIVERS, migrated, newPlace } from '../support/db.ts';
-import { newDemoPlace, openTestHouse } from '../support/house.ts';
 import { startServer } from '../support/process.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, openTestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
 const unpack = promisify(gunzip);
@@ -99,7 +99,7 @@ describe('Restoring a backup', () => {
       const db = await openPlace(await newPlace(driver, migrated()));
       const content = await contentOf(db);
       const { manifest } = await inspect(file);
-      const { restore } = await import('../../src/backup/restore.ts');
+      const { restore } = await import('../../src/operations/backup/restore.ts');
       const attempt = (migrations: typeof manifest.migrations) =>
         restore({
           db,
@@ -221,13 +221,13 @@ describe('Restoring a backup', () => {
   }
 
   it('A restore is rejected while a server is connected to the database', { skip: lacks('postgresql') }, async () => {
-    const house = await openTestHouse({ driver: 'postgres' });
-    const db = await openPlace({ dataDir: house.dataDir, databaseUrl: house.house.config.DATABASE_URL ?? '' });
+    const atrium = await openTestServer({ driver: 'postgres' });
+    const db = await openPlace({ dataDir: atrium.dataDir, databaseUrl: atrium.instance.config.DATABASE_URL ?? '' });
     await assert.rejects(
       restoreFrom(file, db, true),
       /servers are connected to the database \(\d+ connections, from [^)]+\): nothing was changed/,
     );
-    await house.close();
+    await atrium.close();
     await db.close();
   });
 });

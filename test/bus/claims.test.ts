@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode, encodeUser, parseCreds } from '@nats-io/jwt';
 import { fromPublic, fromSeed } from '@nats-io/nkeys';
-import { accountJwt, operatorJwt, userJwt } from '../../src/bus/claims.ts';
 import { credentialsFile } from '../../src/bus/credentials-file.ts';
+import { accountJwt, operatorJwt, userJwt } from '../../src/bus/jwt-claims.ts';
 import { createKeyPair, type KeyKind, restoreKeyPair } from '../../src/bus/nkeys.ts';
 import { COUNTS } from '../counts.ts';
 

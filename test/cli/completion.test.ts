@@ -7,25 +7,25 @@ import { promisify } from 'node:util';
 import { CATALOGUE } from '../../cli/catalogue.ts';
 import { type Cli, cliAs, openCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/db.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const execute = promisify(execFile);
 const lacksShell = (shell: string) => spawnSync(shell, ['-c', 'true']).status !== 0 && `${shell} is not installed`;
 
 describe('Shell completion', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let ann: Cli;
   let folder: string;
   before(async () => {
     folder = temporaryFolder();
-    house = await openTestHouse();
-    ann = cliAs(house, 'ann');
+    atrium = await openTestServer();
+    ann = cliAs(atrium, 'ann');
     const program = join(folder, 'atrium');
     writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${resolve('bin/atrium.mjs')}" "$@"\n`);
     chmodSync(program, 0o755);
     writeFileSync(join(folder, 'roles.yaml'), '');
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const words = async (...typed: string[]) =>
     (await ann(['__complete', ...typed])).stdout
@@ -62,11 +62,11 @@ describe('Shell completion', () => {
   });
 
   const inShell = (shell: string, args: string[]) => {
-    const token = house.world.users.ann?.token ?? '';
+    const token = atrium.world.users.ann?.token ?? '';
     const env = {
       PATH: `${folder}:${process.env.PATH}`,
       HOME: folder,
-      ATRIUM_URL: house.url,
+      ATRIUM_URL: atrium.url,
       ATRIUM_TOKEN: token,
       ATRIUM_ORG: 'acme',
     };

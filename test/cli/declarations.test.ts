@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { GLOBAL } from '../../cli/arguments.ts';
 import { CATALOGUE } from '../../cli/catalogue.ts';
-import { type Command, GLOBAL, isGroup, isOnServer, type Node } from '../../cli/command.ts';
+import { type Command, isGroup, isOnServer, type Node } from '../../cli/command.ts';
 import { read } from '../../cli/parse.ts';
 import { openCli, openCliProcess } from '../support/cli.ts';
 
@@ -56,7 +57,7 @@ describe('Commands', async () => {
 
 describe('Server commands', () => {
   it('Every server command is in the CLI catalogue and in the help', async () => {
-    const commands = JSON.parse(readFileSync('src/server-commands.json', 'utf8'));
+    const commands = JSON.parse(readFileSync('src/operations/server-commands.json', 'utf8'));
     for (const { name } of commands) assert.ok(Object.hasOwn(CATALOGUE, name), name);
     const { stdout } = await openCliProcess()('--help');
     for (const name of Object.keys(CATALOGUE)) assert.match(stdout, new RegExp(`^  ${name} `, 'm'));

@@ -3,21 +3,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { cliAs, openCliProcess } from '../support/cli.ts';
-import { openTestHouse } from '../support/house.ts';
+import { openTestServer } from '../support/server.ts';
 
 it('atrium audit --export writes every entry as a line, oldest first', async () => {
-  const house = await openTestHouse();
+  const atrium = await openTestServer();
   for (let count = 0; count < 60; count++) {
-    await house.as('ann')('POST', '/authz/roles?org=acme', { name: `role ${count}`, permissions: [] });
+    await atrium.as('ann')('POST', '/authz/roles?org=acme', { name: `role ${count}`, permissions: [] });
   }
-  const { code, stdout } = await cliAs(house, 'ann')('audit --export');
+  const { code, stdout } = await cliAs(atrium, 'ann')('audit --export');
   const entries = stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  const listed = JSON.parse((await cliAs(house, 'ann')('audit --all --json')).stdout);
-  const few = JSON.parse((await cliAs(house, 'ann')('audit --limit 3 --json')).stdout);
-  await house.close();
+  const listed = JSON.parse((await cliAs(atrium, 'ann')('audit --all --json')).stdout);
+  const few = JSON.parse((await cliAs(atrium, 'ann')('audit --limit 3 --json')).stdout);
+  await atrium.close();
   assert.equal(code, 0);
   assert.ok(entries.length > 60);
   assert.deepEqual(listed.toReversed(), entries);

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Cli, cliAs } from '../support/cli.ts';
-import { openTestHouse } from '../support/house.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
+import { openTestServer } from '../support/server.ts';
 
 describe('atrium marketplace', () => {
   let market: TestMarketplace;
@@ -61,7 +61,7 @@ describe('atrium marketplace', () => {
   });
 
   it('atrium marketplace fails with exit code 1 on a server without a marketplace listener', async () => {
-    const plain = await openTestHouse();
+    const plain = await openTestServer();
     const { code, stderr } = await cliAs(plain, 'root')('marketplace deliveries');
     await plain.close();
     assert.equal(code, 1);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Cli, cliAs, type Said } from '../support/cli.ts';
 import { matchGolden } from '../support/golden.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 type Line = readonly [who: string, line: string, input?: string];
 
@@ -193,11 +193,11 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
 describe('CLI sessions', () => {
   for (const [title, lines] of Object.entries(STORIES)) {
     it(`The CLI session "${title}" matches its golden transcript`, async () => {
-      const house = await openTestHouse();
+      const atrium = await openTestServer();
       let transcript = '';
-      for await (const { heading, said } of play(house, lines)) {
+      for await (const { heading, said } of play(atrium, lines)) {
         const { code, stdout, stderr } = said;
-        transcript += `${heading}\n${neutral(stdout + stderr, house.url)}${code === 0 ? '' : `[exit ${code}]\n`}\n`;
+        transcript += `${heading}\n${neutral(stdout + stderr, atrium.url)}${code === 0 ? '' : `[exit ${code}]\n`}\n`;
       }
       matchGolden(goldenOf(title), transcript);
     });
@@ -205,10 +205,10 @@ describe('CLI sessions', () => {
 
   // Most tests of the API run on PostgreSQL only, and these lines try every store.
   it('Every line of the CLI sessions exits on PGlite as in its golden transcript', async () => {
-    const house = await openTestHouse({ driver: 'pglite' });
+    const atrium = await openTestServer({ driver: 'pglite' });
     const lines = Object.values(STORIES).flat();
     const codes: string[] = [];
-    for await (const { heading, said } of play(house, lines)) codes.push(`${said.code} ${heading}`);
+    for await (const { heading, said } of play(atrium, lines)) codes.push(`${said.code} ${heading}`);
     const expected = Object.keys(STORIES).flatMap((title) =>
       [...readFileSync(goldenOf(title), 'utf8').matchAll(/^(\w+ \$ atrium .*)\n(?:(?!\w+ \$ ).*\n)*/gm)].map(
         ([block, heading]) => `${/^\[exit (\d)\]$/m.exec(block)?.[1] ?? 0} ${heading}`,
@@ -219,8 +219,8 @@ describe('CLI sessions', () => {
 });
 
 /** Types the lines one after the other, and closes the server at the end. */
-async function* play(house: TestHouse, lines: readonly Line[]): AsyncGenerator<{ heading: string; said: Said }> {
-  const folder = house.dataDir;
+async function* play(atrium: TestServer, lines: readonly Line[]): AsyncGenerator<{ heading: string; said: Said }> {
+  const folder = atrium.dataDir;
   writeFileSync(join(folder, 'roles.yaml'), ROLES);
   writeFileSync(join(folder, 'broken.yaml'), 'roles:\n  - name: [x\n');
   writeFileSync(join(folder, 'broken.json'), '{"roles": [}');
@@ -228,14 +228,14 @@ async function* play(house: TestHouse, lines: readonly Line[]): AsyncGenerator<{
   const people = new Map<string, Cli>();
   try {
     for (const [who, line, input] of lines) {
-      const cli = people.get(who) ?? cliAs(house, who);
+      const cli = people.get(who) ?? cliAs(atrium, who);
       people.set(who, cli);
       const piped = input === undefined ? '' : ` <<< ${JSON.stringify(input)}`;
       const said = await cli(line, { cwd: folder, ...(input !== undefined && { input }) });
       yield { heading: `${who} $ atrium ${line}${piped}`, said };
     }
   } finally {
-    await house.close();
+    await atrium.close();
   }
 }
 

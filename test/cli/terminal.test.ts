@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { temporaryFolder } from '../support/db.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const ESCAPE = '\u001b[';
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
@@ -12,15 +12,15 @@ const skip = hasScript ? false : 'script (util-linux) is not installed';
 const PROGRAM = `${process.execPath} ${resolve('bin/atrium.mjs')}`;
 
 describe('CLI on a terminal', { skip }, () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   const home = temporaryFolder();
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const token = (name: string) => house.world.users[name]?.token ?? '';
-  const signedIn = () => ({ ATRIUM_URL: house.url, ATRIUM_TOKEN: token('ann'), ATRIUM_ORG: 'acme' });
+  const token = (name: string) => atrium.world.users[name]?.token ?? '';
+  const signedIn = () => ({ ATRIUM_URL: atrium.url, ATRIUM_TOKEN: token('ann'), ATRIUM_ORG: 'acme' });
 
   /** Types each answer when its question is seen. */
   function onTerminal(
@@ -74,7 +74,7 @@ describe('CLI on a terminal', { skip }, () => {
 
   it('Control characters in exported documents are escaped on a terminal and kept in a pipe', async () => {
     const odd = 'a\u009b31mb\u202ec';
-    const made = await house.as('ann')('POST', '/authz/roles?org=acme', { name: odd, permissions: [] });
+    const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', { name: odd, permissions: [] });
     assert.equal(made.status, 201, made.text);
     for (const line of ['audit --export', 'role export', 'role list --yaml']) {
       const { seen } = await onTerminal(`atrium ${line}`);
@@ -83,7 +83,7 @@ describe('CLI on a terminal', { skip }, () => {
     for (const line of ['audit --export', 'role list --yaml']) {
       assert.ok((await onTerminal(`atrium ${line} | cat`)).seen.includes(odd), line);
     }
-    await house.as('ann')('DELETE', `/authz/roles/${made.body.id}?org=acme`);
+    await atrium.as('ann')('DELETE', `/authz/roles/${made.body.id}?org=acme`);
   });
 
   it('A deletion asks for confirmation on a terminal', async () => {
@@ -110,20 +110,20 @@ describe('CLI on a terminal', { skip }, () => {
     const asked = await onTerminal(
       'atrium login --name here',
       [
-        [/Server \[.*\]: /, `${house.url}\n`],
+        [/Server \[.*\]: /, `${atrium.url}\n`],
         [/Access token .*: /, `${token('ann')}\r`],
       ],
       {},
     );
     assert.equal(asked.code, 0, asked.seen);
     assert.ok(!asked.seen.includes(token('ann')));
-    const password = house.world.users.cat?.password ?? '';
+    const password = atrium.world.users.cat?.password ?? '';
     const dialogue = [
       [/Access token .*: /, '\r'],
       [/User: /, 'cat\n'],
       [/Password: /, `${password}\r`],
     ] as const;
-    const withPassword = await onTerminal(`atrium login ${house.url} --name cats`, dialogue, {});
+    const withPassword = await onTerminal(`atrium login ${atrium.url} --name cats`, dialogue, {});
     assert.equal(withPassword.code, 0, withPassword.seen);
     assert.ok(!withPassword.seen.includes(password));
     assert.match((await onTerminal('atrium whoami', [], { NO_COLOR: '1' })).seen, /login: +cat/);
@@ -143,17 +143,17 @@ describe('CLI on a terminal', { skip }, () => {
 });
 
 describe('CLI in a pipe', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('The CLI exits with 0 when the reader of its pipe closes early', async () => {
     const env = {
       PATH: process.env.PATH ?? '',
-      ATRIUM_URL: house.url,
-      ATRIUM_TOKEN: house.world.users.root?.token ?? '',
+      ATRIUM_URL: atrium.url,
+      ATRIUM_TOKEN: atrium.world.users.root?.token ?? '',
       HOME: temporaryFolder(),
     };
     const line = `${PROGRAM} follow list --followers --json | head -n 1; echo "\${PIPESTATUS[0]}"`;

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Cli, cliAs, configFile, openCli, openCliProcess } from '../support/cli.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 describe('Usage errors', () => {
   let cli: Cli;
@@ -83,21 +83,21 @@ describe('Unreachable servers', () => {
 });
 
 describe('Signing in with the CLI', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let cli: Cli;
-  const token = () => house.world.users.ann?.token ?? '';
+  const token = () => atrium.world.users.ann?.token ?? '';
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
     cli = openCli();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('atrium login stores a token from standard input in a file that only the user can read', async () => {
     const input = `${token()}\n`;
-    const login = ['login', house.url, '--name', 'demo', '--token-stdin'];
+    const login = ['login', atrium.url, '--name', 'demo', '--token-stdin'];
     const { code, stdout, stderr } = await openCliProcess({ HOME: cli.home })(login, { input });
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, `signed in to ${house.url} as ann; the context is called demo, in acme\n`);
+    assert.equal(stdout, `signed in to ${atrium.url} as ann; the context is called demo, in acme\n`);
     assert.equal(statSync(configFile(cli)).mode & 0o777, 0o600);
     assert.equal(statSync(dirname(configFile(cli))).mode & 0o777, 0o700);
     assert.match((await cli('whoami')).stdout, /^login: +ann\n(.*\n)*context: +demo\norganization: +acme\n$/);
@@ -111,21 +111,21 @@ describe('Signing in with the CLI', () => {
   });
 
   it('atrium login with a password creates a token that atrium logout revokes', async () => {
-    const input = `${house.world.users.bob?.password}\n`;
-    const signedIn = await cli(`login ${house.url} --name bobs --user bob --password-stdin`, { input });
+    const input = `${atrium.world.users.bob?.password}\n`;
+    const signedIn = await cli(`login ${atrium.url} --name bobs --user bob --password-stdin`, { input });
     assert.equal(signedIn.code, 0, signedIn.stderr);
     assert.match((await cli('whoami')).stdout, /^login: +bob$/m);
     const { contexts } = JSON.parse(readFileSync(configFile(cli), 'utf8'));
     const made = contexts.bobs.token;
     assert.match((await cli('token list')).stdout, /atrium on /);
     assert.equal((await cli('logout')).stdout, 'signed out of bobs, its token is revoked\n');
-    assert.equal((await house.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
+    assert.equal((await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
   });
 
   it('Several contexts can be saved, and the current or named one is used', async () => {
     assert.equal((await cli('whoami')).code, 2);
     assert.match((await cli('context use demo')).stdout, /demo is the current context, in acme/);
-    await cli(`login ${house.url} --name eves --token-stdin`, { input: house.world.users.eve?.token ?? '' });
+    await cli(`login ${atrium.url} --name eves --token-stdin`, { input: atrium.world.users.eve?.token ?? '' });
     assert.match(
       (await cli('context list')).stdout,
       /^CURRENT +NAME +URL +USER +ORG\n +demo .*\n\* +eves .* eve +globex\n$/,
@@ -139,10 +139,10 @@ describe('Signing in with the CLI', () => {
 
   it('atrium login saves nothing when the server rejects the token or password', async () => {
     const before = readFileSync(configFile(cli), 'utf8');
-    const wrong = await cli(`login ${house.url} --name x --token-stdin`, { input: 'atr_nonsense\n' });
+    const wrong = await cli(`login ${atrium.url} --name x --token-stdin`, { input: 'atr_nonsense\n' });
     assert.equal(wrong.code, 1);
     assert.match(wrong.stderr, /does not know this token/);
-    const mistyped = await cli(`login ${house.url} --user ann --password-stdin`, { input: 'wrong\n' });
+    const mistyped = await cli(`login ${atrium.url} --user ann --password-stdin`, { input: 'wrong\n' });
     assert.equal(mistyped.code, 1);
     assert.match(mistyped.stderr, /invalid username, password or token/);
     assert.equal(readFileSync(configFile(cli), 'utf8'), before);
@@ -172,12 +172,12 @@ describe('Signing in with the CLI', () => {
   it('atrium login stores its config file under XDG_CONFIG_HOME', async () => {
     const place = join(cli.home, 'elsewhere');
     const env = { XDG_CONFIG_HOME: place };
-    await cli(`login ${house.url} --token-stdin`, { input: token(), env });
+    await cli(`login ${atrium.url} --token-stdin`, { input: token(), env });
     assert.equal(statSync(join(place, 'atrium', 'config.json')).mode & 0o777, 0o600);
   });
 
   it('An invalid token is reported with the advice to sign in again', async () => {
-    const { code, stderr } = await cliAs(house, 'ann', { ATRIUM_TOKEN: 'atr_gone' })('whoami');
+    const { code, stderr } = await cliAs(atrium, 'ann', { ATRIUM_TOKEN: 'atr_gone' })('whoami');
     assert.equal(code, 1);
     assert.equal(stderr, 'atrium: invalid username, password or token: sign in again with atrium login\n');
   });

@@ -5,23 +5,23 @@ import { after, before, describe, it } from 'node:test';
 import { createClient, RawBody } from '../../client/client.ts';
 import { ApiError, UnreachableError } from '../../client/errors.ts';
 import { readJson, writeJson } from '../../client/json.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const BIG = 9007199254740993n;
 
 describe('API client with a server', () => {
-  let house: TestHouse;
-  const as = (name: string) => createClient({ baseUrl: house.url, token: house.world.users[name]?.token });
+  let atrium: TestServer;
+  const as = (name: string) => createClient({ baseUrl: atrium.url, token: atrium.world.users[name]?.token });
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('The client returns typed answers with IDs as bigint', async () => {
     const user = await as('ann').call('GET /user');
     assert.equal(user.login, 'ann');
-    assert.equal(user.id, house.world.users.ann?.id);
+    assert.equal(user.id, atrium.world.users.ann?.id);
     const [role] = await as('ann').call('GET /authz/roles', { query: { org: 'acme' } });
     assert.equal(typeof role?.id, 'bigint');
     assert.equal(typeof role?.team_ids[0], 'bigint');
@@ -60,7 +60,7 @@ describe('API client with a server', () => {
   });
 
   it('The client returns the ETag, and a write with an outdated one fails with 412', async () => {
-    const at = { path: { id: house.world.orgs.acme?.roles['cluster-operator'] ?? 0n }, query: { org: 'acme' } };
+    const at = { path: { id: atrium.world.orgs.acme?.roles['cluster-operator'] ?? 0n }, query: { org: 'acme' } };
     const { etag } = await as('ann').request('GET /authz/roles/{id}', at);
     await as('ann').call('PUT /authz/roles/{id}', { ...at, body: { description: 'new' }, ifMatch: etag });
     const late = as('ann').call('PUT /authz/roles/{id}', { ...at, body: { description: 'late' }, ifMatch: etag });
@@ -76,7 +76,7 @@ describe('API client with a server', () => {
       assert.match(error.requestId, /\S/);
       return true;
     });
-    const nobody = createClient({ baseUrl: house.url }).call('GET /user');
+    const nobody = createClient({ baseUrl: atrium.url }).call('GET /user');
     await assert.rejects(nobody, (error) => error instanceof ApiError && error.message === 'token is required');
   });
 

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BookedRoute } from '../../src/http/route-book.ts';
 import { IS_LONG } from '../counts.ts';
 import { matchGolden } from '../support/golden.ts';
-import type { TestHouse } from '../support/house.ts';
-import { sharedHouse } from '../support/shared-house.ts';
+import type { TestServer } from '../support/server.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 /** What stands for a parameter of a path. Nothing that exists, where a call could change it. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ const HEADER = `# Who gets what: every route, really called with a harmless requ
 
 `;
 
-async function callAll(house: TestHouse, route: BookedRoute): Promise<string> {
+async function callAll(atrium: TestServer, route: BookedRoute): Promise<string> {
   const key = `${route.method} ${route.path}`;
   const path = route.path.replace(
     /:(\w+)|\*/g,
@@ -91,11 +91,11 @@ async function callAll(house: TestHouse, route: BookedRoute): Promise<string> {
   if (route.schema.body && !(key in BODIES)) assert.fail(missing(key, 'BODIES', key));
   const statuses: number[] = [];
   for (const caller of CALLERS) {
-    const token = caller && house.world.users[caller]?.token;
+    const token = caller && atrium.world.users[caller]?.token;
     // What exists is not the one that the caller has seen: it is refused where they could have deleted it.
     const headers: Record<string, string> = route.method === 'DELETE' ? { 'If-Match': '"nothing"' } : {};
     if (token) headers.Authorization = `token ${token}`;
-    const answer = await house.call(route.method, `${path}${query && `?${query}`}`, BODIES[key], headers);
+    const answer = await atrium.call(route.method, `${path}${query && `?${query}`}`, BODIES[key], headers);
     assert.ok(answer.status < 500, `${key} as ${caller}: ${answer.text}`);
     statuses.push(answer.status);
   }
@@ -114,14 +114,14 @@ async function survey(): Promise<Map<string, Map<string, string[]>>> {
   const rows = new Map<string, Map<string, string[]>>();
   const called = new Map<string, { readonly access: BookedRoute['access']; readonly statuses: string }>();
   for (const deployment of DEPLOYMENTS) {
-    const house = await sharedHouse(deployment);
-    await house.house.marketplace.central.put('something', true, false);
-    for (const route of house.house.routes) {
+    const atrium = await sharedServer(deployment);
+    await atrium.instance.features.marketplace.central.put('something', true, false);
+    for (const route of atrium.instance.routes) {
       const name = `${route.path} ${route.method}`;
       const row = rows.get(name) ?? new Map<string, string[]>();
       const before = called.get(name);
       const isKnown = !IS_LONG && before !== undefined && isDeepStrictEqual(before.access, route.access);
-      const statuses = isKnown ? before.statuses : await callAll(house, route);
+      const statuses = isKnown ? before.statuses : await callAll(atrium, route);
       called.set(name, { access: route.access, statuses });
       rows.set(name, row.set(statuses, [...(row.get(statuses) ?? []), deployment]));
     }

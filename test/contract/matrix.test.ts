@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { OBJECT_TYPES } from '../../src/authz/object-ref.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
 import { matchGolden } from '../support/golden.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
 import { type Holdings, holdingsOf, tableOf } from '../support/matrix.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const GOLDEN = 'test/contract/matrix.txt';
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve', 'mia', 'zed'];
@@ -17,18 +17,18 @@ Made anew by: UPDATE_GOLDEN=1 npm test -- test/contract/matrix.test.ts
 `;
 
 describe('Permissions in the demo world', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let model: Model;
   let holdings: readonly Holdings[];
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
     model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
-    holdings = await holdingsOf(house, model, peopleOf([...CAST, 'fan01']));
+    holdings = await holdingsOf(atrium, model, peopleOf([...CAST, 'fan01']));
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const peopleOf = (names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, house.world.users[name]?.id ?? 0n]));
+    Object.fromEntries(names.map((name) => [name, atrium.world.users[name]?.id ?? 0n]));
 
   it('The permissions in the demo world match the reviewed matrix.txt', () => {
     const text = `${[HEAD, ...holdings.map((one) => `${tableOf(one, model)}\n`)].join('\n')}`;
@@ -40,9 +40,9 @@ describe('Permissions in the demo world', () => {
     assert.ok(asked.length >= 20);
     for (const who of CAST.filter((name) => name !== 'mia' && name !== 'zed')) {
       for (const org of ['acme', 'globex']) {
-        const here = asked.filter(({ owner }) => owner === org || !(owner in house.world.orgs));
+        const here = asked.filter(({ owner }) => owner === org || !(owner in atrium.world.orgs));
         const objects = here.map(({ type, id }) => ({ objectType: type, objectID: Number(id) }));
-        const answer = await house.as(who)('POST', `/authz/objects/allowed-permissions?org=${org}`, objects);
+        const answer = await atrium.as(who)('POST', `/authz/objects/allowed-permissions?org=${org}`, objects);
         assert.deepEqual(
           answer.body.map((entry: { allowedPermissions: string[] }) => entry.allowedPermissions),
           here.map(({ held }) => [...(held.get(who) ?? [])].filter((relation) => relation.startsWith('can_'))),
@@ -53,9 +53,9 @@ describe('Permissions in the demo world', () => {
   });
 
   it('Users without any membership have no permissions on any object in the matrix', async () => {
-    const fans = Object.keys(house.world.users).filter((name) => name.startsWith('fan'));
+    const fans = Object.keys(atrium.world.users).filter((name) => name.startsWith('fan'));
     assert.equal(fans.length, 45);
-    for (const { held } of await holdingsOf(house, model, peopleOf(fans))) {
+    for (const { held } of await holdingsOf(atrium, model, peopleOf(fans))) {
       for (const relations of held.values()) assert.ok(![...relations].some((relation) => relation.startsWith('can_')));
     }
   });

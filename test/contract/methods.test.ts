@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { TestHouse } from '../support/house.ts';
-import { sharedHouse } from '../support/shared-house.ts';
+import type { TestServer } from '../support/server.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 describe('Unsupported methods', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await sharedHouse('marketplace');
+    atrium = await sharedServer('marketplace');
   });
 
   it('Every route answers an unsupported method with 405 and the allowed methods', async () => {
     const known = new Map<string, Set<string>>();
-    for (const { method, path } of house.house.routes) {
+    for (const { method, path } of atrium.instance.routes) {
       const methods = known.get(path) ?? new Set();
       known.set(path, methods.add(method));
       if (method === 'GET') methods.add('HEAD');
@@ -25,7 +25,7 @@ describe('Unsupported methods', () => {
     assert.ok(known.size > 70);
     for (const [path, methods] of [...known].filter(([each]) => !each.endsWith('/') || each === '/')) {
       for (const method of METHODS.filter((one) => !methods.has(one))) {
-        const answer = await house.call(
+        const answer = await atrium.call(
           method,
           path.replace(/:\w+/g, '7'),
           method === 'HEAD' || method === 'GET' ? undefined : '{',

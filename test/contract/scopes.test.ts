@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { SCOPES } from '../../src/directory/scopes.ts';
 import { neededScope, type SignedAccess } from '../../src/http/access.ts';
 import type { BookedRoute } from '../../src/http/route-book.ts';
+import { SCOPES } from '../../src/identity/scopes.ts';
 import { IS_LONG } from '../counts.ts';
-import type { TestHouse } from '../support/house.ts';
-import { sharedHouse } from '../support/shared-house.ts';
+import type { TestServer } from '../support/server.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 const NARROW = 'token does not have at least one of required scope(s), required=';
 
@@ -17,12 +17,14 @@ function allBut(needed: string): string[] {
 }
 
 /** Calls a route with a token of the site administrator, whom nothing but a scope can keep out. */
-function callerOf(house: TestHouse) {
+function callerOf(atrium: TestServer) {
   const tokens = new Map<string, string>();
   const tokenWith = async (scopes: readonly string[]) => {
     const key = scopes.join();
-    const accountId = house.world.users.root?.id ?? 0n;
-    const text = tokens.get(key) ?? (await house.house.tokens.issue({ accountId, name: `scopes ${key}`, scopes })).text;
+    const accountId = atrium.world.users.root?.id ?? 0n;
+    const text =
+      tokens.get(key) ??
+      (await atrium.instance.identity.tokens.issue({ accountId, name: `scopes ${key}`, scopes })).text;
     tokens.set(key, text);
     return text;
   };
@@ -33,7 +35,7 @@ function callerOf(house: TestHouse) {
     const query = access.about === 'query' ? '?org=acme' : '';
     const credential = access.basic ? `Basic ${Buffer.from(`root:${text}`).toString('base64')}` : `token ${text}`;
     const hasBody = route.method !== 'GET' && route.method !== 'HEAD';
-    const answer = await house.call(route.method, `${path}${query}`, hasBody ? {} : undefined, {
+    const answer = await atrium.call(route.method, `${path}${query}`, hasBody ? {} : undefined, {
       Authorization: credential,
     });
     return { status: answer.status, message: String(answer.body?.message ?? '') };
@@ -45,9 +47,9 @@ describe('Token scopes', () => {
   const known = new Map<string, BookedRoute['access']>();
   for (const deployment of ['standard', 'hosted', 'marketplace'] as const) {
     it(`Every authenticated route on ${deployment} deployments requires and names its token scope`, async () => {
-      const house = await sharedHouse(deployment);
-      const call = callerOf(house);
-      const routes = house.house.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
+      const atrium = await sharedServer(deployment);
+      const call = callerOf(atrium);
+      const routes = atrium.instance.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
       assert.ok(routes.length >= 30);
       for (const route of routes) {
         const needed = neededScope(route.access as SignedAccess, route.method);

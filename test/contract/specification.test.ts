@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { readList } from '../support/golden.ts';
-import { sharedHouse } from '../support/shared-house.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 const SPECIFICATION = 'test/contract/specification.txt';
 const MISSING = 'test/contract/missing.txt';
@@ -23,11 +23,11 @@ describe('Specification', () => {
   const described = new Set<string>();
   before(async () => {
     for (const deployment of ['standard', 'hosted', 'marketplace'] as const) {
-      const house = await sharedHouse(deployment);
+      const atrium = await sharedServer(deployment);
       // A page of the frontend that happens to answer there is not the endpoint.
-      for (const { method, path, schema } of house.house.routes)
+      for (const { method, path, schema } of atrium.instance.routes)
         if (!schema.hide) mounted.add(normal(`${method} ${path}`));
-      const paths = house.house.describe().paths as Record<string, Record<string, object>>;
+      const paths = atrium.instance.describe().paths as Record<string, Record<string, object>>;
       for (const [path, methods] of Object.entries(paths)) {
         for (const method of Object.keys(methods)) described.add(normal(`${method.toUpperCase()} ${path}`));
       }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import { AppError } from '../../src/base/errors.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
-import { AppError } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/db.ts';
 import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { lacks } from '../support/requirements.ts';

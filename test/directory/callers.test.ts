@@ -2,40 +2,41 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
-import { createCallerStore } from '../../src/directory/callers.store.ts';
-import type { CallerStore } from '../../src/directory/callers.ts';
-import { createSessionStore } from '../../src/directory/sessions.store.ts';
-import { createSessions, type Sessions } from '../../src/directory/sessions.ts';
-import { hashSecret, mintToken } from '../../src/directory/token-text.ts';
-import { createTokenStore } from '../../src/directory/tokens.store.ts';
-import { createTokens, type Tokens } from '../../src/directory/tokens.ts';
+import { createCallerStore } from '../../src/identity/callers.store.ts';
+import type { CallerStore } from '../../src/identity/callers.ts';
+import { createSessionStore } from '../../src/identity/sessions.store.ts';
+import { createSessions, type Sessions } from '../../src/identity/sessions.ts';
+import { createTokenIssuerStore } from '../../src/identity/token-issuer.store.ts';
+import { createTokenIssuer, type TokenIssuer } from '../../src/identity/token-issuer.ts';
+import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
 import { DRIVERS } from '../support/db.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { addMember, removeMember, setActive } from '../support/people.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 for (const driver of DRIVERS) {
   describe(`Credential lookup on ${driver}`, () => {
     const key = randomBytes(32);
-    let house: TestHouse;
+    let atrium: TestServer;
     let store: CallerStore;
-    let tokens: Tokens;
+    let tokens: TokenIssuer;
     let sessions: Sessions;
     before(async () => {
-      house = await openTestHouse({ driver });
-      const { db, clock } = house.house;
+      atrium = await openTestServer({ driver });
+      const { db, revisions } = atrium.instance;
       store = createCallerStore(db);
-      tokens = createTokens(createTokenStore(clock.write), key);
-      sessions = createSessions(createSessionStore(clock.write), key);
+      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write), key);
+      sessions = createSessions(createSessionStore(revisions.write), key);
     });
-    after(() => house.close());
-    const id = (name: string) => house.world.users[name]?.id ?? assert.fail(name);
+    after(() => atrium.close());
+    const id = (name: string) => atrium.world.users[name]?.id ?? assert.fail(name);
     const revision = async () => {
-      await house.house.clock.current();
-      return house.house.clock.revision;
+      await atrium.instance.revisions.current();
+      return atrium.instance.revisions.latest;
     };
 
     it(`A token resolves to its owner with the highest permission in each organization on ${driver}`, async () => {
-      const { acme } = house.world.orgs;
-      await house.house.organizations.addMember(acme?.teams.Viewers ?? 0n, id('bob'));
+      const { acme } = atrium.world.orgs;
+      await addMember(atrium.instance, acme?.teams.Viewers ?? 0n, id('bob'));
       const { text, id: tokenId } = await tokens.issue({
         accountId: id('bob'),
         name: 'x',
@@ -66,7 +67,7 @@ for (const driver of DRIVERS) {
         'test.email',
         `insert into email (account_id, address, verified, is_primary) values ($1, $2, false, false)`,
       );
-      await house.house.db.query(unverified, [id('ann'), 'ann@home.example']);
+      await atrium.instance.db.query(unverified, [id('ann'), 'ann@home.example']);
       const loginOf = async (login: string) => (await store.byLogin(login)).value?.login;
       assert.equal(await loginOf('ann'), 'ann');
       assert.equal(await loginOf('ann@example.com'), 'ann');
@@ -75,7 +76,7 @@ for (const driver of DRIVERS) {
     });
 
     it(`Only the name of an organization resolves to an organization on ${driver}`, async () => {
-      assert.deepEqual((await store.organization('acme')).value, { id: house.world.orgs.acme?.id, name: 'acme' });
+      assert.deepEqual((await store.organization('acme')).value, { id: atrium.world.orgs.acme?.id, name: 'acme' });
       for (const none of ['ann', 'nowhere', '']) assert.equal((await store.organization(none)).value, undefined);
     });
 
@@ -87,37 +88,40 @@ for (const driver of DRIVERS) {
 
     it(`A write that records a change takes the next revision and a failed write takes none on ${driver}`, async () => {
       const before = await revision();
-      await house.house.people.setActive(id('eve'), true);
+      await setActive(atrium.instance, id('eve'), true);
       assert.equal(await revision(), before + 1n);
       const taken = { name: 'Eve', email: 'other@example.com' };
-      await assert.rejects(house.house.people.create(taken), { kind: 'malformed', message: 'name is taken: Eve' });
+      await assert.rejects(atrium.instance.features.users.create(taken), {
+        kind: 'malformed',
+        message: 'name is taken: Eve',
+      });
       const used = { name: 'evelyn', email: 'EVE@example.com' };
-      await assert.rejects(house.house.people.create(used), { kind: 'malformed', message: /in use/ });
+      await assert.rejects(atrium.instance.features.users.create(used), { kind: 'malformed', message: /in use/ });
       await sessions.open(id('eve'), false, new Date());
       assert.equal(await revision(), before + 1n);
     });
 
     it(`Concurrent writes each take their own revision on ${driver}`, async () => {
       const before = await revision();
-      await Promise.all(Array.from({ length: 20 }, () => house.house.people.setActive(id('eve'), true)));
+      await Promise.all(Array.from({ length: 20 }, () => setActive(atrium.instance, id('eve'), true)));
       assert.equal(await revision(), before + 20n);
     });
 
     it(`Answers stay correct after the change history is pruned on ${driver}`, async () => {
-      await house.as('cat')('GET', '/user');
-      await house.house.people.setActive(id('cat'), false);
-      await house.house.clock.prune(0n);
-      assert.equal((await house.as('cat')('GET', '/user')).status, 403);
-      await house.house.people.setActive(id('cat'), true);
-      assert.equal((await house.as('cat')('GET', '/user')).status, 200);
+      await atrium.as('cat')('GET', '/user');
+      await setActive(atrium.instance, id('cat'), false);
+      await atrium.instance.revisions.prune(0n);
+      assert.equal((await atrium.as('cat')('GET', '/user')).status, 403);
+      await setActive(atrium.instance, id('cat'), true);
+      assert.equal((await atrium.as('cat')('GET', '/user')).status, 200);
     });
 
     it(`Changing a missing record is reported as not found, removing the last owner as a conflict, on ${driver}`, async () => {
       await assert.rejects(tokens.revoke(999_999n), { kind: 'notFound' });
-      await assert.rejects(house.house.people.setActive(999_999n, true), { kind: 'notFound' });
-      const owners = house.world.orgs.acme?.teams.Owners ?? 0n;
-      await assert.rejects(house.house.organizations.removeMember(owners, id('eve')), { kind: 'notFound' });
-      await assert.rejects(house.house.organizations.removeMember(owners, id('ann')), { kind: 'conflict' });
+      await assert.rejects(setActive(atrium.instance, 999_999n, true), { kind: 'notFound' });
+      const owners = atrium.world.orgs.acme?.teams.Owners ?? 0n;
+      await assert.rejects(removeMember(atrium.instance, owners, id('eve')), { kind: 'notFound' });
+      await assert.rejects(removeMember(atrium.instance, owners, id('ann')), { kind: 'conflict' });
     });
 
     it(`A token with an unknown scope or a name already in use is rejected on ${driver}`, async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as oneTurn } from 'node:timers/promises';
-import { type Change, type ClockStore, createClock, type News } from '../../src/directory/clock.ts';
+import { createRevisions, type News, type RevisionStore } from '../../src/changes/revision.ts';
+import type { Change } from '../../src/changes/write.ts';
 
 /** More turns of the event loop than a reading waits for others. */
 async function turn(): Promise<void> {
@@ -12,7 +13,7 @@ async function turn(): Promise<void> {
 function slowStore({ onlyWriter = false } = {}) {
   const asked: { since: bigint; answer(news?: Partial<News>): void; fail(error: Error): void }[] = [];
   const state = { revision: 5n, pruned: 0n };
-  const store: ClockStore = {
+  const store: RevisionStore = {
     onlyWriter,
     news: (since) => {
       const snapshot = { ...state, changes: [] };
@@ -35,9 +36,12 @@ function slowStore({ onlyWriter = false } = {}) {
   return { store, asked, state };
 }
 
-function listening(clock: ReturnType<typeof createClock>) {
+function listening(revisions: ReturnType<typeof createRevisions>) {
   const heard: string[] = [];
-  clock.listen({ forget: ({ kind, id }) => heard.push(`${kind} ${id}`), forgetAll: () => heard.push('everything') });
+  revisions.listen({
+    forget: ({ kind, id }) => heard.push(`${kind} ${id}`),
+    forgetAll: () => heard.push('everything'),
+  });
   return heard;
 }
 
@@ -48,32 +52,32 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise.catch(() => undefined), Promise.resolve(open)])) !== open;
 }
 
-describe('Revision clock', () => {
+describe('Revision revisions', () => {
   it('Concurrent requests share one revision query', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const wave = Array.from({ length: 100 }, () => clock.current());
+    const revisions = createRevisions(store);
+    const wave = Array.from({ length: 100 }, () => revisions.current());
     await turn();
     assert.equal(asked.length, 1);
     asked[0]?.answer();
     await Promise.all(wave);
-    assert.equal(clock.questions, 1);
-    assert.equal(clock.revision, 5n);
+    assert.equal(revisions.queries, 1);
+    assert.equal(revisions.latest, 5n);
   });
 
   it('A revision query waits briefly for further requests, but not when there is only one', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const coming = [clock.current(), clock.current()];
+    const revisions = createRevisions(store);
+    const coming = [revisions.current(), revisions.current()];
     for (let turns = 0; asked.length === 0 && turns < 20; turns++) {
       await oneTurn();
-      if (asked.length === 0) coming.push(clock.current());
+      if (asked.length === 0) coming.push(revisions.current());
     }
     assert.equal(asked.length, 1);
     assert.ok(coming.length > 4 && coming.length < 10, `${coming.length} shared it`);
     asked[0]?.answer();
     await Promise.all(coming);
-    const alone = clock.current();
+    const alone = revisions.current();
     await oneTurn();
     assert.equal(asked.length, 2, 'whoever is alone does not wait');
     asked[1]?.answer();
@@ -82,7 +86,7 @@ describe('Revision clock', () => {
 
   it('A callback that throws does not keep the other callbacks of a revision query from running', async (t) => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
+    const revisions = createRevisions(store);
     const called: string[] = [];
     const later = globalThis.setImmediate;
     const surfaced = new Promise((resolve) => {
@@ -96,13 +100,13 @@ describe('Revision clock', () => {
         }),
       );
     });
-    clock.whenCurrent(() => {
+    revisions.whenCurrent(() => {
       called.push('first');
       throw new Error('of one caller');
     });
-    clock.whenCurrent(() => {
+    revisions.whenCurrent(() => {
       called.push('second');
-      clock.whenCurrent((error) => called.push(`third ${error}`));
+      revisions.whenCurrent((error) => called.push(`third ${error}`));
     });
     await turn();
     asked[0]?.answer();
@@ -117,10 +121,10 @@ describe('Revision clock', () => {
 
   it('A request never uses a revision query that began before the request arrived', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const early = clock.current();
+    const revisions = createRevisions(store);
+    const early = revisions.current();
     await turn();
-    const late = [clock.current(), clock.current()];
+    const late = [revisions.current(), revisions.current()];
     asked[0]?.answer();
     await early;
     assert.equal(await isSettled(late[0] as Promise<void>), false);
@@ -128,16 +132,16 @@ describe('Revision clock', () => {
     assert.equal(asked.length, 2);
     asked[1]?.answer({ revision: 6n });
     await Promise.all(late);
-    assert.equal(clock.revision, 6n);
-    assert.equal(clock.questions, 2);
+    assert.equal(revisions.latest, 6n);
+    assert.equal(revisions.queries, 2);
   });
 
   it('At most one revision query is in progress at a time', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
+    const revisions = createRevisions(store);
     const all: Promise<void>[] = [];
     for (let wave = 0; wave < 10; wave++) {
-      all.push(clock.current(), clock.current());
+      all.push(revisions.current(), revisions.current());
       await turn();
     }
     assert.equal(asked.length, 1);
@@ -146,19 +150,19 @@ describe('Revision clock', () => {
     await turn();
     asked[1]?.answer();
     await Promise.all(all);
-    assert.equal(clock.questions, 2);
+    assert.equal(revisions.queries, 2);
   });
 
   it('Listeners receive the changes since the last revision query before any request proceeds', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const heard = listening(clock);
-    const first = clock.current();
+    const revisions = createRevisions(store);
+    const heard = listening(revisions);
+    const first = revisions.current();
     await turn();
     asked[0]?.answer();
     await first;
     heard.length = 0;
-    const second = clock.current().then(() => [...heard]);
+    const second = revisions.current().then(() => [...heard]);
     await turn();
     assert.equal(asked[1]?.since, 5n);
     asked[1]?.answer({
@@ -173,9 +177,9 @@ describe('Revision clock', () => {
 
   it('Listeners discard everything when the changes since the last revision query were pruned', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const heard = listening(clock);
-    const first = clock.current();
+    const revisions = createRevisions(store);
+    const heard = listening(revisions);
+    const first = revisions.current();
     await turn();
     asked[0]?.answer({ revision: 5n, pruned: 4n });
     await first;
@@ -184,7 +188,7 @@ describe('Revision clock', () => {
       ['everything'],
       'what was remembered before the first reading is of no known moment',
     );
-    const second = clock.current();
+    const second = revisions.current();
     await turn();
     asked[1]?.answer({ revision: 900n, pruned: 800n, changes: [{ kind: 'account', id: 1n }] });
     await second;
@@ -193,29 +197,29 @@ describe('Revision clock', () => {
 
   it('A failed revision query fails the requests that waited for it and no later ones', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const waiting = [clock.current(), clock.current(), clock.current()];
+    const revisions = createRevisions(store);
+    const waiting = [revisions.current(), revisions.current(), revisions.current()];
     await turn();
-    const next = clock.current();
+    const next = revisions.current();
     asked[0]?.fail(new Error('the database is gone'));
     for (const one of waiting) await assert.rejects(one, /the database is gone/);
     await turn();
     asked[1]?.answer();
     await next;
-    assert.equal(clock.revision, 5n);
+    assert.equal(revisions.latest, 5n);
   });
 
   it('A failed revision query loses no changes', async () => {
     const { store, asked } = slowStore();
-    const clock = createClock(store);
-    const heard = listening(clock);
+    const revisions = createRevisions(store);
+    const heard = listening(revisions);
     const steps: [(index: number) => void, RegExp | undefined][] = [
       [(at) => asked[at]?.answer(), undefined],
       [(at) => asked[at]?.fail(new Error('lost')), /lost/],
       [(at) => asked[at]?.answer({ revision: 6n, changes: [{ kind: 'token', id: 9n }] }), undefined],
     ];
     for (const [index, [step, failure]] of steps.entries()) {
-      const reading = clock.current();
+      const reading = revisions.current();
       await turn();
       step(index);
       if (failure) await assert.rejects(reading, failure);
@@ -227,26 +231,26 @@ describe('Revision clock', () => {
 
   it('The only writer queries the revision again only after a write of its own', async () => {
     const { store, asked, state } = slowStore({ onlyWriter: true });
-    const clock = createClock(store);
-    const first = clock.current();
+    const revisions = createRevisions(store);
+    const first = revisions.current();
     await turn();
     asked[0]?.answer();
     await first;
-    for (let request = 0; request < 100; request++) await clock.current();
-    assert.equal(clock.questions, 1);
+    for (let request = 0; request < 100; request++) await revisions.current();
+    assert.equal(revisions.queries, 1);
 
-    await clock.write(async () => 'nothing touched');
-    await clock.current();
-    assert.equal(clock.questions, 1);
+    await revisions.write(async () => 'nothing touched');
+    await revisions.current();
+    assert.equal(revisions.queries, 1);
 
-    await clock.write(async (_query, touch) => touch({ kind: 'account', id: 1n }));
+    await revisions.write(async (_query, touch) => touch({ kind: 'account', id: 1n }));
     assert.equal(state.revision, 6n);
-    const after = clock.current();
+    const after = revisions.current();
     await turn();
     asked[1]?.answer();
     await after;
-    assert.equal(clock.questions, 2);
-    await clock.current();
-    assert.equal(clock.questions, 2);
+    assert.equal(revisions.queries, 2);
+    await revisions.current();
+    assert.equal(revisions.queries, 2);
   });
 });

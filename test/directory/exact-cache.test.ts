@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type Change, type ClockStore, createClock } from '../../src/directory/clock.ts';
-import { createExactCache, type Loaded } from '../../src/directory/exact-cache.ts';
+import { createExactCache, type Loaded } from '../../src/changes/exact-cache.ts';
+import { createRevisions, type RevisionStore } from '../../src/changes/revision.ts';
+import type { Change } from '../../src/changes/write.ts';
 
 /** A tiny database with a history: one value an account, every write a revision. `wait` decides when an answer arrives. */
 function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefined) {
@@ -12,7 +13,7 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
   let revision = 1n;
   let loads = 0;
 
-  const store: ClockStore = {
+  const store: RevisionStore = {
     onlyWriter: false,
     async news(since) {
       const news = { revision, pruned: 0n, changes: changes.filter((change) => change.revision > since) };
@@ -35,14 +36,14 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
     if (value === undefined) values.delete(key);
     else values.set(key, value);
   };
-  const clock = createClock(store);
-  const cache = createExactCache({ clock, load, dependsOn: ({ id }) => [id], most: 3 });
+  const revisions = createRevisions(store);
+  const cache = createExactCache({ revisions, load, dependsOn: ({ id }) => [id], most: 3 });
   // As every request does: first the clock, then what is remembered.
   const get = async (key: string) => {
-    await clock.current();
+    await revisions.current();
     return (await cache.get(key))?.value;
   };
-  return { clock, get, write, loads: () => loads };
+  return { revisions, get, write, loads: () => loads };
 }
 
 describe('Exact cache', () => {
@@ -89,7 +90,7 @@ describe('Exact cache', () => {
   it('A loaded value is not cached when a change overtakes the load', async () => {
     const held: (() => void)[] = [];
     let holding = false;
-    const { get, write, clock, loads } = tinyDatabase((what) =>
+    const { get, write, revisions, loads } = tinyDatabase((what) =>
       holding && what.startsWith('load') ? new Promise((resolve) => held.push(resolve)) : Promise.resolve(),
     );
     holding = true;
@@ -97,7 +98,7 @@ describe('Exact cache', () => {
     while (held.length === 0) await turn();
     write('1', 1);
     // Another request makes the clock hand out the change while the old load is still on its way.
-    await clock.current();
+    await revisions.current();
     const late = get('1');
     holding = false;
     held[0]?.();

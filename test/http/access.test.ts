@@ -34,7 +34,7 @@ describe('Route access', () => {
   });
   after(() => annex.close());
 
-  const user = (name: string) => annex.house.world.users[name] ?? assert.fail(name);
+  const user = (name: string) => annex.atrium.world.users[name] ?? assert.fail(name);
   const call = async (
     name: string | undefined,
     method: 'GET' | 'POST' | 'DELETE',
@@ -83,7 +83,7 @@ describe('Route access', () => {
   }
 
   it('A writing method requires the write scope unless the route is declared as reading', async () => {
-    const { text } = await annex.house.house.tokens.issue({
+    const { text } = await annex.atrium.instance.identity.tokens.issue({
       accountId: user('ann').id,
       name: 'narrow',
       scopes: ['read:user', 'read:authz'],
@@ -97,7 +97,7 @@ describe('Route access', () => {
   });
 
   it('A session requires its CSRF token for every request that changes something', async () => {
-    const session = await annex.house.house.sessions.open(user('ann').id, false, new Date());
+    const session = await annex.atrium.instance.identity.sessions.open(user('ann').id, false, new Date());
     const cookie = `atrium_session=${session.text}; _csrf=${session.csrf}`;
     assert.deepEqual((await call(undefined, 'GET', '/signed-in', { cookie })).body, { who: 'ann', via: 'session' });
     for (const method of ['POST', 'DELETE'] as const) {
@@ -114,7 +114,7 @@ describe('Route access', () => {
       const answer = await call(undefined, method, '/signed-in', { cookie, 'x-csrf-token': session.csrf });
       assert.deepEqual(answer.body, { who: 'ann', via: 'session' });
     }
-    const other = await annex.house.house.sessions.open(user('eve').id, false, new Date());
+    const other = await annex.atrium.instance.identity.sessions.open(user('eve').id, false, new Date());
     assert.equal((await call(undefined, 'POST', '/signed-in', { cookie, 'x-csrf-token': other.csrf })).status, 403);
     assert.equal((await call('eve', 'POST', '/signed-in', { cookie })).body.who, 'eve', 'a token needs none');
   });
@@ -141,7 +141,7 @@ describe('Query tokens turned off', () => {
   it('A query token is answered with 401 when query tokens are turned off', async (t) => {
     const annex = await openAnnex(mount, false);
     t.after(() => annex.close());
-    const url = `/query?token=${annex.house.world.users.ann?.token}`;
+    const url = `/query?token=${annex.atrium.world.users.ann?.token}`;
     assert.equal((await annex.app.inject({ method: 'GET', url, headers: { host: 'a' } })).statusCode, 401);
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { mintToken } from '../../src/directory/token-text.ts';
 import { type Credential, readCredential } from '../../src/http/credential.ts';
+import { mintToken } from '../../src/identity/token-text.ts';
 
 const TOKEN = mintToken();
 const OTHER = mintToken();

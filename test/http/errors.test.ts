@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Type from 'typebox';
-import { AppError, ERROR_KINDS, type ErrorKind } from '../../src/errors.ts';
+import { AppError, ERROR_KINDS, type ErrorKind } from '../../src/base/errors.ts';
+import { createLog } from '../../src/base/log.ts';
 import { anyone } from '../../src/http/access.ts';
-import { marketplaceVoice, platformVoice, speak, type Voice } from '../../src/http/errors.ts';
+import { type ErrorFormat, marketplaceFormat, platformFormat, speak } from '../../src/http/error-format.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
 
 const DOCS = 'https://atrium.test/api/v1/docs';
 const HOST = { host: 'atrium.test' };
@@ -29,7 +29,7 @@ const PLATFORM: Record<ErrorKind, number> = {
 const LISTENER = { ...PLATFORM, malformed: 400, upstream: 500, unavailable: 500 };
 
 /** A server with one route that throws what the test wants. */
-function serverThat(voice: Voice, thrown: () => unknown): { app: Scope; lines: string[] } {
+function serverThat(voice: ErrorFormat, thrown: () => unknown): { app: Scope; lines: string[] } {
   const lines: string[] = [];
   const app = createServer({
     log: createLog('info', { write: (line) => void lines.push(line) }),
@@ -48,8 +48,8 @@ function serverThat(voice: Voice, thrown: () => unknown): { app: Scope; lines: s
 }
 
 for (const [name, voice, statuses] of [
-  ['platform', platformVoice(() => DOCS), PLATFORM],
-  ['listener', marketplaceVoice, LISTENER],
+  ['platform', platformFormat(() => DOCS), PLATFORM],
+  ['listener', marketplaceFormat, LISTENER],
 ] as const) {
   describe(`Error responses of the ${name}`, () => {
     let thrown: unknown;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/base/errors.ts';
+import { createLog } from '../../src/base/log.ts';
 import { anyone } from '../../src/http/access.ts';
 import { createRouteBook } from '../../src/http/route-book.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
 
 const open = { config: { access: anyone } };
 const handler = async () => 'hello';

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Type from 'typebox';
+import { writeJson } from '../../src/base/json.ts';
+import { createLog } from '../../src/base/log.ts';
 import { anyone } from '../../src/http/access.ts';
-import { platformVoice, speak } from '../../src/http/errors.ts';
+import { platformFormat, speak } from '../../src/http/error-format.ts';
 import { Int64 } from '../../src/http/schemas.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
-import { writeJson } from '../../src/json.ts';
-import { createLog } from '../../src/log.ts';
 import { sendRaw } from '../support/raw.ts';
 
 const open = { config: { access: anyone } };
 const EXACT = '{"id":9223372036854775807,"more":[9007199254740993,1.5,"9007199254740993"]}';
 
 describe('HTTP server', () => {
-  const voice = platformVoice(() => 'http://docs');
+  const voice = platformFormat(() => 'http://docs');
   let app: Scope;
   let url: string;
   before(async () => {

@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { temporaryFolder } from '../support/db.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 
 const CALLS = resolve('test/long/clients');
 const PYTHON = ['python3.14', 'python3.13', 'python3.12', 'python3'].find((name) => run(name, ['--version']).ok);
@@ -12,11 +12,11 @@ const GO = run('go', ['version']).ok;
 
 /** Client libraries of other languages, unchanged, as their users install them, against a server in this process. */
 describe('Third-party clients', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Every call of py-gitea works', { skip: PYTHON === undefined && 'python3 is not installed' }, async () => {
     const place = join(temporaryFolder(), 'python');
@@ -36,10 +36,10 @@ describe('Third-party clients', () => {
 
   /** The server is in this process, so the client must not block it. */
   async function call(command: string, args: readonly string[]): Promise<string[]> {
-    const { root, ann } = house.world.users;
+    const { root, ann } = atrium.world.users;
     const env = {
       ...process.env,
-      BASE_URL: house.url,
+      BASE_URL: atrium.url,
       ROOT_TOKEN: root?.token ?? '',
       ANN_TOKEN: ann?.token ?? '',
       ANN_PASSWORD: ann?.password ?? '',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const CLIENTS = 8;
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { type ServerProcess, startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const CLIENTS = 16;
 const MIB = 2 ** 20;
@@ -21,7 +21,7 @@ describe('A server under mixed load for minutes', { skip: lacks('postgresql') },
     const wrong = new Map<string, number>();
     let requests = 0;
     let seconds = 0;
-    const clock = setInterval(() => {
+    const revisions = setInterval(() => {
       seconds += 1;
       if (seconds % 15 === 0) progress(`soak: ${seconds} s, ${requests} requests, ${residentMiB(server)} MiB`);
     }, 1000);
@@ -29,7 +29,7 @@ describe('A server under mixed load for minutes', { skip: lacks('postgresql') },
     let atWarm = 0;
 
     await Promise.all(Array.from({ length: CLIENTS }, (_, client) => live(client)));
-    clearInterval(clock);
+    clearInterval(revisions);
     const atEnd = residentMiB(server);
     server.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { newDemoPlace, openTestHouse, TEST_KEY } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
 import { get, openWire } from '../support/process.ts';
 import { sendRaw } from '../support/raw.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
 
 describe('The admin port', () => {
   const needsPostgres = { skip: lacks('postgresql') };
@@ -20,8 +20,8 @@ describe('The admin port', () => {
       test.after(() => wire.cut());
       const port = await freePort();
       const env = { ATRIUM_KEY: TEST_KEY, DATABASE_TIMEOUT_MS: '1000', ADMIN_PORT: String(port) };
-      const house = await reopen({ ...place, databaseUrl: wire.url }, env);
-      const address = await house.listen();
+      const atrium = await reopen({ ...place, databaseUrl: wire.url }, env);
+      const address = await atrium.listen();
       const admin = `http://127.0.0.1:${port}`;
       const token = world.users.ann?.token;
       assert.equal((await get(`${admin}/healthz`)).status, 200);
@@ -41,16 +41,16 @@ describe('The admin port', () => {
       await wire.mend();
       assert.equal((await get(`${admin}/readyz?verbose`)).status, 200);
       assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
-      await house.close();
+      await atrium.close();
     },
   );
 
   it('The admin port serves metrics under their standard names and without secrets', async () => {
     const port = await freePort();
-    const house = await openTestHouse({ env: { ADMIN_PORT: String(port) } });
-    const token = house.world.users.ann?.token ?? '';
-    await get(`${house.url}/api/v1/user`, token);
-    await get(`${house.url}/api/v1/user?token=${token}`);
+    const atrium = await openTestServer({ env: { ADMIN_PORT: String(port) } });
+    const token = atrium.world.users.ann?.token ?? '';
+    await get(`${atrium.url}/api/v1/user`, token);
+    await get(`${atrium.url}/api/v1/user?token=${token}`);
     const answer = await get(`http://127.0.0.1:${port}/metrics`);
     const text = await answer.text();
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/);
@@ -64,15 +64,15 @@ describe('The admin port', () => {
       assert.match(text, new RegExp(`^${name}(\\{.*\\})? [0-9.e+-]+$`, 'm'));
     assert.ok(!text.includes(token.slice(4)));
     assert.equal((await get(`http://127.0.0.1:${port}/api/v1/user`, token)).status, 404);
-    assert.equal((await get(`${house.url}/metrics`)).status, 404, 'not on the public port');
-    await house.close();
+    assert.equal((await get(`${atrium.url}/metrics`)).status, 404, 'not on the public port');
+    await atrium.close();
   });
 
   it('ADMIN_PORT=0 disables the admin port', { skip: process.platform !== 'linux' }, async () => {
     const before = listeningSockets();
-    const house = await openTestHouse({ env: { ADMIN_PORT: '0' } });
+    const atrium = await openTestServer({ env: { ADMIN_PORT: '0' } });
     assert.equal(listeningSockets(), before + 1);
-    await house.close();
+    await atrium.close();
   });
 });
 

@@ -4,16 +4,16 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { inspect } from '../../src/backup/inspection.ts';
-import { placeRoot } from '../../src/keys.ts';
+import { placeRoot } from '../../src/base/keys.ts';
+import { inspect } from '../../src/operations/backup/inspection.ts';
 import { atrium } from '../support/atrium.ts';
 import { backUpTo, newFile, openPlace, restoreFrom } from '../support/backup.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { onServer } from '../support/postgres.ts';
 import { get, openWire } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 describe('The root key in backups', () => {
   it('A restore requires the right root key, never replaces one and takes it from the file if none exists', async () => {
@@ -58,9 +58,9 @@ describe('The root key in backups', () => {
     const keyFile = join(fresh.dataDir, 'atrium.key');
     assert.equal(readFileSync(keyFile, 'utf8').trim(), TEST_KEY);
     assert.equal(statSync(keyFile).mode & 0o777, 0o600);
-    const house = await reopen(fresh);
-    assert.equal((await get(`${await house.listen()}/api/v1/user`, world.users.ann?.token)).status, 200);
-    await house.close(0);
+    const instance = await reopen(fresh);
+    assert.equal((await get(`${await instance.listen()}/api/v1/user`, world.users.ann?.token)).status, 200);
+    await instance.close(0);
   });
 });
 
@@ -70,8 +70,8 @@ describe('A server disconnected during a restore', { skip: lacks('postgresql') }
     const { databaseUrl = '' } = place;
     const wire = await openWire(new URL(databaseUrl));
     test.after(() => wire.cut());
-    const house = await reopen({ ...place, databaseUrl: wire.url }, { ATRIUM_KEY: TEST_KEY });
-    const url = await house.listen();
+    const instance = await reopen({ ...place, databaseUrl: wire.url }, { ATRIUM_KEY: TEST_KEY });
+    const url = await instance.listen();
     const statusFor = async (path: string) => (await get(`${url}/api/v1${path}`, world.users.eve?.token)).status;
     const path = '/authz/roles?org=acme';
     assert.equal(await statusFor(path), 403);
@@ -95,7 +95,7 @@ describe('A server disconnected during a restore', { skip: lacks('postgresql') }
     }
     await letEveIn(databaseUrl);
     assert.equal(await statusFor(path), 200, 'and hears of changes as before');
-    await house.close();
+    await instance.close();
   });
 });
 

@@ -6,8 +6,8 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { IS_LONG } from '../counts.ts';
 import { temporaryFolder } from '../support/db.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { get, startServer } from '../support/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const run = promisify(execFile);
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { atrium } from '../support/atrium.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { newNats } from '../support/nats.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const SEED = /\bS[AOUNC][A-Z2-7]{56}\b/;
 
@@ -20,8 +20,8 @@ describe('atrium bus config', { skip: lacks('nats-server') }, () => {
     assert.match(out, new RegExp(`store_dir: "${nats.folder}/jetstream"`));
     await nats.start(out);
     await nats.kill();
-    const house = await reopen(place, settings);
-    assert.equal((await house.bus.serverConfig(nats.folder)).trimEnd(), out.trimEnd());
-    await house.close(0);
+    const instance = await reopen(place, settings);
+    assert.equal((await instance.features.bus.serverConfig(nats.folder)).trimEnd(), out.trimEnd());
+    await instance.close(0);
   });
 });

@@ -43,7 +43,7 @@ describe('Server commands of atrium', () => {
   });
 
   it('The help of atrium lists every server command with its usage and examples', async () => {
-    const listed = JSON.parse(readFileSync('src/server-commands.json', 'utf8')) as {
+    const listed = JSON.parse(readFileSync('src/operations/server-commands.json', 'utf8')) as {
       name: string;
       usage: string[];
       examples: string[];

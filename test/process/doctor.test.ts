@@ -5,16 +5,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { placeRoot } from '../../src/keys.ts';
+import { placeRoot } from '../../src/base/keys.ts';
 import { contentOf, openPlace } from '../support/backup.ts';
 import { migrated, newPlace, type Place, temporaryFolder } from '../support/db.ts';
 import { examine, faultsOf } from '../support/doctor.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { newNats } from '../support/nats.ts';
 import { freePort } from '../support/ports.ts';
 import { onServer } from '../support/postgres.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { statement } from '../support/statement.ts';
 
@@ -69,14 +69,14 @@ describe('atrium doctor', () => {
     const { dataDir, databaseUrl = '' } = place;
     placeRoot(Buffer.from(TEST_KEY, 'base64'), dataDir);
     const env = settingsOf(place);
-    const house = await reopen(place);
-    await house.listen();
-    const content = await contentOf(house.db);
+    const atrium = await reopen(place);
+    await atrium.listen();
+    const content = await contentOf(atrium.db);
     const healthy = await examine(env);
     assert.deepEqual(faultsOf(healthy), []);
     assert.match(healthy.text('locks'), /servers hold \d+ connections/);
-    assert.deepEqual(await contentOf(house.db), content);
-    await house.close(0);
+    assert.deepEqual(await contentOf(atrium.db), content);
+    await atrium.close(0);
     chmodSync(join(dataDir, 'atrium.key'), 0o644);
     assert.match((await examine(env)).text('key file'), /others may read .*chmod 600/);
     chmodSync(join(dataDir, 'atrium.key'), 0o600);
@@ -92,7 +92,7 @@ describe('atrium doctor', () => {
     await onServer(databaseUrl, `update audit set after = '{"name":"other"}' where id = (select max(id) from audit)`);
     await onServer(databaseUrl, `update revision set value = 3`);
     const ill = await examine(env);
-    assert.deepEqual(faultsOf(ill).sort(), ['audit', 'clock', 'secrets']);
+    assert.deepEqual(faultsOf(ill).sort(), ['audit', 'revisions', 'secrets']);
     assert.match(ill.text('secrets'), /1 of a sample of \d+ cannot be opened \(credential \d+\)/);
     await onServer(databaseUrl, `delete from migration where number = (select max(number) from migration)`);
     assert.equal((await examine(env)).level('schema'), 'warning');
@@ -150,8 +150,8 @@ async function busConfig(
   place: Place,
   nats: { env: Readonly<Record<string, string>>; folder: string },
 ): Promise<string> {
-  const house = await reopen(place, nats.env);
-  const config = await house.bus.serverConfig(nats.folder);
-  await house.close(0);
+  const atrium = await reopen(place, nats.env);
+  const config = await atrium.features.bus.serverConfig(nats.folder);
+  await atrium.close(0);
   return config;
 }

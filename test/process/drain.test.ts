@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newDemoPlace, openTestHouse, TEST_KEY } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
 import { lockTable } from '../support/table-lock.ts';
 
 /** Long enough to answer a request on a busy machine. */
@@ -76,8 +76,8 @@ describe('Connections of a server that ends', () => {
   }
 
   before(async () => {
-    const house = await openTestHouse();
-    const url = new URL(house.url);
+    const atrium = await openTestServer();
+    const url = new URL(atrium.url);
     const idle = await dial(url, 'idle');
     idle.write('GET /api/v1/version HTTP/1.1\r\nHost: x\r\n\r\n');
     await new Promise((resolve) => idle.once('data', resolve));
@@ -92,7 +92,7 @@ describe('Connections of a server that ends', () => {
     const dribble = setInterval(() => dribbling.write('X-A: b\r\n'), 300).unref();
     await get(`${url.origin}/api/v1/version`);
     // As SIGTERM does it, with less patience.
-    const ended = house.house.close(PATIENCE_MS);
+    const ended = atrium.instance.close(PATIENCE_MS);
     await untilClosed(2);
     arriving.write(body.slice(1));
     await ended;

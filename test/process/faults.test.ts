@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readConfig } from '../../src/config.ts';
-import type { AppError } from '../../src/errors.ts';
+import { readConfig } from '../../src/base/config.ts';
+import type { AppError } from '../../src/base/errors.ts';
 import { IS_LONG } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { freePort, occupyPort } from '../support/ports.ts';
 import { startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const OTHER_KEY = Buffer.alloc(32, 2).toString('base64');
 const SECRETS = ['geheim', TEST_KEY, OTHER_KEY];

@@ -4,10 +4,10 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { writeJson } from '../../src/json.ts';
+import { writeJson } from '../../src/base/json.ts';
 import { ANY_DRIVER, type Driver, temporaryFolder } from '../support/db.ts';
-import { newDemoPlace, TEST_KEY } from '../support/house.ts';
 import { type ServerProcess, startServer, surroundings } from '../support/process.ts';
+import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const run = promisify(execFile);
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed';

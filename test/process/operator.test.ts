@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { runCommand } from '../../src/commands.ts';
-import { listenToOperator } from '../../src/operator.ts';
+import { listenToOperator } from '../../src/operations/command-socket.ts';
+import { runCommand } from '../../src/operations/commands.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
 import { atrium } from '../support/atrium.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
 import { newFile, openPlace, restoreFrom } from '../support/backup.ts';
 import { DRIVERS, newPlace } from '../support/db.ts';
 import { examine, faultsOf } from '../support/doctor.ts';
-import { openTestHouse, TEST_KEY, type TestHouse } from '../support/house.ts';
 import { freePort } from '../support/ports.ts';
 import { get, startServer } from '../support/process.ts';
+import { openTestServer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
 for (const driver of DRIVERS) {
   describe(`Operator commands next to a running server on ${driver}`, () => {
-    let house: TestHouse;
+    let server: TestServer;
     let env: Record<string, string> = {};
     let isClosed = false;
     let closeOperator = () => {};
@@ -25,12 +25,12 @@ for (const driver of DRIVERS) {
 
     before(async () => {
       const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
-      house = await openTestHouse({ driver, env: ports });
-      const { DATABASE_URL = '', DATA_DIR } = house.house.config;
+      server = await openTestServer({ driver, env: ports });
+      const { DATABASE_URL = '', DATA_DIR } = server.instance.config;
       env = { ...ports, DATA_DIR, DATABASE_URL, ATRIUM_KEY: TEST_KEY };
       // Anybody can connect to PostgreSQL; the built-in database belongs to its server, which runs the commands itself.
       if (driver === 'pglite') {
-        closeOperator = await listenToOperator(DATA_DIR, (order, tell) => runCommand(house.house, order, tell));
+        closeOperator = await listenToOperator(DATA_DIR, (order, tell) => runCommand(server.instance, order, tell));
       }
     });
     after(close);
@@ -39,12 +39,12 @@ for (const driver of DRIVERS) {
       if (isClosed) return;
       isClosed = true;
       closeOperator();
-      await house.close();
+      await server.close();
     }
 
     /** As ann, who owns acme. */
     async function call(method: string, path: string, body?: object) {
-      const { status, text } = await house.as('ann')(method, path, body);
+      const { status, text } = await server.as('ann')(method, path, body);
       return { status, text };
     }
 
@@ -57,11 +57,11 @@ for (const driver of DRIVERS) {
       assert.match(err, /the root key is NOT in the file/);
       assert.equal(statSync(file).mode & 0o777, 0o600);
       for (const writer of writers) assert.ok((await writer.stop()) > 2, 'the server went on meanwhile');
-      const copies = readdirSync(house.dataDir).filter((name) => name.includes('backup'));
+      const copies = readdirSync(server.dataDir).filter((name) => name.includes('backup'));
       assert.deepEqual(copies, [], 'no copy is left');
       const checked = await atrium(env, 'restore', file, '--check');
       assert.match(checked.out, new RegExp(`is whole: .*\\nmade at .* from ${driver}, .*, without the root key`));
-      await assertOneMoment(file, house.world.orgs.acme?.id ?? 0n);
+      await assertOneMoment(file, server.world.orgs.acme?.id ?? 0n);
     });
 
     async function writeRole(lane: number, n: number): Promise<void> {
@@ -95,7 +95,7 @@ for (const driver of DRIVERS) {
       }
       assert.ok((await reader.stop()) > 2);
       assert.ok((await writer.stop()) > 2);
-      assert.doesNotMatch(house.logged(), /"level":"error"/);
+      assert.doesNotMatch(server.logged(), /"level":"error"/);
     });
 
     if (driver !== 'pglite') return;
@@ -117,14 +117,14 @@ for (const driver of DRIVERS) {
     });
 
     it('A start on a data folder in use reports the process that holds it', async () => {
-      const second = startServer({ env: { DATA_DIR: house.dataDir, ATRIUM_KEY: TEST_KEY } });
+      const second = startServer({ env: { DATA_DIR: server.dataDir, ATRIUM_KEY: TEST_KEY } });
       assert.equal((await second.ended).code, 1);
       const holder = new RegExp(
         `^atrium cannot start: .* in use by process ${process.pid} on .*: stop it first, or give this one its own DATA_DIR`,
         'm',
       );
       assert.match(second.stderr(), holder);
-      assert.equal((await get(`${house.url}/api/v1/version`)).status, 200, 'the first is not disturbed');
+      assert.equal((await get(`${server.url}/api/v1/version`)).status, 200, 'the first is not disturbed');
     });
 
     it('atrium doctor finds no fault in a running PGlite deployment', async () => {
@@ -145,7 +145,7 @@ for (const driver of DRIVERS) {
         'database',
         'schema',
         'time',
-        'clock',
+        'revisions',
         'keys',
         'secrets',
         'audit',

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createFirstAdministrator } from '../../src/first-start.ts';
+import { createFirstAdministrator } from '../../src/operations/first-start.ts';
 import { COUNTS } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
-import { TEST_KEY } from '../support/house.ts';
 import { get, startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { TEST_KEY } from '../support/server.ts';
 
 const TOKEN = /atr_[0-9A-Za-z]{33}/g;
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -44,10 +44,10 @@ describe('Starting on an empty folder', () => {
   });
 
   it('The database of a killed server opens again, prints no second token, and accepts the first one', async () => {
-    const house = await reopen({ dataDir });
-    await createFirstAdministrator(house, '', (line) => assert.fail(line));
-    assert.equal((await get(`${await house.listen()}/api/v1/user`, token)).status, 200);
-    await house.close(0);
+    const atrium = await reopen({ dataDir });
+    await createFirstAdministrator(atrium, '', (line) => assert.fail(line));
+    assert.equal((await get(`${await atrium.listen()}/api/v1/user`, token)).status, 200);
+    await atrium.close(0);
   });
 });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
-import { RebacError } from '../../src/rebac/errors.ts';
-import { explain } from '../../src/rebac/explain.ts';
+import { explain } from '../../src/rebac/explanation.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
 import { readModel } from '../../src/rebac/model.ts';
+import { RebacError } from '../../src/rebac/rebac-error.ts';
 
 const MODEL = `model
   schema 1.1

@@ -10,7 +10,7 @@ export async function startSuitePostgres(): Promise<TestPostgres> {
   const cached = join('.cache', `postgres-${digest([SOURCES_KEY])}`);
   if (!isCached(cached)) {
     // Only now, because loading the server takes most of a second.
-    const { DEMO_WORLD } = await import('../support/house.ts');
+    const { DEMO_WORLD } = await import('../support/server.ts');
     const { postgresTemplate } = await import('../support/db.ts');
     const server = await startPostgres();
     await postgresTemplate(server.url, DEMO_WORLD);

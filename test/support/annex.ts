@@ -1,16 +1,16 @@
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/base/errors.ts';
+import { createLog } from '../../src/base/log.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import { createBrake } from '../../src/http/brake.ts';
-import { platformVoice, speak } from '../../src/http/errors.ts';
+import { platformFormat, speak } from '../../src/http/error-format.ts';
 import { createGate } from '../../src/http/gate.ts';
 import { createRouteBook } from '../../src/http/route-book.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
-import { openTestHouse, type TestHouse } from './house.ts';
+import { openTestServer, type TestServer } from './server.ts';
 
 export interface Annex {
-  readonly house: TestHouse;
+  readonly atrium: TestServer;
   /** The server with the test's own routes. */
   readonly app: Scope;
   close(): Promise<void>;
@@ -18,9 +18,9 @@ export interface Annex {
 
 /** A small server with routes of the test's own, behind the real admission and beside a real house. */
 export async function openAnnex(mount: (scope: Scope) => void, queryTokens = true): Promise<Annex> {
-  const house = await openTestHouse();
-  const { callers } = house.house;
-  const voice = platformVoice(() => `${house.url}/api/v1/docs`);
+  const atrium = await openTestServer();
+  const { callers } = atrium.instance.identity;
+  const voice = platformFormat(() => `${atrium.url}/api/v1/docs`);
   const app = createServer({
     log: createLog('error', { write: () => undefined }),
     trustedProxies: [],
@@ -32,7 +32,7 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
   const admission = createAdmission({
     callers,
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
-    usage: { note: () => undefined },
+    tokenUsage: { note: () => undefined },
     brake: createBrake(20),
     queryTokens,
   });
@@ -41,11 +41,11 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
   app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
   mount(app);
   return {
-    house,
+    atrium,
     app,
     async close() {
       await app.close();
-      await house.close();
+      await atrium.close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Answer, TestHouse } from './house.ts';
+import { addMember, createTeam } from './people.ts';
+import type { Answer, TestServer } from './server.ts';
 
 export interface Pair {
   readonly namespace: string;
@@ -10,7 +11,7 @@ export const orgPermission = (action: string): Pair => ({ namespace: 'org_mgmt',
 export const clusterPermission = (action: string): Pair => ({ namespace: 'cluster_mgmt', action });
 
 /** The numbers of the demo world as they stand in a body. */
-export function numbersOf({ world }: TestHouse) {
+export function numbersOf({ world }: TestServer) {
   return {
     user: (name: string) => number(world.users[name]?.id, name),
     org: (name: string) => number(world.orgs[name]?.id, name),
@@ -30,13 +31,13 @@ function number(id: bigint | undefined, name: string): number {
 
 /** What a person is told that they may do with one object. */
 export async function allowedTo(
-  house: TestHouse,
+  atrium: TestServer,
   who: string,
   type: string,
   id: number | bigint,
   org = 'acme',
 ): Promise<string[]> {
-  const answer = await house.as(who)('GET', `/authz/objects/${type}/${id}/allowed-permissions?org=${org}`);
+  const answer = await atrium.as(who)('GET', `/authz/objects/${type}/${id}/allowed-permissions?org=${org}`);
   assert.equal(answer.status, 200, answer.text);
   assert.ok(answer.text.startsWith(`{"objectType":"${type}","objectID":${id},"allowedPermissions":[`), answer.text);
   return answer.body.allowedPermissions;
@@ -45,22 +46,22 @@ export async function allowedTo(
 let made = 0;
 
 /** A role of acme made by ann, with a name that nobody has. */
-export async function makeRole(house: TestHouse, role: object = {}, org = 'acme', who = 'ann'): Promise<Answer> {
+export async function makeRole(atrium: TestServer, role: object = {}, org = 'acme', who = 'ann'): Promise<Answer> {
   const body = { name: `role ${++made} of ${process.pid}`, permissions: [], ...role };
-  const answer = await house.as(who)('POST', `/authz/roles?org=${org}`, body);
+  const answer = await atrium.as(who)('POST', `/authz/roles?org=${org}`, body);
   assert.equal(answer.status, 201, answer.text);
   return answer;
 }
 
 /** Somebody new in acme, whose only team has a role with just these permissions. */
-export async function makeHolder({ house, world, as }: TestHouse, permissions: readonly Pair[], org = 'acme') {
+export async function makeHolder({ instance, world, as }: TestServer, permissions: readonly Pair[], org = 'acme') {
   const name = `holder${++made}`;
-  const id = await house.people.create({ name, email: `${name}@example.com` });
-  const { text } = await house.tokens.issue({ accountId: id, name: 'test', scopes: ['all'] });
+  const id = await instance.features.users.create({ name, email: `${name}@example.com` });
+  const { text } = await instance.identity.tokens.issue({ accountId: id, name: 'test', scopes: ['all'] });
   world.users[name] = { id, token: text };
   const organizationId = world.orgs[org]?.id ?? 0n;
-  const teamId = await house.organizations.createTeam({ organizationId, name: `team of ${name}`, permission: 'none' });
-  await house.organizations.addMember(teamId, id);
+  const teamId = await createTeam(instance, { organizationId, name: `team of ${name}`, permission: 'none' });
+  await addMember(instance, teamId, id);
   const owner = org === 'acme' ? 'ann' : 'eve';
   const body = { name: `role of ${name}`, permissions, teamIDs: [Number(teamId)] };
   const role = await as(owner)('POST', `/authz/roles?org=${org}`, body);
@@ -76,10 +77,10 @@ export interface Refused {
   readonly message: string | RegExp;
 }
 
-export async function assertRefused(house: TestHouse, { who, send, status, message }: Refused): Promise<void> {
-  const answer = await house.as(who)(...send);
+export async function assertRefused(atrium: TestServer, { who, send, status, message }: Refused): Promise<void> {
+  const answer = await atrium.as(who)(...send);
   assert.equal(answer.status, status, answer.text);
   if (typeof message === 'string') assert.equal(answer.body.message, message);
   else assert.match(answer.body.message, message);
-  assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+  assert.equal(answer.body.url, `${atrium.url}/api/v1/docs`);
 }

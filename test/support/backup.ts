@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { backUp } from '../../src/backup/backup.ts';
-import { inspect } from '../../src/backup/inspection.ts';
-import { restore } from '../../src/backup/restore.ts';
-import { readLines, readTables, writeExactly } from '../../src/backup/tables.store.ts';
 import { type Db, openDb } from '../../src/db/db.ts';
+import { backUp } from '../../src/operations/backup/backup.ts';
+import { inspect } from '../../src/operations/backup/inspection.ts';
+import { restore } from '../../src/operations/backup/restore.ts';
+import { readLines, readTables, writeExactly } from '../../src/operations/backup/tables.store.ts';
 import { type Place, temporaryFolder } from './db.ts';
 
 export const newFile = () => join(temporaryFolder(), 'backup.tar.gz');

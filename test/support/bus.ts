@@ -1,9 +1,9 @@
 import { decode } from '@nats-io/jwt';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { openTestHouse, type TestHouse } from './house.ts';
 import { newNats, type TestNats } from './nats.ts';
+import { openTestServer, type TestServer } from './server.ts';
 
-export interface TestBus extends TestHouse {
+export interface TestBus extends TestServer {
   readonly nats: TestNats;
   /** Empty on PGlite. */
   readonly databaseUrl: string;
@@ -16,24 +16,24 @@ export interface TestBus extends TestHouse {
 /** A house, and beside it a NATS server with the configuration that the house prints. */
 export async function openTestBus(env: Readonly<Record<string, string>> = {}): Promise<TestBus> {
   const nats = await newNats();
-  const house = await openTestHouse({ env: { ...nats.env, ...env } });
-  await nats.start(await house.house.bus.serverConfig(nats.folder));
-  const credentials = async (name: string) => fileOf((await house.as(name)('GET', '/user/bus/credentials')).body);
+  const atrium = await openTestServer({ env: { ...nats.env, ...env } });
+  await nats.start(await atrium.instance.features.bus.serverConfig(nats.folder));
+  const credentials = async (name: string) => fileOf((await atrium.as(name)('GET', '/user/bus/credentials')).body);
   return {
-    ...house,
+    ...atrium,
     nats,
-    databaseUrl: house.house.config.DATABASE_URL ?? '',
+    databaseUrl: atrium.instance.config.DATABASE_URL ?? '',
     credentials,
-    connect: async (name) => nats.connect(await credentials(name), { inboxPrefix: inboxOf(house, name) }),
+    connect: async (name) => nats.connect(await credentials(name), { inboxPrefix: inboxOf(atrium, name) }),
     async close() {
-      await house.close();
+      await atrium.close();
       await nats.kill();
     },
   };
 }
 
-export function inboxOf(house: TestHouse, name: string): string {
-  return `_INBOX.${house.world.users[name]?.id}`;
+export function inboxOf(atrium: TestServer, name: string): string {
+  return `_INBOX.${atrium.world.users[name]?.id}`;
 }
 
 export function fileOf(body: { credentials: string }): string {

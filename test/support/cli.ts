@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { after } from 'node:test';
 import { IS_LONG } from '../counts.ts';
 import { temporaryFolder } from './db.ts';
-import type { TestHouse } from './house.ts';
+import type { TestServer } from './server.ts';
 
 export interface Said {
   readonly code: number | null;
@@ -51,10 +51,10 @@ export function openCliProcess(defaults: Readonly<Record<string, string>> = {}):
 }
 
 /** As somebody of the cast, in acme. */
-export function cliAs(house: TestHouse, name: string, env: Readonly<Record<string, string>> = {}): Cli {
-  const token = house.world.users[name]?.token;
+export function cliAs(atrium: TestServer, name: string, env: Readonly<Record<string, string>> = {}): Cli {
+  const token = atrium.world.users[name]?.token;
   if (token === undefined) throw new Error(`nobody is called ${name}`);
-  return openCli({ ATRIUM_URL: house.url, ATRIUM_TOKEN: token, ATRIUM_ORG: 'acme', ...env });
+  return openCli({ ATRIUM_URL: atrium.url, ATRIUM_TOKEN: token, ATRIUM_ORG: 'acme', ...env });
 }
 
 export function configFile(cli: Cli): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { runDoctor } from '../../src/commands/doctor.ts';
-import type { Finding, Level } from '../../src/doctor/finding.ts';
+import { runDoctor } from '../../src/operations/commands/doctor-command.ts';
+import type { Finding, Level } from '../../src/operations/doctor/finding.ts';
 
 export interface Report {
   readonly code: number;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { after } from 'node:test';
-import { buildMarketplace, type DemoMarketplace } from '../../src/demo/marketplace.ts';
-import { type Answer, openTestHouse, TEST_KEY, type TestHouse, type TestHouseOptions } from './house.ts';
+import { buildMarketplace, type DemoMarketplace } from '../../src/operations/demo/demo-marketplace.ts';
+import { type Answer, openTestServer, TEST_KEY, type TestServer, type TestServerOptions } from './server.ts';
 import { statement } from './statement.ts';
 
 export type Name = 'A' | 'B' | 'C';
 
-export interface TestMarketplace extends TestHouse {
+export interface TestMarketplace extends TestServer {
   readonly demo: DemoMarketplace;
   /** A notification to the marketplace's endpoint, with its live secret unless another query is given. */
   notify(name: Name, body: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
@@ -20,18 +20,18 @@ export interface TestMarketplace extends TestHouse {
 }
 
 /** Whatever a test that failed left open, or the process would never end. */
-const open = new Set<TestHouse>();
+const open = new Set<TestServer>();
 after(async () => {
-  for (const house of open) await house.close();
+  for (const atrium of open) await atrium.close();
 });
 
 /** A house on a marketplace deployment, with all that the demo world has there. */
-export async function openMarketplace(options: TestHouseOptions = {}): Promise<TestMarketplace> {
+export async function openMarketplace(options: TestServerOptions = {}): Promise<TestMarketplace> {
   const env: Record<string, string> = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', ...options.env };
-  const test = await openTestHouse({ ...options, env });
+  const test = await openTestServer({ ...options, env });
   open.add(test);
-  const demo = await buildMarketplace(test.house);
-  const port = test.house.listenerPort();
+  const demo = await buildMarketplace(test.instance.features);
+  const port = test.instance.listenerPort();
   const base = port === undefined ? '' : `http://127.0.0.1:${port}`;
   const secrets = { A: '', B: `?secret=${demo.secrets.cloudB}`, C: `?secret=${demo.secrets.cloudC}` };
   return {
@@ -44,10 +44,11 @@ export async function openMarketplace(options: TestHouseOptions = {}): Promise<T
     notify: (name, body, query = secrets[name], headers = {}) =>
       test.call('POST', `${path(name)}${query}`, body, headers, base),
     installer: async (name, wish = {}) =>
-      (await test.house.marketplace.installers.create({ marketplace: `Cloud${name}`, ...wish }, new Date())).id,
-    rows: async (text, values) => (await test.house.db.query(statement(text), values)) as never,
+      (await test.instance.features.marketplace.installers.create({ marketplace: `Cloud${name}`, ...wish }, new Date()))
+        .id,
+    rows: async (text, values) => (await test.instance.db.query(statement(text), values)) as never,
     sweep: async (laterMs) => {
-      const { sweep } = test.house.marketplace;
+      const { sweep } = test.instance.features.marketplace;
       // The house sweeps every few seconds; what it is just doing would be left out of the second.
       await sweep.once(new Date());
       await sweep.once(new Date(Date.now() + laterMs));
@@ -55,7 +56,7 @@ export async function openMarketplace(options: TestHouseOptions = {}): Promise<T
     settings: {
       ATRIUM_KEY: TEST_KEY,
       DATA_DIR: test.dataDir,
-      DATABASE_URL: test.house.config.DATABASE_URL ?? '',
+      DATABASE_URL: test.instance.config.DATABASE_URL ?? '',
       ...env,
     },
   };

@@ -3,7 +3,7 @@ import { sql } from '../../src/db/db.ts';
 import { allowed } from '../../src/rebac/engine.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
 import type { Model } from '../../src/rebac/model.ts';
-import type { TestHouse } from './house.ts';
+import type { TestServer } from './server.ts';
 
 /** One object and, for each person, the relations that they hold on it. */
 export interface Holdings {
@@ -37,10 +37,10 @@ const OBJECTS = sql(
 );
 
 /** Every object of a house, with what each of these people may do with it. */
-export async function holdingsOf({ house }: TestHouse, model: Model, people: Readonly<Record<string, bigint>>) {
-  const store = createGraphStore(house.db);
+export async function holdingsOf({ instance }: TestServer, model: Model, people: Readonly<Record<string, bigint>>) {
+  const store = createGraphStore(instance.db);
   const holdings: Holdings[] = [];
-  for (const { type, id, name, owner_id, owner } of await house.db.query<ObjectRow>(OBJECTS)) {
+  for (const { type, id, name, owner_id, owner } of await instance.db.query<ObjectRow>(OBJECTS)) {
     const graph = createGraph(model, (await store.load(owner_id)).tuples);
     const held = Object.entries(people).map(
       ([who, person]) => [who, new Set(allowed(graph, `user:${person}`, `${type}:${id}`))] as const,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openTestHouse, TEST_KEY, type TestHouse } from './house.ts';
 import { surroundings } from './process.ts';
+import { openTestServer, TEST_KEY, type TestServer } from './server.ts';
 
 export interface SecondProcess {
   readonly url: string;
@@ -10,16 +10,16 @@ export interface SecondProcess {
 
 export interface Pair {
   /** In this process, so that a test can write through its rules. */
-  readonly house: TestHouse;
+  readonly atrium: TestServer;
   /** Further processes that serve from the same PostgreSQL. */
   open(hearing?: 'deaf'): Promise<SecondProcess>;
 }
 
 /** A house in this process, and a way to open others beside it on the same database and the same key. */
 export async function openPair(): Promise<Pair> {
-  const house = await openTestHouse({ driver: 'postgres' });
-  const shared = { DATABASE_URL: house.house.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY };
-  return { house, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
+  const atrium = await openTestServer({ driver: 'postgres' });
+  const shared = { DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY };
+  return { atrium, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
 }
 
 async function openSecondProcess(env: Record<string, string>, hearing = 'hearing'): Promise<SecondProcess> {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from './house.ts';
 import { sendRaw } from './raw.ts';
+import { openTestServer, type TestServer } from './server.ts';
 
 /** One line of a table of bad requests: what is sent, and what the refusal must say. */
-export interface Refusal {
+export interface Rejection {
   readonly name: string;
   readonly send: readonly (string | Buffer)[];
   readonly status: number;
@@ -12,7 +12,7 @@ export interface Refusal {
   readonly allow?: string;
 }
 
-export type Voice = 'platform' | 'listener';
+export type ErrorFormat = 'platform' | 'listener';
 type Headers = Readonly<Record<string, string>>;
 
 const HOST = 'Host: atrium.test\r\n';
@@ -41,35 +41,41 @@ export const row = (
   status: number,
   message: string | RegExp,
   allow?: string,
-): Refusal => ({ name, send, status, message, ...(allow !== undefined && { allow }) });
+): Rejection => ({ name, send, status, message, ...(allow !== undefined && { allow }) });
 
 /** Sends every line of the table to one house, in which the server must be as well afterwards as before. */
-export function refuseAll(title: string, voice: Voice, rows: readonly Refusal[]): void {
+export function refuseAll(title: string, voice: ErrorFormat, rows: readonly Rejection[]): void {
   describe(title, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ env: { DEPLOYMENT: voice === 'listener' ? 'marketplace' : 'standard' } });
+      atrium = await openTestServer({ env: { DEPLOYMENT: voice === 'listener' ? 'marketplace' : 'standard' } });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     for (const { name, send, status, message, allow } of rows) {
       it(`${name} with ${status}`, async () => {
-        const answer = await sendRaw(house.url, send);
+        const answer = await sendRaw(atrium.url, send);
         assert.equal(answer.status, status, answer.text);
         assert.equal(answer.headers.get('allow'), allow);
-        assertVoice(house, voice, status, answer.text, message);
+        assertVoice(atrium, voice, status, answer.text, message);
         assert.match(answer.headers.get('x-request-id') ?? '', /^[\w.:-]+$/);
       });
     }
 
     it(`The server still works and has logged no error after the requests of "${title}"`, async () => {
-      assert.equal((await house.as('ann')('GET', '/user')).status, 200);
-      assert.doesNotMatch(house.logged(), /"level":"error"/);
+      assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
+      assert.doesNotMatch(atrium.logged(), /"level":"error"/);
     });
   });
 }
 
-function assertVoice(house: TestHouse, voice: Voice, status: number, text: string, message: string | RegExp): void {
+function assertVoice(
+  atrium: TestServer,
+  voice: ErrorFormat,
+  status: number,
+  text: string,
+  message: string | RegExp,
+): void {
   const body = JSON.parse(text);
   if (typeof message === 'string') assert.equal(body.message, message);
   else assert.match(body.message, message);
@@ -77,7 +83,7 @@ function assertVoice(house: TestHouse, voice: Voice, status: number, text: strin
     assert.deepEqual(Object.keys(body), ['message']);
     return;
   }
-  assert.equal(body.url, `${house.url}/api/v1/docs`);
+  assert.equal(body.url, `${atrium.url}/api/v1/docs`);
   assert.deepEqual(Object.keys(body), status === 422 ? ['message', 'url', 'errors'] : ['message', 'url']);
   if (status !== 422) return;
   assert.ok(body.errors.length > 0);

@@ -1,15 +1,15 @@
 import { Writable } from 'node:stream';
-import { readConfig } from '../../src/config.ts';
-import { type House, openHouse } from '../../src/house.ts';
-import { createLog } from '../../src/log.ts';
+import { readConfig } from '../../src/base/config.ts';
+import { createLog } from '../../src/base/log.ts';
+import { type Instance, openInstance } from '../../src/instance.ts';
 import type { Place } from './db.ts';
 
 /** A server in this process on a database that is there already. Without ATRIUM_KEY it takes the key file of the place. */
 export async function reopen(
   { dataDir, databaseUrl = '' }: Place,
   env: Readonly<Record<string, string>> = {},
-): Promise<House> {
+): Promise<Instance> {
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...env });
   const log = createLog('error', new Writable({ write: (_chunk, _encoding, done) => done() }));
-  return openHouse(config, { log, say: () => undefined });
+  return openInstance(config, { log, say: () => undefined });
 }

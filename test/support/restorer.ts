@@ -1,5 +1,5 @@
-import { inspect } from '../../src/backup/inspection.ts';
-import { restore } from '../../src/backup/restore.ts';
+import { inspect } from '../../src/operations/backup/inspection.ts';
+import { restore } from '../../src/operations/backup/restore.ts';
 import { contentOf, openPlace } from './backup.ts';
 import { statement } from './statement.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { CATALOG } from '../../src/authz/catalog.ts';
-import { createRoleStore } from '../../src/authz/roles.store.ts';
+import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import { createRevisions } from '../../src/changes/revision.ts';
 import { openDb } from '../../src/db/db.ts';
-import { createClockStore } from '../../src/directory/clock.store.ts';
-import { createClock } from '../../src/directory/clock.ts';
+import { CATALOG } from '../../src/roles/catalog.ts';
+import { createRoleStore } from '../../src/roles/roles.store.ts';
 
 /**
  * Makes, changes and deletes roles as fast as it can, four at a time, until it is killed. Says a line when it begins and one for
@@ -16,7 +16,7 @@ const { databaseUrl, dataDir, organizationId, teamIds } = JSON.parse(readFileSyn
   teamIds: string[];
 };
 const db = await openDb({ databaseUrl, dataDir, say: () => undefined });
-const store = createRoleStore(db, createClock(createClockStore(db)).write);
+const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write);
 const actor = { id: 1n, name: 'writer', requestId: `writer-${process.pid}` };
 const say = (line: string) => process.stdout.write(`${line}\n`);
 say('begun');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/base/config.ts';
+import { createKeys } from '../../src/base/keys.ts';
+import { createLog } from '../../src/base/log.ts';
+import { CREDENTIAL_SPECS } from '../../src/credentials/credentials.store.ts';
 import { sql } from '../../src/db/db.ts';
-import { type House, openHouse } from '../../src/house.ts';
-import { createKeys } from '../../src/keys.ts';
-import { createLog } from '../../src/log.ts';
-import { CREDENTIAL_SPECS } from '../../src/user/credentials.store.ts';
+import { type Instance, openInstance } from '../../src/instance.ts';
 import { createRotationStore } from '../../src/vault/rotation.store.ts';
 import { IS_LONG } from '../counts.ts';
 import { ANY_DRIVER, DRIVERS, migrated, newPlace, type Place } from '../support/db.ts';
@@ -24,7 +24,7 @@ for (const driver of DRIVERS) {
     const oldRoot = randomBytes(32);
     const newRoot = randomBytes(32);
     let place: Place;
-    let house: House;
+    let atrium: Instance;
     let ann = { id: 0n, name: 'ann', requestId: 'test' };
     const open = (root: Buffer) => {
       const env = {
@@ -32,26 +32,26 @@ for (const driver of DRIVERS) {
         DATABASE_URL: place.databaseUrl ?? '',
         ATRIUM_KEY: root.toString('base64'),
       };
-      return openHouse(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
+      return openInstance(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
         log: createLog('error'),
         say: () => undefined,
       });
     };
-    const read = async (from = house) => (await from.credentials.get(ann.id, 'a')).spec;
+    const read = async (from = atrium) => (await from.features.credentials.get(ann.id, 'a')).spec;
     before(async () => {
       place = await newPlace(driver, migrated());
-      house = await open(oldRoot);
-      ann = { ...ann, id: await house.people.create({ name: 'ann', email: 'ann@example.com' }) };
-      await house.credentials.create(ann, '{"name":"a","v":"secret-1"}');
-      await house.credentials.create(ann, '{"name":"b","v":"secret-2"}');
+      atrium = await open(oldRoot);
+      ann = { ...ann, id: await atrium.features.users.create({ name: 'ann', email: 'ann@example.com' }) };
+      await atrium.features.credentials.create(ann, '{"name":"a","v":"secret-1"}');
+      await atrium.features.credentials.create(ann, '{"name":"b","v":"secret-2"}');
     });
-    after(() => house.close(0));
+    after(() => atrium.close(0));
 
     it(`Key rotation creates a new key for every owner and re-encrypts all values on ${driver}`, async () => {
-      const before = await house.db.query<{ id: bigint }>(KEYS);
-      assert.deepEqual(await house.rotateKeys(), { owners: 1, values: 2, damaged: [] });
+      const before = await atrium.db.query<{ id: bigint }>(KEYS);
+      assert.deepEqual(await atrium.rotateKeys(), { owners: 1, values: 2, damaged: [] });
       assert.equal(await read(), '{"name":"a","v":"secret-1"}');
-      const keys = await house.db.query<{ id: bigint; present: boolean }>(KEYS);
+      const keys = await atrium.db.query<{ id: bigint; present: boolean }>(KEYS);
       assert.deepEqual(
         keys.map(({ present }) => present),
         [false, true],
@@ -60,15 +60,15 @@ for (const driver of DRIVERS) {
     });
 
     it(`Key rotation leaves credentials and their versions unchanged on ${driver}`, async () => {
-      const before = await house.credentials.get(ann.id, 'a');
-      await house.rotateKeys();
-      assert.deepEqual(await house.credentials.get(ann.id, 'a'), before);
+      const before = await atrium.features.credentials.get(ann.id, 'a');
+      await atrium.rotateKeys();
+      assert.deepEqual(await atrium.features.credentials.get(ann.id, 'a'), before);
     });
 
     it(`Key rotation deletes retired keys after an hour and keeps the keys in use on ${driver}`, async () => {
-      await house.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
-      assert.equal((await house.db.query(KEYS)).length, 1);
-      assert.deepEqual(await house.db.query(RING), [{ count: 1 }]);
+      await atrium.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
+      assert.equal((await atrium.db.query(KEYS)).length, 1);
+      assert.deepEqual(await atrium.db.query(RING), [{ count: 1 }]);
       assert.equal(await read(), '{"name":"a","v":"secret-1"}');
     });
 
@@ -78,36 +78,36 @@ for (const driver of DRIVERS) {
         `update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1)
         where name = 'b' returning id`,
       );
-      const [row] = await house.db.query<{ id: bigint }>(flip);
-      const { values, damaged } = await house.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
+      const [row] = await atrium.db.query<{ id: bigint }>(flip);
+      const { values, damaged } = await atrium.rotateKeys({ now: new Date(Date.now() + 2 * HOUR_MS) });
       assert.deepEqual([values, damaged], [1, [`credential ${row?.id}`]]);
-      await house.db.query(flip);
-      assert.equal((await house.credentials.get(ann.id, 'b')).spec, '{"name":"b","v":"secret-2"}');
+      await atrium.db.query(flip);
+      assert.equal((await atrium.features.credentials.get(ann.id, 'b')).spec, '{"name":"b","v":"secret-2"}');
     });
 
     it(`The root key is replaced in two steps without invalidating tokens on ${driver}`, async () => {
-      const { text } = await house.tokens.issue({ accountId: ann.id, name: 't', scopes: ['all'] });
-      await house.rotateKeys({ next: createKeys(newRoot) });
-      await assert.rejects(house.rotateKeys(), /ATRIUM_NEXT_KEY/);
+      const { text } = await atrium.identity.tokens.issue({ accountId: ann.id, name: 't', scopes: ['all'] });
+      await atrium.rotateKeys({ next: createKeys(newRoot) });
+      await assert.rejects(atrium.rotateKeys(), /ATRIUM_NEXT_KEY/);
       assert.equal(await read(), '{"name":"a","v":"secret-1"}');
       // On PGlite one house at a time has the folder; on PostgreSQL both serve side by side.
-      if (driver === 'pglite') await house.close(0);
+      if (driver === 'pglite') await atrium.close(0);
       const next = await open(newRoot);
       assert.equal(await read(next), '{"name":"a","v":"secret-1"}');
       if (driver === 'postgres') {
-        await next.credentials.update(ann, '{"name":"a","v":"secret-3"}', () => undefined);
-        assert.equal(await read(house), '{"name":"a","v":"secret-3"}');
-        await house.close(0);
+        await next.features.credentials.update(ann, '{"name":"a","v":"secret-3"}', () => undefined);
+        assert.equal(await read(atrium), '{"name":"a","v":"secret-3"}');
+        await atrium.close(0);
       }
-      house = next;
-      await house.rotateKeys({ retireOldRoot: true });
-      const url = await house.listen();
+      atrium = next;
+      await atrium.rotateKeys({ retireOldRoot: true });
+      const url = await atrium.listen();
       const answer = await fetch(`${url}/api/v1/user`, { headers: { Authorization: `token ${text}` } });
       assert.equal(answer.status, 200);
       await answer.text();
-      if (driver === 'pglite') await house.close(0);
+      if (driver === 'pglite') await atrium.close(0);
       await assert.rejects(open(oldRoot), /not the one that this database was made with/);
-      if (driver === 'pglite') house = await open(newRoot);
+      if (driver === 'pglite') atrium = await open(newRoot);
       assert.match(await read(), /secret-[13]/);
     });
 
@@ -115,11 +115,11 @@ for (const driver of DRIVERS) {
     it(`Key rotation processes large values in small batches and misses none on ${driver}`, { skip }, async () => {
       const large = (text: string) => `{"name":"${text}","v":"${text.repeat(1_250_000)}"}`;
       const names = Array.from({ length: 8 }, (_, at) => `x${at}`);
-      for (const name of names) await house.credentials.create(ann, large(name));
-      await house.rotateKeys();
-      const store = createRotationStore(house.db);
+      for (const name of names) await atrium.features.credentials.create(ann, large(name));
+      await atrium.rotateKeys();
+      const store = createRotationStore(atrium.db);
       // As if none of them had been sealed anew: the keys are retired once more, and new ones made.
-      await store.replaceKeys(await house.db.query<{ ownerId: bigint; ringKeyId: bigint; wrapped: Buffer }>(PRESENT));
+      await store.replaceKeys(await atrium.db.query<{ ownerId: bigint; ringKeyId: bigint; wrapped: Buffer }>(PRESENT));
       const batch = await store.stale(CREDENTIAL_SPECS, 0n, 1000);
       assert.ok(batch.length > 5 && batch.length < 10, `${batch.length} of 10 in one batch`);
       const rest = await store.stale(CREDENTIAL_SPECS, batch.at(-1)?.id ?? 0n, 1000);

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
-import { openTestHouse, type TestHouse } from '../support/house.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
 /** Bytes that are no secret, or that the key ring keeps by itself. */
 const OTHERS = new Set(['hash', 'previous_hash', 'wrapped', 'natural_key']);
 
 describe('Sealed columns', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('The list of sealed columns contains every column that can store sealed bytes', async () => {
-    const rows = await house.house.db.query<{ place: string; column_name: string }>(
+    const rows = await atrium.instance.db.query<{ place: string; column_name: string }>(
       statement(
         `select table_name || '.' || column_name as place, column_name from information_schema.columns
           where table_schema = current_schema() and data_type = 'bytea' order by 1`,

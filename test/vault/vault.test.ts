@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { AppError } from '../../src/base/errors.ts';
+import { createKeys } from '../../src/base/keys.ts';
 import { type Db, sql } from '../../src/db/db.ts';
-import { AppError } from '../../src/errors.ts';
-import { createKeys } from '../../src/keys.ts';
 import { createRingStore } from '../../src/vault/ring.store.ts';
 import { openRing } from '../../src/vault/ring.ts';
 import { createVaultStore } from '../../src/vault/vault.store.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Query, sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
 import { numbersOf } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** Some 1.2 kB each: several times what the sockets between a server and a client that does not read can hold. */
 const ROWS = COUNTS.exportedRows;
@@ -17,17 +17,17 @@ const FILL = sql(
 );
 /** How much of a long export the server prepares is up to how much of it somebody reads. */
 describe('Long audit log exports', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let acme: number;
   before(async () => {
-    house = await openTestHouse();
-    acme = numbersOf(house).org('acme');
-    await house.house.db.query(FILL, [acme, ROWS]);
+    atrium = await openTestServer();
+    acme = numbersOf(atrium).org('acme');
+    await atrium.instance.db.query(FILL, [acme, ROWS]);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const url = () => `${house.url}/api/v1/orgs/acme/audit/export`;
-  const headers = () => ({ Authorization: `token ${house.world.users.ann?.token}` });
+  const url = () => `${atrium.url}/api/v1/orgs/acme/audit/export`;
+  const headers = () => ({ Authorization: `token ${atrium.world.users.ann?.token}` });
 
   it('A long audit log export is streamed completely, each row once and in order', async () => {
     const response = await fetch(`${url()}?object=thing`, { headers: headers() });
@@ -49,7 +49,7 @@ describe('Long audit log exports', () => {
   });
 
   it('A long audit log export pauses while the client does not read and stops when it disconnects', async (context) => {
-    const { db } = house.house;
+    const { db } = atrium.instance;
     const { query } = db;
     let rows = 0;
     const counting: Query = async (statement, values) => {
@@ -62,11 +62,11 @@ describe('Long audit log exports', () => {
     const settled = async () => {
       for (let before = -1; before !== rows; ) {
         before = rows;
-        for (let count = 0; count < 20; count++) assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+        for (let count = 0; count < 20; count++) assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
       }
       return rows;
     };
-    const { hostname, port } = new URL(house.url);
+    const { hostname, port } = new URL(atrium.url);
     const socket = connect(Number(port), hostname);
     const { Authorization } = headers();
     socket.write(`GET /api/v1/orgs/acme/audit/export HTTP/1.1\r\nHost: x\r\nAuthorization: ${Authorization}\r\n\r\n`);
@@ -76,6 +76,6 @@ describe('Long audit log exports', () => {
     socket.destroy();
     assert.ok((await settled()) - waiting < 1000, 'nothing is read for nobody');
     assert.equal((await fetch(`${url()}?object=thing:1`, { headers: headers() })).status, 200);
-    assert.doesNotMatch(house.logged(), /"level":50/);
+    assert.doesNotMatch(atrium.logged(), /"level":50/);
   });
 });

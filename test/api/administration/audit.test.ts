@@ -4,7 +4,7 @@ import { sql } from '../../../src/db/db.ts';
 import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
 import { chainFaults, linesOf } from '../../support/chain.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const FORGE = sql(
   'test.audit.forge',
@@ -15,25 +15,25 @@ const FORGE = sql(
 
 for (const driver of API_DRIVERS) {
   describe(`Audit log on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     let id: ReturnType<typeof numbersOf>;
     const read = async (query = '', who = 'ann', base = '/orgs/acme/audit'): Promise<Answer> => {
-      const answer = await house.as(who)('GET', `${base}${query}`);
+      const answer = await atrium.as(who)('GET', `${base}${query}`);
       assert.equal(answer.status, 200, answer.text);
       return answer;
     };
     const actions = ({ body }: Answer) => body.items.map((one: { action: string }) => one.action);
 
     before(async () => {
-      house = await openTestHouse({ driver });
-      id = numbersOf(house);
-      const { body: role } = await makeRole(house, { name: 'Kept' });
+      atrium = await openTestServer({ driver });
+      id = numbersOf(atrium);
+      const { body: role } = await makeRole(atrium, { name: 'Kept' });
       const path = `/authz/roles/${role.id}?org=acme`;
-      await house.as('root')('PUT', path, { description: 'changed' }, { 'X-Request-Id': 'the-change' });
-      await house.as('ann')('DELETE', path);
-      await makeRole(house, { name: 'Elsewhere' }, 'globex', 'eve');
+      await atrium.as('root')('PUT', path, { description: 'changed' }, { 'X-Request-Id': 'the-change' });
+      await atrium.as('ann')('DELETE', path);
+      await makeRole(atrium, { name: 'Elsewhere' }, 'globex', 'eve');
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     it(`The audit log lists actor, action, object, before and after, newest first, on ${driver}`, async () => {
       const { body, text, headers } = await read();
@@ -114,7 +114,7 @@ for (const driver of API_DRIVERS) {
         seen.push(...body.items.map((one: { id: number }) => one.id));
         if (body.next_cursor === null) break;
         cursor = `&cursor=${body.next_cursor}`;
-        if (page === 1) await makeRole(house);
+        if (page === 1) await makeRole(atrium);
       }
       assert.deepEqual(seen, whole);
       for (const limit of ['0', '-1', 'many', '']) {
@@ -146,7 +146,7 @@ for (const driver of API_DRIVERS) {
       assert.ok(answer.text.endsWith('}\n'));
       assert.deepEqual(chainFaults(answer.text), []);
       assert.deepEqual(chainFaults(answer.text.replace('"changed"', '"chanced"')).length, 1);
-      assert.equal((await house.as('ann')('HEAD', '/orgs/acme/audit/export')).status, 405);
+      assert.equal((await atrium.as('ann')('HEAD', '/orgs/acme/audit/export')).status, 405);
     });
 
     it(`Verification reports whether the audit chain is intact and its first broken row on ${driver}`, async () => {
@@ -154,7 +154,7 @@ for (const driver of API_DRIVERS) {
       const whole = { rows: rows.length, ok: true, first_broken_id: null };
       const atOnce = await Promise.all([read('/verify'), read('/verify'), read('/verify')]);
       for (const { body } of atOnce) assert.deepEqual(body, whole);
-      assert.equal((await house.as('ann')('HEAD', '/orgs/acme/audit/verify')).status, 405);
+      assert.equal((await atrium.as('ann')('HEAD', '/orgs/acme/audit/verify')).status, 405);
       const victim = rows[1]?.id ?? 0;
       for (const [column, forged] of [
         ['actor_name', `'nobody'`],
@@ -162,14 +162,14 @@ for (const driver of API_DRIVERS) {
         ['after', `'{}'`],
       ]) {
         const forge = `update audit set ${column} = ${forged} where id = $1 returning id`;
-        const [before] = await house.house.db.query<{ kept: string }>(
+        const [before] = await atrium.instance.db.query<{ kept: string }>(
           sql(`test.audit.kept.${column}`, `select ${column}::text as kept from audit where id = $1`),
           [victim],
         );
-        await house.house.db.query(sql(`test.audit.break.${column}`, forge), [victim]);
+        await atrium.instance.db.query(sql(`test.audit.break.${column}`, forge), [victim]);
         assert.deepEqual((await read('/verify')).body, { rows: rows.length, ok: false, first_broken_id: victim });
         const type = { actor_name: 'text', at: 'timestamptz', after: 'json' }[column ?? ''];
-        await house.house.db.query(
+        await atrium.instance.db.query(
           sql(`test.audit.mend.${column}`, `update audit set ${column} = $2::${type} where id = $1`),
           [victim, before?.kept],
         );
@@ -181,7 +181,7 @@ for (const driver of API_DRIVERS) {
     it(`The audit log preserves every digit of the values before and after a change on ${driver}`, async () => {
       const state = '{"id":9007199254740993,"ids":[9223372036854775807,1e400],"text":"1\\u00002"}';
       const values = [new Date(), 555_000, 9_007_199_254_740_993n, 'thing.change', 'thing', 9_223_372_036_854_775_807n];
-      await house.house.db.query(FORGE, [...values, state]);
+      await atrium.instance.db.query(FORGE, [...values, state]);
       const { text } = await read('?org=555000', 'root', '/admin/audit');
       assert.ok(text.includes(`"before":${state},"after":null`), text);
       assert.ok(text.includes('"actor":{"id":9007199254740993,'));
@@ -201,11 +201,11 @@ const FORGED = [
 ];
 
 describe('Audit log requests', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const get = (path: string) => ['GET', path] as const;
   const GONE = 'organization does not exist';
@@ -260,27 +260,27 @@ describe('Audit log requests', () => {
   ];
   for (const line of TABLE) {
     it(`GET ${line.send[1]} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status}`, () =>
-      assertRefused(house, line));
+      assertRefused(atrium, line));
   }
 
   it('The audit log accepts the earliest and latest representable times as filters', async () => {
     for (const query of ['since=0001-01-01T00:00:00%2B14:00', 'until=9999-12-31T23:59:59-14:00']) {
-      const answer = await house.as('ann')('GET', `/orgs/acme/audit?${query}`);
+      const answer = await atrium.as('ann')('GET', `/orgs/acme/audit?${query}`);
       assert.deepEqual([answer.status, answer.body.items.length > 0], [200, true], query);
     }
   });
 
   it('A custom role with "view audit log" can read, export and verify the audit log', async () => {
-    const holder = await makeHolder(house, [orgPermission('view audit log')]);
+    const holder = await makeHolder(atrium, [orgPermission('view audit log')]);
     for (const part of ['', '/export', '/verify']) {
-      assert.equal((await house.as(holder.name)('GET', `/orgs/acme/audit${part}`)).status, 200);
+      assert.equal((await atrium.as(holder.name)('GET', `/orgs/acme/audit${part}`)).status, 200);
     }
   });
 
   it('A token without the required scope cannot read the audit log', async () => {
-    const accountId = house.world.users.ann?.id ?? 0n;
-    const { text } = await house.house.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
-    const answer = await house.call('GET', '/api/v1/orgs/acme/audit', undefined, { Authorization: `token ${text}` });
+    const accountId = atrium.world.users.ann?.id ?? 0n;
+    const { text } = await atrium.instance.identity.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
+    const answer = await atrium.call('GET', '/api/v1/orgs/acme/audit', undefined, { Authorization: `token ${text}` });
     assert.equal(answer.status, 403);
   });
 });

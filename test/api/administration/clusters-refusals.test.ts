@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertRefused } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const GOOD = { name: 'good', uid: '00000000-1111-2222-3333-444444444444' };
 const NAME = /^name must have 1 to 100 characters: letters, digits/;
@@ -44,15 +44,15 @@ function withoutUid(body: unknown): unknown {
 }
 
 describe('Rejected cluster requests', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let path: string;
   before(async () => {
-    house = await openTestHouse();
-    path = `/clusters/${house.world.clusters.staging?.id}`;
+    atrium = await openTestServer();
+    path = `/clusters/${atrium.world.clusters.staging?.id}`;
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const seen = async () => (await house.as('ann')('GET', '/orgs/acme/clusters')).text.replace(/"age":"\w+"/g, '');
+  const seen = async () => (await atrium.as('ann')('GET', '/orgs/acme/clusters')).text.replace(/"age":"\w+"/g, '');
 
   for (const [what, body, status, message] of REFUSED) {
     it(`Creating or editing a cluster with ${what} is rejected with ${status}`, async () => {
@@ -60,9 +60,9 @@ describe('Rejected cluster requests', () => {
       for (const url of ['/orgs/acme/clusters', '/user/clusters']) {
         // A person may have a cluster of the name that one of acme has.
         if (url === '/user/clusters' && what === 'a taken name') continue;
-        await assertRefused(house, { who: 'ann', send: ['POST', url, body], status, message });
+        await assertRefused(atrium, { who: 'ann', send: ['POST', url, body], status, message });
       }
-      await assertRefused(house, { who: 'ann', send: ['PATCH', path, withoutUid(body)], status, message });
+      await assertRefused(atrium, { who: 'ann', send: ['PATCH', path, withoutUid(body)], status, message });
       assert.equal(await seen(), before);
     });
   }
@@ -71,35 +71,35 @@ describe('Rejected cluster requests', () => {
     for (const field of ['name', 'uid'] as const) {
       const { [field]: _left, ...body } = GOOD;
       const message = `${field} is required`;
-      await assertRefused(house, { who: 'ann', send: ['POST', '/orgs/acme/clusters', body], status: 422, message });
+      await assertRefused(atrium, { who: 'ann', send: ['POST', '/orgs/acme/clusters', body], status: 422, message });
     }
   });
 
   it('Reusing a cluster UID, in any letter case, or changing one is rejected with 422', async () => {
-    const uid = house.world.clusters.globex?.uid.toUpperCase();
+    const uid = atrium.world.clusters.globex?.uid.toUpperCase();
     const send = ['POST', '/orgs/acme/clusters', { ...GOOD, uid }] as const;
-    await assertRefused(house, { who: 'ann', send, status: 422, message: /^uid is taken/ });
+    await assertRefused(atrium, { who: 'ann', send, status: 422, message: /^uid is taken/ });
     const change = ['PATCH', path, { uid: GOOD.uid }] as const;
-    await assertRefused(house, { who: 'ann', send: change, status: 422, message: 'uid cannot change' });
+    await assertRefused(atrium, { who: 'ann', send: change, status: 422, message: 'uid cannot change' });
   });
 
   it('A non-member gets the same 404 for an existing cluster as for a missing one', async () => {
-    const missing = await house.as('eve')('GET', '/clusters/999999');
+    const missing = await atrium.as('eve')('GET', '/clusters/999999');
     for (const [method, body] of [
       ['GET', undefined],
       ['PATCH', { project: 'x' }],
       ['DELETE', undefined],
     ] as const) {
-      const answer = await house.as('eve')(method, path, body);
+      const answer = await atrium.as('eve')(method, path, body);
       assert.deepEqual([answer.status, answer.body], [404, missing.body], method);
     }
     for (const method of ['GET', 'POST']) {
-      const answer = await house.as('eve')(method, '/orgs/acme/clusters', method === 'POST' ? GOOD : undefined);
-      const nowhere = await house.as('eve')(method, '/orgs/nowhere/clusters', method === 'POST' ? GOOD : undefined);
+      const answer = await atrium.as('eve')(method, '/orgs/acme/clusters', method === 'POST' ? GOOD : undefined);
+      const nowhere = await atrium.as('eve')(method, '/orgs/nowhere/clusters', method === 'POST' ? GOOD : undefined);
       assert.deepEqual([answer.status, answer.body], [404, nowhere.body], method);
     }
     for (const id of ['0', '-1', 'x', '9223372036854775808'])
-      assert.equal((await house.as('eve')('GET', `/clusters/${id}`)).status, 400, id);
+      assert.equal((await atrium.as('eve')('GET', `/clusters/${id}`)).status, 400, id);
   });
 
   it('The 403 for a cluster write by a viewer names the missing relation', async () => {
@@ -111,7 +111,7 @@ describe('Rejected cluster requests', () => {
     ] as const;
     for (const [method, url, body, relation] of table) {
       const message = `missing relation ${relation}`;
-      await assertRefused(house, { who: 'cat', send: [method, url, body], status: 403, message });
+      await assertRefused(atrium, { who: 'cat', send: [method, url, body], status: 403, message });
     }
   });
 });

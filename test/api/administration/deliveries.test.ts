@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertRefused, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { type Answer, openTestHouse } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
+import { type Answer, openTestServer } from '../../support/server.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
 const LIST = '/admin/marketplace/deliveries';
@@ -171,7 +171,7 @@ for (const driver of API_DRIVERS) {
 
 describe('Marketplace deliveries on a standard deployment', () => {
   it('A standard deployment answers GET /admin/marketplace/deliveries with 404', async () => {
-    const standard = await openTestHouse();
+    const standard = await openTestServer();
     assert.equal((await standard.as('root')('GET', LIST)).status, 404);
     await standard.close();
   });

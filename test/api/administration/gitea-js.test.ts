@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { giteaApi } from 'gitea-js';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** An existing client library of this API family, used as its users run a platform with it. */
 describe('Administration with gitea-js', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const clientOf = (name: string) =>
-    giteaApi(house.url, { token: house.world.users[name]?.token ?? '', customFetch: fetch });
+    giteaApi(atrium.url, { token: atrium.world.users[name]?.token ?? '', customFetch: fetch });
 
   it('gitea-js can create an organization with teams and members and delete it all again', async () => {
     const eve = clientOf('eve');

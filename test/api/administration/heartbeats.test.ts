@@ -1,50 +1,50 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { statusOf } from '../../../src/directory/clusters.ts';
+import { statusOf } from '../../../src/clusters/cluster.ts';
 import { auditOf } from '../../support/audit.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { createRobot } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Heartbeats on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     let id: number;
     let robot: Record<string, string>;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
       const body = { name: 'beating', uid: crypto.randomUUID() };
-      id = (await house.as('ann')('POST', '/orgs/acme/clusters', body)).body.id;
+      id = (await atrium.as('ann')('POST', '/orgs/acme/clusters', body)).body.id;
       robot = await robotOf('acme', 'ci');
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     async function robotOf(org: string, name: string, scopes = ['write:organization']) {
-      const ownerId = house.world.orgs[org]?.id ?? 0n;
-      const robotId =
-        name === 'ci' ? house.world.robots.ci : await house.house.resources.createRobot({ ownerId, name });
+      const ownerId = atrium.world.orgs[org]?.id ?? 0n;
+      const robotId = name === 'ci' ? atrium.world.robots.ci : await createRobot(atrium.instance, ownerId, name);
       const token = { accountId: ownerId, robotId: robotId ?? 0n, name: crypto.randomUUID(), scopes };
-      return { Authorization: `token ${(await house.house.tokens.issue(token)).text}` };
+      return { Authorization: `token ${(await atrium.instance.identity.tokens.issue(token)).text}` };
     }
     const beat = (body: unknown = {}, cluster: number | bigint = id, headers = robot) =>
-      house.as()('POST', `/clusters/${cluster}/heartbeat`, body, headers);
-    const shown = async () => (await house.as('cat')('GET', `/clusters/${id}`)).body;
+      atrium.as()('POST', `/clusters/${cluster}/heartbeat`, body, headers);
+    const shown = async () => (await atrium.as('cat')('GET', `/clusters/${id}`)).body;
     const status = async () => (await shown()).status.response;
     const phases = async () => {
-      const entries = await auditOf(house.house.db, house.world.orgs.acme?.id ?? 0n);
+      const entries = await auditOf(atrium.instance.db, atrium.world.orgs.acme?.id ?? 0n);
       return entries
         .filter(({ action, object_id }) => action === 'cluster.phase' && object_id === BigInt(id))
         .map(({ before, after }) => `${JSON.parse(before ?? '').phase} ${JSON.parse(after ?? '').phase}`);
     };
     const silence = (seconds: number) =>
-      house.house.db.query(
+      atrium.instance.db.query(
         statement(`update cluster set heartbeat_at = now() - $2 * interval '1 second' where id = $1`),
         [id, seconds],
       );
 
     it(`A heartbeat without a body makes a registered cluster active on ${driver}`, async () => {
       assert.equal((await status()).phase, 'Registered');
-      const answer = await house.as()('POST', `/clusters/${id}/heartbeat`, undefined, robot);
+      const answer = await atrium.as()('POST', `/clusters/${id}/heartbeat`, undefined, robot);
       assert.deepEqual([answer.status, answer.text], [204, '']);
       const { heartbeatAt, status: now } = await shown();
       assert.deepEqual(now.response, { phase: 'Active', reason: '', message: '' });
@@ -70,21 +70,21 @@ for (const driver of API_DRIVERS) {
     it(`Heartbeats are audited only when the phase changes and never advance the revision on ${driver}`, async () => {
       await beat({ phase: 'Active' });
       const before = await phases();
-      await house.house.clock.current();
-      const revision = house.house.clock.revision;
-      const etag = (await house.as('ann')('GET', `/clusters/${id}`)).headers.get('etag') ?? '';
+      await atrium.instance.revisions.current();
+      const revision = atrium.instance.revisions.latest;
+      const etag = (await atrium.as('ann')('GET', `/clusters/${id}`)).headers.get('etag') ?? '';
       for (let time = 0; time < 20; time++) await beat(time % 2 ? {} : { phase: 'Active', nodeCount: time });
       assert.deepEqual(await phases(), before);
       await Promise.all(Array.from({ length: 8 }, () => beat({ phase: 'Inactive' })));
       assert.deepEqual(await phases(), [...before, 'Active Inactive'], 'once, however many say it');
-      await house.house.clock.current();
-      assert.equal(house.house.clock.revision, revision);
+      await atrium.instance.revisions.current();
+      assert.equal(atrium.instance.revisions.latest, revision);
       // What an administrator edits did not change.
-      const edit = await house.as('ann')('PATCH', `/clusters/${id}`, { project: 'p' }, { 'If-Match': etag });
+      const edit = await atrium.as('ann')('PATCH', `/clusters/${id}`, { project: 'p' }, { 'If-Match': etag });
       assert.equal(edit.status, 200);
-      const entries = await auditOf(house.house.db, house.world.orgs.acme?.id ?? 0n);
+      const entries = await auditOf(atrium.instance.db, atrium.world.orgs.acme?.id ?? 0n);
       const last = entries.findLast(({ action }) => action === 'cluster.phase');
-      assert.equal(last?.actor_name, `robot ${house.world.robots.ci} of acme`);
+      assert.equal(last?.actor_name, `robot ${atrium.world.robots.ci} of acme`);
     });
 
     it(`A silent cluster becomes NotConnected, then Lost, and recovers with the next heartbeat on ${driver}`, async () => {
@@ -96,7 +96,7 @@ for (const driver of API_DRIVERS) {
       const silent = await status();
       assert.deepEqual([silent.phase, silent.reason], ['NotConnected', 'Unknown']);
       assert.match(silent.message, /^no heartbeat since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-      const listed = await house.as('cat')('GET', '/user/clusters?all=true');
+      const listed = await atrium.as('cat')('GET', '/user/clusters?all=true');
       assert.equal(listed.body.find((one: { id: number }) => one.id === id).status.response.phase, 'NotConnected');
       await beat();
       assert.equal((await status()).phase, 'NotReady', 'what was said last');
@@ -111,12 +111,12 @@ for (const driver of API_DRIVERS) {
 
     it(`Heartbeats are accepted only from callers who may edit the cluster and robots of its owner on ${driver}`, async () => {
       for (const who of ['ann', 'bob', 'root'])
-        assert.equal((await house.as(who)('POST', `/clusters/${id}/heartbeat`, {})).status, 204, who);
-      assert.equal((await house.as('cat')('POST', `/clusters/${id}/heartbeat`, {})).status, 403);
-      assert.equal((await house.as('eve')('POST', `/clusters/${id}/heartbeat`, {})).status, 404);
+        assert.equal((await atrium.as(who)('POST', `/clusters/${id}/heartbeat`, {})).status, 204, who);
+      assert.equal((await atrium.as('cat')('POST', `/clusters/${id}/heartbeat`, {})).status, 403);
+      assert.equal((await atrium.as('eve')('POST', `/clusters/${id}/heartbeat`, {})).status, 404);
       const missing = await beat({}, 999_999);
       const foreign = await robotOf('globex', 'spy', ['all']);
-      for (const cluster of [id, house.world.clusters.laptop?.id ?? 0n]) {
+      for (const cluster of [id, atrium.world.clusters.laptop?.id ?? 0n]) {
         const answer = await beat({}, cluster, foreign);
         assert.deepEqual([answer.status, answer.body], [404, missing.body]);
       }
@@ -140,7 +140,7 @@ for (const driver of API_DRIVERS) {
         assert.equal(answer.status, 422, answer.text);
         assert.match(answer.body.message, message);
       }
-      assert.equal((await house.as()('POST', '/clusters/x/heartbeat', {}, robot)).status, 400);
+      assert.equal((await atrium.as()('POST', '/clusters/x/heartbeat', {}, robot)).status, 400);
       assert.deepEqual({ ...(await shown()), age: '' }, { ...before, age: '' });
     });
   });

@@ -4,23 +4,23 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
 import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
+import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const names = (body: { login: string }[]) => body.map((user) => user.login);
 
 for (const driver of API_DRIVERS) {
   describe(`Members on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     it(`Members can be added, moved between teams and removed, and each change is audited on ${driver}`, async () => {
-      const { name: who } = await makePerson(house);
-      const org = await makeOrganization(house, who);
-      const [call, eve] = [house.as(who), house.as('eve')];
+      const { name: who } = await makePerson(atrium);
+      const org = await makeOrganization(atrium, who);
+      const [call, eve] = [atrium.as(who), atrium.as('eve')];
       assert.deepEqual(names((await call('GET', `/orgs/${org.name}/members`)).body), [who]);
       assert.equal((await call('GET', `/orgs/${org.name}/members/eve`)).status, 404);
       assert.equal((await eve('GET', `/orgs/${org.name}`)).status, 404);
@@ -46,7 +46,7 @@ for (const driver of API_DRIVERS) {
       assert.equal((await eve('GET', `/orgs/${org.name}`)).status, 404);
       assert.equal((await eve('GET', '/user/teams')).body.length, 1);
 
-      const entries = await auditOf(house.house.db, org.id);
+      const entries = await auditOf(atrium.instance.db, org.id);
       assert.deepEqual(
         entries.map((entry) => [
           entry.action,
@@ -66,31 +66,31 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`Every member except the last owner can leave an organization on ${driver}`, async () => {
-      const [{ name: who }, { name: member, id }] = [await makePerson(house), await makePerson(house)];
-      const org = await makeOrganization(house, who);
-      await house.house.organizations.addMember(BigInt(org.team('Viewers')), id);
+      const [{ name: who }, { name: member, id }] = [await makePerson(atrium), await makePerson(atrium)];
+      const org = await makeOrganization(atrium, who);
+      await addMember(atrium.instance, BigInt(org.team('Viewers')), id);
       const last = { status: 409, message: 'the last owner of an organization cannot leave' };
-      await assertRefused(house, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
-      await assertRefused(house, { who: 'root', send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
-      await assertRefused(house, { who, send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`], ...last });
-      await assertRefused(house, {
+      await assertRefused(atrium, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
+      await assertRefused(atrium, { who: 'root', send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
+      await assertRefused(atrium, { who, send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`], ...last });
+      await assertRefused(atrium, {
         who: member,
         send: ['DELETE', `/orgs/${org.name}/members/${who}`],
         status: 403,
         message: 'missing relation remove_member:org',
       });
-      assert.equal((await house.as(member)('DELETE', `/orgs/${org.name}/members/${member}`)).status, 204);
-      assert.equal((await house.as(member)('GET', `/orgs/${org.name}`)).status, 404);
+      assert.equal((await atrium.as(member)('DELETE', `/orgs/${org.name}/members/${member}`)).status, 204);
+      assert.equal((await atrium.as(member)('GET', `/orgs/${org.name}`)).status, 404);
       // A site administrator who is in no team has nothing to leave.
-      assert.equal((await house.as('root')('DELETE', `/orgs/${org.name}/members/root`)).status, 404);
+      assert.equal((await atrium.as('root')('DELETE', `/orgs/${org.name}/members/root`)).status, 404);
     });
 
     it(`One owner remains when the last two leave an organization concurrently on ${driver}`, async () => {
       for (let round = 0; round < COUNTS.raceRounds; round++) {
-        const [one, two] = [await makePerson(house), await makePerson(house)];
-        const org = await makeOrganization(house, one.name);
-        await house.house.organizations.addMember(BigInt(org.team('Owners')), two.id);
-        const leave = (who: string, path: string) => house.as(who)('DELETE', `${path}/members/${who}`);
+        const [one, two] = [await makePerson(atrium), await makePerson(atrium)];
+        const org = await makeOrganization(atrium, one.name);
+        await addMember(atrium.instance, BigInt(org.team('Owners')), two.id);
+        const leave = (who: string, path: string) => atrium.as(who)('DELETE', `${path}/members/${who}`);
         const path = round % 2 === 0 ? `/orgs/${org.name}` : `/teams/${org.team('Owners')}`;
         const answers = await Promise.all([leave(one.name, path), leave(two.name, `/orgs/${org.name}`)]);
         assert.deepEqual(
@@ -98,7 +98,7 @@ for (const driver of API_DRIVERS) {
           [204, 409],
           answers.map((one) => one.text).join(),
         );
-        const owners = await house.as('root')('GET', `/teams/${org.team('Owners')}/members`);
+        const owners = await atrium.as('root')('GET', `/teams/${org.team('Owners')}/members`);
         assert.equal(owners.body.length, 1);
       }
     });
@@ -106,13 +106,13 @@ for (const driver of API_DRIVERS) {
 }
 
 describe('Members', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Invalid or unauthorized membership requests are rejected and change nothing', async () => {
     const noTeam = { status: 404, message: 'team does not exist' };
@@ -181,45 +181,45 @@ describe('Members', () => {
       { who: 'ann', send: ['GET', '/teams/0/members'], status: 400, message: 'invalid team ID: "0"' },
       { who: 'ann', send: ['GET', '/teams/9007199254740993/members'], ...noTeam },
     ];
-    const before = (await house.as('ann')('GET', '/orgs/acme/members')).text;
-    for (const one of refused) await assertRefused(house, one);
-    assert.equal((await house.as('ann')('GET', '/orgs/acme/members')).text, before);
+    const before = (await atrium.as('ann')('GET', '/orgs/acme/members')).text;
+    for (const one of refused) await assertRefused(atrium, one);
+    assert.equal((await atrium.as('ann')('GET', '/orgs/acme/members')).text, before);
   });
 
   it('An editor can add viewers and remove them', async () => {
     const viewers = `/teams/${id.team('Viewers')}/members`;
-    assert.equal((await house.as('bob')('PUT', `${viewers}/fan01`)).status, 204);
-    assert.equal((await house.as('bob')('DELETE', `${viewers}/fan01`)).status, 204);
+    assert.equal((await atrium.as('bob')('PUT', `${viewers}/fan01`)).status, 204);
+    assert.equal((await atrium.as('bob')('DELETE', `${viewers}/fan01`)).status, 204);
   });
 
   it('Permission to manage team members allows moving members but not adding non-members', async () => {
-    const { name } = await makeHolder(house, ['manage team members'].map(orgPermission));
-    const made = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'guests', permission: 'none' });
+    const { name } = await makeHolder(atrium, ['manage team members'].map(orgPermission));
+    const made = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'guests', permission: 'none' });
     const guests = `/teams/${made.body.id}/members`;
     for (const path of [`${guests}/fan03`, `/teams/${id.team('Viewers')}/members/fan03`]) {
-      await assertRefused(house, {
+      await assertRefused(atrium, {
         who: name,
         send: ['PUT', path],
         status: 403,
         message: 'missing relation add_member:org',
       });
     }
-    assert.equal((await house.as('ann')('GET', '/orgs/acme/members/fan03')).status, 404);
-    assert.equal((await house.as(name)('PUT', `${guests}/cat`)).status, 204);
-    assert.equal((await house.as('root')('PUT', `${guests}/fan03`)).status, 204);
-    assert.equal((await house.as(name)('DELETE', `${guests}/fan03`)).status, 204);
-    assert.equal((await house.as('ann')('DELETE', `/teams/${made.body.id}`)).status, 204);
+    assert.equal((await atrium.as('ann')('GET', '/orgs/acme/members/fan03')).status, 404);
+    assert.equal((await atrium.as(name)('PUT', `${guests}/cat`)).status, 204);
+    assert.equal((await atrium.as('root')('PUT', `${guests}/fan03`)).status, 204);
+    assert.equal((await atrium.as(name)('DELETE', `${guests}/fan03`)).status, 204);
+    assert.equal((await atrium.as('ann')('DELETE', `/teams/${made.body.id}`)).status, 204);
   });
 
   it('A caller cannot add anyone, themselves included, to a team with more permissions than they hold', async () => {
     const bring = ['add members', 'remove members', 'manage team members'].map(orgPermission);
-    const { name } = await makeHolder(house, bring);
-    const call = house.as(name);
+    const { name } = await makeHolder(atrium, bring);
+    const call = atrium.as(name);
     const more = /^you cannot grant what you do not hold yourself: /;
     const tell = (what: string) => new RegExp(`${more.source}${what}`);
     const editors = id.team('Editors');
     const put = (path: string, message: RegExp, body?: object) =>
-      assertRefused(house, { who: name, send: ['PUT', path, body], status: 403, message });
+      assertRefused(atrium, { who: name, send: ['PUT', path, body], status: 403, message });
     await put(`/teams/${editors}/members/${name}`, tell('permission "write"$'));
     await put(`/teams/${editors}/members/fan02`, tell('permission "write"$'));
     await put(`/orgs/acme/members/fan02`, tell('permission "read"$'), {});
@@ -230,19 +230,19 @@ describe('Members', () => {
       tell('cluster_mgmt "connect to clusters", cluster_mgmt "view clusters"$'),
     );
     // What they hold themselves they may pass on.
-    const own = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'plain', permission: 'none' });
+    const own = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'plain', permission: 'none' });
     assert.equal((await call('PUT', `/teams/${own.body.id}/members/fan02`)).status, 204);
     assert.equal((await call('DELETE', `/orgs/acme/members/fan02`)).status, 204);
-    await assertRefused(house, {
+    await assertRefused(atrium, {
       who: name,
       send: ['DELETE', '/orgs/acme/members/ann'],
       status: 403,
       message: 'missing relation remove_member:team: only an owner takes an owner out',
     });
     // An owner who is an editor too is not taken out of one half.
-    assert.equal((await house.as('ann')('PUT', `/teams/${editors}/members/ann`)).status, 204);
+    assert.equal((await atrium.as('ann')('PUT', `/teams/${editors}/members/ann`)).status, 204);
     assert.equal((await call('DELETE', '/orgs/acme/members/ann')).status, 403);
-    assert.equal((await house.as('ann')('GET', `/teams/${editors}/members/ann`)).status, 200);
-    assert.equal((await house.as('ann')('DELETE', `/teams/${editors}/members/ann`)).status, 204);
+    assert.equal((await atrium.as('ann')('GET', `/teams/${editors}/members/ann`)).status, 200);
+    assert.equal((await atrium.as('ann')('DELETE', `/teams/${editors}/members/ann`)).status, 204);
   });
 });

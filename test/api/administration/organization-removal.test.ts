@@ -4,9 +4,9 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
+import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const LEFT = `select
   (select count(*)::integer from tuple where store = $1) as tuples,
@@ -32,74 +32,74 @@ const NOTHING = {
 
 for (const driver of API_DRIVERS) {
   describe(`Deleting an organization on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
-    const left = async (id: bigint) => (await house.house.db.query({ name: 'test.left', text: LEFT }, [id]))[0];
+    const left = async (id: bigint) => (await atrium.instance.db.query({ name: 'test.left', text: LEFT }, [id]))[0];
 
     const sourcesOf = async (id: bigint) => {
       const text = `select distinct source_kind || ':' || source_id as source from tuple where store = $1`;
-      return (await house.house.db.query<{ source: string }>({ name: 'test.sources', text }, [id])).map(
+      return (await atrium.instance.db.query<{ source: string }>({ name: 'test.sources', text }, [id])).map(
         (row) => row.source,
       );
     };
     const named = async (id: bigint) => {
       const text = `select kind || ':' || id as source from change
          where organization_id = $1 and revision = (select max(revision) from change where organization_id = $1)`;
-      return (await house.house.db.query<{ source: string }>({ name: 'test.named', text }, [id])).map(
+      return (await atrium.instance.db.query<{ source: string }>({ name: 'test.named', text }, [id])).map(
         (row) => row.source,
       );
     };
 
     it(`Deleting an organization removes all its resources but not its members or audit log on ${driver}`, async () => {
-      const { world } = house;
+      const { world } = atrium;
       const acme = world.orgs.acme;
       assert.ok(acme);
-      const robot = await house.house.tokens.issue({
+      const robot = await atrium.instance.identity.tokens.issue({
         accountId: acme.id,
         robotId: world.robots.ci ?? 0n,
         name: 'last',
         scopes: ['all'],
       });
-      await house.as('cat')('PUT', '/user/following/acme');
+      await atrium.as('cat')('PUT', '/user/following/acme');
       // Everything about it is remembered now.
       const prod = world.clusters.prod?.id ?? 0n;
-      assert.ok((await allowedTo(house, 'ann', 'cluster', prod)).includes('can_remove'));
-      assert.deepEqual(await allowedTo(house, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
+      assert.ok((await allowedTo(atrium, 'ann', 'cluster', prod)).includes('can_remove'));
+      assert.deepEqual(await allowedTo(atrium, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
       const sources = await sourcesOf(acme.id);
       assert.ok(sources.length > 8);
       const others = await left(world.orgs.globex?.id ?? 0n);
 
-      assert.equal((await house.as('ann')('DELETE', '/orgs/acme')).status, 204);
+      assert.equal((await atrium.as('ann')('DELETE', '/orgs/acme')).status, 204);
 
       for (const who of ['ann', 'bob', 'cat', 'dan', 'root']) {
-        assert.equal((await house.as(who)('GET', '/orgs/acme')).status, 404, who);
-        assert.equal((await house.as(who)('GET', `/teams/${acme.teams.Owners}`)).status, 404, who);
-        assert.equal((await house.as(who)('GET', '/authz/roles?org=acme')).status, 403, who);
-        assert.deepEqual((await house.as(who)('GET', '/user/orgs')).body, [], who);
-        assert.deepEqual((await house.as(who)('GET', '/user/teams')).body, [], who);
-        const clusters = (await house.as(who)('GET', '/user/clusters?all=true')).body;
+        assert.equal((await atrium.as(who)('GET', '/orgs/acme')).status, 404, who);
+        assert.equal((await atrium.as(who)('GET', `/teams/${acme.teams.Owners}`)).status, 404, who);
+        assert.equal((await atrium.as(who)('GET', '/authz/roles?org=acme')).status, 403, who);
+        assert.deepEqual((await atrium.as(who)('GET', '/user/orgs')).body, [], who);
+        assert.deepEqual((await atrium.as(who)('GET', '/user/teams')).body, [], who);
+        const clusters = (await atrium.as(who)('GET', '/user/clusters?all=true')).body;
         assert.ok(!clusters.some((cluster: { id: number }) => cluster.id === Number(prod)), who);
         for (const type of ['organization', 'team', 'cluster'])
           assert.equal(
-            (await house.as(who)('GET', `/authz/objects/${type}/1/allowed-permissions?org=acme`)).status,
+            (await atrium.as(who)('GET', `/authz/objects/${type}/1/allowed-permissions?org=acme`)).status,
             403,
           );
       }
-      assert.equal((await house.as('ann')('GET', '/user')).body.orgAdmin, false);
-      const asRobot = await house.call('GET', '/api/v1/user', undefined, { Authorization: `token ${robot.text}` });
+      assert.equal((await atrium.as('ann')('GET', '/user')).body.orgAdmin, false);
+      const asRobot = await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${robot.text}` });
       assert.equal(asRobot.status, 401);
       assert.deepEqual(await left(acme.id), NOTHING);
       // Whoever keeps its graph, on any replica, is told of every row that gave it a tuple.
       const told = await named(acme.id);
       for (const source of sources) assert.ok(told.includes(source), source);
       assert.deepEqual(await left(world.orgs.globex?.id ?? 0n), others);
-      assert.deepEqual((await house.as('cat')('GET', '/user/following')).body, []);
+      assert.deepEqual((await atrium.as('cat')('GET', '/user/following')).body, []);
 
-      const entries = await auditOf(house.house.db, acme.id);
+      const entries = await auditOf(atrium.instance.db, acme.id);
       const last = entries.at(-1);
       assert.deepEqual(
         [last?.action, last?.actor_name, Number(last?.object_id)],
@@ -108,12 +108,12 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(brokenLinks(entries), []);
 
       // The name is free, and who takes it gets nothing of what was.
-      const again = await house.as('eve')('POST', '/orgs', { username: 'acme' });
+      const again = await atrium.as('eve')('POST', '/orgs', { username: 'acme' });
       assert.equal(again.status, 201);
       assert.notEqual(again.body.id, Number(acme.id));
-      assert.deepEqual(await allowedTo(house, 'eve', 'cluster', prod), []);
-      assert.deepEqual(await allowedTo(house, 'ann', 'organization', again.body.id), []);
-      assert.equal((await house.as('ann')('GET', '/orgs/acme')).status, 404);
+      assert.deepEqual(await allowedTo(atrium, 'eve', 'cluster', prod), []);
+      assert.deepEqual(await allowedTo(atrium, 'ann', 'organization', again.body.id), []);
+      assert.equal((await atrium.as('ann')('GET', '/orgs/acme')).status, 404);
     });
 
     it(`Installers of a deleted organization cannot be bound again and their links stop working on ${driver}`, async () => {
@@ -155,7 +155,7 @@ for (const driver of API_DRIVERS) {
       }
       assert.equal((await market.notify('B', bind)).status, 400);
       assert.equal((await market.notify('C', binding(c, { marketplace: 'CloudC' }))).status, 403);
-      await assert.rejects(market.house.marketplace.installers.link(a, new Date()), /has been deleted/);
+      await assert.rejects(market.instance.features.marketplace.installers.link(a, new Date()), /has been deleted/);
       const gone = {
         eventType: 'DELETE',
         applicationId: application,
@@ -176,11 +176,11 @@ const settled = [
 
 describe('Concurrent deletion of an organization', () => {
   it('Changes concurrent with the deletion of an organization either precede it or are rejected', async () => {
-    const house = await openTestHouse();
+    const atrium = await openTestServer();
     for (let round = 0; round < COUNTS.raceRounds; round++) {
-      const [owner, member] = [await makePerson(house), await makePerson(house)];
-      const org = await makeOrganization(house, owner.name);
-      const call = house.as(owner.name);
+      const [owner, member] = [await makePerson(atrium), await makePerson(atrium)];
+      const org = await makeOrganization(atrium, owner.name);
+      const call = atrium.as(owner.name);
       const role = { name: 'r', permissions: [], teamIDs: [org.team('Editors')] };
       const first = await call('POST', `/authz/roles?org=${org.name}`, role);
       const answers = await Promise.all([
@@ -190,18 +190,16 @@ describe('Concurrent deletion of an organization', () => {
         call('DELETE', `/orgs/${org.name}`),
         call('DELETE', `/orgs/${org.name}`),
         call('PATCH', `/orgs/${org.name}`, { location: 'here' }),
-        house.as(member.name)('PUT', `/user/following/${org.name}`),
+        atrium.as(member.name)('PUT', `/user/following/${org.name}`),
         call('POST', `/authz/roles?org=${org.name}`, { name: 'late', permissions: [] }),
-        house.house.resources
-          .createCluster({ ownerId: org.id, name: 'late', uid: crypto.randomUUID() })
-          .then(...settled),
+        createCluster(atrium.instance, { ownerId: org.id, name: 'late', uid: crypto.randomUUID() }).then(...settled),
         call('DELETE', `/teams/${org.team('Viewers')}/members/${member.name}`),
       ]);
       for (const answer of answers) assert.ok(answer.status < 500, JSON.stringify(answer));
       assert.deepEqual([answers[3]?.status, answers[4]?.status].sort(), [204, 404]);
-      assert.deepEqual((await house.as(member.name)('GET', '/user/teams')).body, []);
-      assert.deepEqual((await house.house.db.query({ name: 'test.left', text: LEFT }, [org.id]))[0], NOTHING);
+      assert.deepEqual((await atrium.as(member.name)('GET', '/user/teams')).body, []);
+      assert.deepEqual((await atrium.instance.db.query({ name: 'test.left', text: LEFT }, [org.id]))[0], NOTHING);
     }
-    await house.close();
+    await atrium.close();
   });
 });

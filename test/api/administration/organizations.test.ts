@@ -3,20 +3,20 @@ import { after, before, describe, it } from 'node:test';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Organizations on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     it(`The creator of an organization owns it and can read and edit it, and changes are audited on ${driver}`, async () => {
-      const { name } = await makePerson(house);
-      const call = house.as(name);
+      const { name } = await makePerson(atrium);
+      const call = atrium.as(name);
       const body = { username: 'initech', full_name: 'Initech Ltd', website: 'https://initech.example' };
       const made = await call('POST', '/orgs', { ...body, location: 'Austin', visibility: 'private' });
       assert.equal(made.status, 201, made.text);
@@ -25,7 +25,7 @@ for (const driver of API_DRIVERS) {
         name: 'initech',
         username: 'initech',
         full_name: 'Initech Ltd',
-        avatar_url: `${house.url}/avatars/initech`,
+        avatar_url: `${atrium.url}/avatars/initech`,
         description: '',
         website: 'https://initech.example',
         location: 'Austin',
@@ -41,7 +41,7 @@ for (const driver of API_DRIVERS) {
       }
       const teams = (await call('GET', '/user/teams')).body;
       assert.deepEqual([teams.length, teams[0].name, teams[0].permission], [1, 'Owners', 'owner']);
-      assert.equal((await house.as('eve')('GET', '/orgs/initech')).status, 404);
+      assert.equal((await atrium.as('eve')('GET', '/orgs/initech')).status, 404);
 
       const changed = await call('PATCH', '/orgs/initech', { description: 'Paper', website: '' });
       assert.deepEqual(changed.body, { ...shown, description: 'Paper', website: '' });
@@ -56,7 +56,7 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual([kelvin.status, odd.status, odd.body.errors?.[0]?.field], [201, 422, 'username']);
       assert.equal((await call('DELETE', '/orgs/kelvin')).status, 204);
 
-      const entries = await auditOf(house.house.db, made.body.id);
+      const entries = await auditOf(atrium.instance.db, made.body.id);
       assert.deepEqual(
         entries.map((entry) => [entry.action, entry.actor_name, entry.object_type, Number(entry.object_id)]),
         [
@@ -70,26 +70,26 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`A released organization name can be reused at once and resolves to its new holder on ${driver}`, async () => {
-      const [one, two] = [await makePerson(house), await makePerson(house)];
-      const first = await house.as(one.name)('POST', '/orgs', { username: 'wanted' });
-      assert.equal((await house.as(one.name)('PATCH', '/orgs/wanted', { username: 'given-up' })).status, 200);
-      const second = await house.as(two.name)('POST', '/orgs', { username: 'wanted' });
+      const [one, two] = [await makePerson(atrium), await makePerson(atrium)];
+      const first = await atrium.as(one.name)('POST', '/orgs', { username: 'wanted' });
+      assert.equal((await atrium.as(one.name)('PATCH', '/orgs/wanted', { username: 'given-up' })).status, 200);
+      const second = await atrium.as(two.name)('POST', '/orgs', { username: 'wanted' });
       assert.equal(second.status, 201, second.text);
-      assert.equal((await house.as(one.name)('GET', '/orgs/wanted')).status, 404);
-      assert.equal((await house.as(two.name)('GET', '/orgs/wanted')).body.id, second.body.id);
-      assert.equal((await house.as('root')('GET', '/orgs/given-up')).body.id, first.body.id);
-      assert.equal((await house.as(two.name)('DELETE', '/orgs/wanted')).status, 204);
-      assert.equal((await house.as(one.name)('PATCH', '/orgs/given-up', { username: 'wanted' })).status, 200);
+      assert.equal((await atrium.as(one.name)('GET', '/orgs/wanted')).status, 404);
+      assert.equal((await atrium.as(two.name)('GET', '/orgs/wanted')).body.id, second.body.id);
+      assert.equal((await atrium.as('root')('GET', '/orgs/given-up')).body.id, first.body.id);
+      assert.equal((await atrium.as(two.name)('DELETE', '/orgs/wanted')).status, 204);
+      assert.equal((await atrium.as(one.name)('PATCH', '/orgs/given-up', { username: 'wanted' })).status, 200);
     });
   });
 }
 
 describe('Organizations', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const TOO_LONG = 'x'.repeat(1001);
   const nobody = { status: 404, message: 'organization does not exist' };
@@ -169,42 +169,42 @@ describe('Organizations', () => {
   for (const refused of REFUSED) {
     const [method, path, body] = refused.send;
     it(`${method} ${path}${body ? ` ${JSON.stringify(body).slice(0, 40)}` : ''} by ${refused.who ?? 'an anonymous caller'} is rejected with ${refused.status}`, async () => {
-      const before = (await house.as('root')('GET', '/admin/orgs')).text;
-      await assertRefused(house, refused);
-      assert.equal((await house.as('root')('GET', '/admin/orgs')).text, before);
+      const before = (await atrium.as('root')('GET', '/admin/orgs')).text;
+      await assertRefused(atrium, refused);
+      assert.equal((await atrium.as('root')('GET', '/admin/orgs')).text, before);
     });
   }
 
   it('A rejected organization name is reported with its field', async () => {
-    const answer = await house.as('eve')('POST', '/orgs', { username: 'acme' });
+    const answer = await atrium.as('eve')('POST', '/orgs', { username: 'acme' });
     assert.deepEqual(answer.body.errors, [{ field: 'username', message: 'name is taken: acme' }]);
   });
 
   it('An empty visibility, as Go clients send for an unset field, is treated as omitted', async () => {
-    const { name: who } = await makePerson(house);
+    const { name: who } = await makePerson(atrium);
     const unsaid = { full_name: '', email: '', description: '', website: '', location: '', visibility: '' };
-    const made = await house.as(who)('POST', '/orgs', { username: 'gopher', ...unsaid });
+    const made = await atrium.as(who)('POST', '/orgs', { username: 'gopher', ...unsaid });
     assert.deepEqual([made.status, made.body.visibility], [201, 'public']);
-    assert.equal((await house.as(who)('PATCH', '/orgs/gopher', { visibility: 'limited' })).status, 200);
-    const edited = await house.as(who)('PATCH', '/orgs/gopher', { ...unsaid, full_name: null, visibility: '' });
+    assert.equal((await atrium.as(who)('PATCH', '/orgs/gopher', { visibility: 'limited' })).status, 200);
+    const edited = await atrium.as(who)('PATCH', '/orgs/gopher', { ...unsaid, full_name: null, visibility: '' });
     assert.deepEqual([edited.status, edited.body.visibility], [200, 'limited']);
   });
 
   it('Editors can edit an organization, and site administrators can create one for a user and list all', async () => {
-    assert.equal((await house.as('bob')('PATCH', '/orgs/acme', { location: 'Berlin' })).body.location, 'Berlin');
-    const made = await house.as('root')('POST', '/admin/users/Fan01/orgs', { username: 'fans' });
+    assert.equal((await atrium.as('bob')('PATCH', '/orgs/acme', { location: 'Berlin' })).body.location, 'Berlin');
+    const made = await atrium.as('root')('POST', '/admin/users/Fan01/orgs', { username: 'fans' });
     assert.equal(made.status, 201, made.text);
-    assert.equal((await house.as('root')('GET', `/orgs/fans/members/fan01`)).status, 204);
-    assert.equal((await house.as('root')('GET', `/orgs/fans/members/root`)).status, 404);
-    const all = await house.as('root')('GET', '/admin/orgs?limit=2');
+    assert.equal((await atrium.as('root')('GET', `/orgs/fans/members/fan01`)).status, 204);
+    assert.equal((await atrium.as('root')('GET', `/orgs/fans/members/root`)).status, 404);
+    const all = await atrium.as('root')('GET', '/admin/orgs?limit=2');
     assert.deepEqual([all.body.length, all.body[0].name], [2, 'acme']);
     const total = Number(all.headers.get('x-total-count'));
     assert.ok(total >= 3);
     assert.match(all.headers.get('link') ?? '', /rel="next"/);
-    const far = await house.as('root')('GET', '/orgs?page=99');
+    const far = await atrium.as('root')('GET', '/orgs?page=99');
     assert.deepEqual([far.status, far.body, Number(far.headers.get('x-total-count'))], [200, [], total]);
-    assert.deepEqual((await house.as('root')('GET', '/user/orgs')).body, []);
-    const mine = await house.as('cat')('GET', '/orgs');
+    assert.deepEqual((await atrium.as('root')('GET', '/user/orgs')).body, []);
+    const mine = await atrium.as('cat')('GET', '/orgs');
     assert.deepEqual(
       mine.body.map((one: { name: string }) => one.name),
       ['acme'],
@@ -212,9 +212,9 @@ describe('Organizations', () => {
   });
 
   it('An organization write with an outdated ETag is rejected with 412 and changes nothing', async () => {
-    const { name: who } = await makePerson(house);
-    const { name: org } = await makeOrganization(house, who);
-    const call = house.as(who);
+    const { name: who } = await makePerson(atrium);
+    const { name: org } = await makeOrganization(atrium, who);
+    const call = atrium.as(who);
     const old = (await call('GET', `/orgs/${org}`)).headers.get('etag') ?? '';
     const fresh = await call('PATCH', `/orgs/${org}`, { location: 'one' }, { 'If-Match': old });
     assert.equal(fresh.status, 200);
@@ -235,21 +235,21 @@ describe('Organizations', () => {
   });
 
   it('Only one of several concurrent requests for the same organization name succeeds', async () => {
-    const { name: who } = await makePerson(house);
+    const { name: who } = await makePerson(atrium);
     const made = await Promise.all(
-      Array.from({ length: 12 }, () => house.as(who)('POST', '/orgs', { username: 'contested' })),
+      Array.from({ length: 12 }, () => atrium.as(who)('POST', '/orgs', { username: 'contested' })),
     );
     assert.deepEqual(made.map((answer) => answer.status).sort(), [201, ...Array(11).fill(422)]);
   });
 
   it('A robot account cannot create an organization', async () => {
-    const { text } = await house.house.tokens.issue({
-      accountId: house.world.orgs.acme?.id ?? 0n,
-      robotId: house.world.robots.ci ?? 0n,
+    const { text } = await atrium.instance.identity.tokens.issue({
+      accountId: atrium.world.orgs.acme?.id ?? 0n,
+      robotId: atrium.world.robots.ci ?? 0n,
       name: 'org maker',
       scopes: ['all'],
     });
-    const answer = await house.call('POST', '/api/v1/orgs', { username: 'r2d2' }, { Authorization: `token ${text}` });
+    const answer = await atrium.call('POST', '/api/v1/orgs', { username: 'r2d2' }, { Authorization: `token ${text}` });
     assert.deepEqual([answer.status, answer.body.message], [403, 'robot accounts cannot call this']);
   });
 });

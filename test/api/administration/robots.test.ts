@@ -5,46 +5,46 @@ import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { allowedTo, assertRefused, makeHolder } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 
 for (const driver of API_DRIVERS) {
   describe(`Robot accounts on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     let path: string;
     let etag: string;
     let beat: (text: string) => Promise<number>;
     before(async () => {
-      house = await openTestHouse({ driver });
-      const url = `/clusters/${house.world.clusters.prod?.id}/heartbeat`;
-      beat = async (text) => (await house.as()('POST', url, {}, bearer(text))).status;
+      atrium = await openTestServer({ driver });
+      const url = `/clusters/${atrium.world.clusters.prod?.id}/heartbeat`;
+      beat = async (text) => (await atrium.as()('POST', url, {}, bearer(text))).status;
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     it(`Robot accounts can be created, read, listed and edited on ${driver}`, async () => {
-      const made = await house.as('bob')('POST', '/orgs/acme/robots', { name: 'agent', description: 'Beats.' });
+      const made = await atrium.as('bob')('POST', '/orgs/acme/robots', { name: 'agent', description: 'Beats.' });
       assert.equal(made.status, 201, made.text);
       const { id, created_at, ...rest } = made.body;
-      assert.deepEqual(rest, { owner_id: Number(house.world.orgs.acme?.id), name: 'agent', description: 'Beats.' });
+      assert.deepEqual(rest, { owner_id: Number(atrium.world.orgs.acme?.id), name: 'agent', description: 'Beats.' });
       assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       path = `/robots/${id}`;
       etag = made.headers.get('etag') ?? assert.fail();
-      assert.deepEqual((await house.as('cat')('GET', path)).body, made.body);
-      const list = await house.as('cat')('GET', '/orgs/acme/robots');
+      assert.deepEqual((await atrium.as('cat')('GET', path)).body, made.body);
+      const list = await atrium.as('cat')('GET', '/orgs/acme/robots');
       assert.deepEqual(
         list.body.map(({ name }: { name: string }) => name),
         ['ci', 'agent'],
       );
-      assert.equal((await house.as('cat')('GET', '/orgs/acme/robots?name=ci')).body.length, 1);
-      const edited = await house.as('bob')('PATCH', path, { description: '' }, { 'If-Match': etag });
+      assert.equal((await atrium.as('cat')('GET', '/orgs/acme/robots?name=ci')).body.length, 1);
+      const edited = await atrium.as('bob')('PATCH', path, { description: '' }, { 'If-Match': etag });
       assert.deepEqual(edited.body, { ...made.body, description: '' });
-      assert.equal((await house.as('bob')('PATCH', path, { name: 'x' }, { 'If-Match': etag })).status, 412);
-      assert.deepEqual(await allowedTo(house, 'cat', 'robot_ac', id), ['can_view']);
+      assert.equal((await atrium.as('bob')('PATCH', path, { name: 'x' }, { 'If-Match': etag })).status, 412);
+      assert.deepEqual(await allowedTo(atrium, 'cat', 'robot_ac', id), ['can_view']);
     });
 
     it(`A robot token on ${driver} is shown once and has the minimal scope unless others are requested`, async () => {
-      const made = await house.as('bob')('POST', `${path}/tokens`, { name: 'first' });
+      const made = await atrium.as('bob')('POST', `${path}/tokens`, { name: 'first' });
       assert.equal(made.status, 201, made.text);
       const { sha1, ...shown } = made.body;
       assert.deepEqual(Object.keys(made.body), [
@@ -62,52 +62,60 @@ for (const driver of API_DRIVERS) {
         [['write:organization'], null, sha1.slice(-8)],
       );
       assert.equal(await beat(sha1), 204);
-      const list = await house.as('cat')('GET', `${path}/tokens`);
+      const list = await atrium.as('cat')('GET', `${path}/tokens`);
       assert.equal(list.headers.get('x-total-count'), '1');
       const [listed] = list.body;
       assert.deepEqual({ ...listed, last_used_at: '' }, { ...shown, sha1: '', last_used_at: '' });
       assert.ok(Date.parse(listed.last_used_at) > Date.now() - 60_000, 'the beat counts as a use');
       const wide = { name: 'wide', scopes: ['read:user', 'all'], expires_at: '2099-01-01T00:00:00Z' };
-      const asked = await house.as('bob')('POST', `${path}/tokens`, wide);
+      const asked = await atrium.as('bob')('POST', `${path}/tokens`, wide);
       assert.deepEqual([asked.body.scopes, asked.body.expires_at], [['all'], wide.expires_at]);
       assert.equal(await beat(asked.body.sha1), 204);
-      const unsaid = await house.as('bob')('POST', `${path}/tokens`, { name: 'unsaid', scopes: null });
+      const unsaid = await atrium.as('bob')('POST', `${path}/tokens`, { name: 'unsaid', scopes: null });
       assert.deepEqual(unsaid.body.scopes, shown.scopes, unsaid.text);
     });
 
     it(`Token names are unique per robot account on ${driver}`, async () => {
-      const taken = await house.as('bob')('POST', `${path}/tokens`, { name: 'first' });
+      const taken = await atrium.as('bob')('POST', `${path}/tokens`, { name: 'first' });
       assert.deepEqual([taken.status, taken.body.message], [422, 'access token name has been used already']);
-      const other = await house.as('bob')('POST', `/robots/${house.world.robots.ci}/tokens`, { name: 'first' });
+      const other = await atrium.as('bob')('POST', `/robots/${atrium.world.robots.ci}/tokens`, { name: 'first' });
       assert.equal(other.status, 201, other.text);
     });
 
     it(`A robot token revoked by ID or name stops working immediately on ${driver}`, async () => {
       for (const by of ['id', 'name'] as const) {
-        const { body } = await house.as('bob')('POST', `${path}/tokens`, { name: `short ${by}` });
+        const { body } = await atrium.as('bob')('POST', `${path}/tokens`, { name: `short ${by}` });
         assert.equal(await beat(body.sha1), 204);
-        assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 204);
+        assert.equal((await atrium.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 204);
         assert.equal(await beat(body.sha1), 401);
-        assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 404);
+        assert.equal((await atrium.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 404);
       }
       // Not those of another robot, nor of a person.
-      const [foreign] = (await house.as('bob')('GET', `/robots/${house.world.robots.ci}/tokens`)).body;
-      assert.equal((await house.as('bob')('DELETE', `${path}/tokens/${foreign.id}`)).status, 404);
+      const [foreign] = (await atrium.as('bob')('GET', `/robots/${atrium.world.robots.ci}/tokens`)).body;
+      assert.equal((await atrium.as('bob')('DELETE', `${path}/tokens/${foreign.id}`)).status, 404);
     });
 
     it(`An expired robot token is rejected on ${driver}`, async () => {
-      const ownerId = house.world.orgs.acme?.id ?? 0n;
+      const ownerId = atrium.world.orgs.acme?.id ?? 0n;
       const robotId = BigInt(path.split('/').at(-1) ?? '');
       const token = { accountId: ownerId, robotId, scopes: ['all'] };
-      const soon = await house.house.tokens.issue({ ...token, name: 'soon', expiresAt: new Date(Date.now() + 60_000) });
+      const soon = await atrium.instance.identity.tokens.issue({
+        ...token,
+        name: 'soon',
+        expiresAt: new Date(Date.now() + 60_000),
+      });
       assert.equal(await beat(soon.text), 204);
-      const over = await house.house.tokens.issue({ ...token, name: 'over', expiresAt: new Date(Date.now() - 1) });
+      const over = await atrium.instance.identity.tokens.issue({
+        ...token,
+        name: 'over',
+        expiresAt: new Date(Date.now() - 1),
+      });
       assert.equal(await beat(over.text), 401);
     });
 
     it(`The heartbeat is the only authenticated route that a robot token can call on ${driver}`, async () => {
-      const { body } = await house.as('ann')('POST', `${path}/tokens`, { name: 'curious', scopes: ['all'] });
-      const routes = house.house.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
+      const { body } = await atrium.as('ann')('POST', `${path}/tokens`, { name: 'curious', scopes: ['all'] });
+      const routes = atrium.instance.routes.filter(({ access }) => access.who !== 'anyone' && access.who !== 'webhook');
       const open: string[] = [];
       for (const { method, path: route, access } of routes) {
         const url = route.replace(/:org/g, 'acme').replace(/:\w+/g, '1');
@@ -115,37 +123,37 @@ for (const driver of API_DRIVERS) {
         const isBasic = (access as SignedAccess).basic === true;
         const basic = { Authorization: `Basic ${Buffer.from(`acme:${body.sha1}`).toString('base64')}` };
         const sent = method === 'GET' ? undefined : {};
-        const answer = await house.call(method, `${url}${query}`, sent, isBasic ? basic : bearer(body.sha1));
+        const answer = await atrium.call(method, `${url}${query}`, sent, isBasic ? basic : bearer(body.sha1));
         if (answer.status === 403 && answer.body.message === 'robot accounts cannot call this') continue;
         open.push(`${method} ${route}`);
       }
       assert.deepEqual(open, ['POST /api/v1/clusters/:id/heartbeat']);
-      const sudo = await house.as()('POST', `/clusters/1/heartbeat?sudo=ann`, {}, bearer(body.sha1));
+      const sudo = await atrium.as()('POST', `/clusters/1/heartbeat?sudo=ann`, {}, bearer(body.sha1));
       assert.equal(sudo.status, 403);
     });
 
     it(`Deleting a robot account on ${driver} revokes its tokens and removes all permissions on both`, async () => {
       const id = Number(path.split('/').at(-1));
-      const { body } = await house.as('bob')('POST', `${path}/tokens`, { name: 'last' });
+      const { body } = await atrium.as('bob')('POST', `${path}/tokens`, { name: 'last' });
       assert.equal(await beat(body.sha1), 204);
-      assert.deepEqual(await allowedTo(house, 'cat', 'token', body.id), ['can_view']);
-      assert.equal((await house.as('bob')('DELETE', path, undefined, { 'If-Match': etag })).status, 412);
+      assert.deepEqual(await allowedTo(atrium, 'cat', 'token', body.id), ['can_view']);
+      assert.equal((await atrium.as('bob')('DELETE', path, undefined, { 'If-Match': etag })).status, 412);
       assert.equal(await beat(body.sha1), 204);
-      assert.equal((await house.as('bob')('DELETE', path)).status, 204);
+      assert.equal((await atrium.as('bob')('DELETE', path)).status, 204);
       assert.equal(await beat(body.sha1), 401);
-      assert.deepEqual(await allowedTo(house, 'ann', 'robot_ac', id), []);
-      assert.deepEqual(await allowedTo(house, 'ann', 'token', body.id), []);
+      assert.deepEqual(await allowedTo(atrium, 'ann', 'robot_ac', id), []);
+      assert.deepEqual(await allowedTo(atrium, 'ann', 'token', body.id), []);
       for (const send of [
         ['GET', path],
         ['GET', `${path}/tokens`],
         ['POST', `${path}/tokens`, { name: 'x' }],
       ] as const) {
-        await assertRefused(house, { who: 'bob', send, status: 404, message: 'robot_ac does not exist' });
+        await assertRefused(atrium, { who: 'bob', send, status: 404, message: 'robot_ac does not exist' });
       }
-      const entries = await auditOf(house.house.db, house.world.orgs.acme?.id ?? 0n);
+      const entries = await auditOf(atrium.instance.db, atrium.world.orgs.acme?.id ?? 0n);
       assert.deepEqual(brokenLinks(entries), []);
       const said = JSON.stringify(entries.map(({ before, after }) => [before, after]));
-      assert.ok(!said.includes('atr_') && !house.logged().includes(body.sha1), 'no token in the record or the log');
+      assert.ok(!said.includes('atr_') && !atrium.logged().includes(body.sha1), 'no token in the record or the log');
       const actions = new Set(entries.map(({ action }) => action));
       for (const action of ['robot.create', 'robot.update', 'robot.delete', 'token.create', 'token.delete'])
         assert.ok(actions.has(action), action);
@@ -153,11 +161,11 @@ for (const driver of API_DRIVERS) {
 
     it(`A token created while its robot account is deleted does not work on ${driver}`, async () => {
       for (let round = 0; round < COUNTS.raceRounds; round++) {
-        const { body } = await house.as('bob')('POST', '/orgs/acme/robots', { name: `brief-${round}` });
+        const { body } = await atrium.as('bob')('POST', '/orgs/acme/robots', { name: `brief-${round}` });
         const url = `/robots/${body.id}`;
         const [made, gone] = await Promise.all([
-          house.as('bob')('POST', `${url}/tokens`, { name: 'x' }),
-          house.as('ann')('DELETE', url),
+          atrium.as('bob')('POST', `${url}/tokens`, { name: 'x' }),
+          atrium.as('ann')('DELETE', url),
         ]);
         assert.equal(gone.status, 204, gone.text);
         assert.ok(made.status === 201 || made.status === 404, made.text);
@@ -166,7 +174,7 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`Invalid or unauthorized robot account requests are rejected on ${driver}`, async () => {
-      const ci = `/robots/${house.world.robots.ci}`;
+      const ci = `/robots/${atrium.world.robots.ci}`;
       const past = '2020-01-01T00:00:00Z';
       const table: readonly [
         who: string,
@@ -200,29 +208,33 @@ for (const driver of API_DRIVERS) {
         ['eve', ['DELETE', `${ci}/tokens/ci`], 404, /^robot_ac does not exist$/],
         ['eve', ['POST', '/orgs/acme/robots', { name: 'x' }], 404, /^organization does not exist$/],
       ];
-      for (const [who, send, status, message] of table) await assertRefused(house, { who, send, status, message });
+      for (const [who, send, status, message] of table) await assertRefused(atrium, { who, send, status, message });
     });
 
     it(`Permission to edit a robot account does not include creating its tokens on ${driver}`, async () => {
-      const ci = `/robots/${house.world.robots.ci}`;
-      const available = (await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme')).body.permissions;
+      const ci = `/robots/${atrium.world.robots.ci}`;
+      const available = (await atrium.as('ann')('GET', '/authz/roles/available_permissions?org=acme')).body.permissions;
       const pair = (action: RegExp) => {
         const found = available.find((one: { action: string }) => action.test(one.action)) ?? assert.fail(`${action}`);
         return { namespace: found.namespace, action: found.action };
       };
-      const editor = await makeHolder(house, [pair(/^edit robot/)]);
-      const refused = await house.as(editor.name)('POST', `${ci}/tokens`, { name: 'x' });
+      const editor = await makeHolder(atrium, [pair(/^edit robot/)]);
+      const refused = await atrium.as(editor.name)('POST', `${ci}/tokens`, { name: 'x' });
       assert.deepEqual([refused.status, refused.body.message], [403, 'missing relation create_tokens:org']);
-      assert.equal((await house.as(editor.name)('GET', `${ci}/tokens`)).status, 403);
-      const maker = await makeHolder(house, [pair(/^edit robot/), pair(/^create .*token/)]);
-      const made = await house.as(maker.name)('POST', `${ci}/tokens`, { name: 'made' });
+      assert.equal((await atrium.as(editor.name)('GET', `${ci}/tokens`)).status, 403);
+      const maker = await makeHolder(atrium, [pair(/^edit robot/), pair(/^create .*token/)]);
+      const made = await atrium.as(maker.name)('POST', `${ci}/tokens`, { name: 'made' });
       assert.equal(made.status, 201, made.text);
-      assert.equal((await house.as(maker.name)('DELETE', `${ci}/tokens/made`)).status, 403);
+      assert.equal((await atrium.as(maker.name)('DELETE', `${ci}/tokens/made`)).status, 403);
       // A token makes none that may do more than itself.
-      const narrow = await house.house.tokens.issue({ accountId: maker.id, name: 'n', scopes: ['write:organization'] });
-      const wide = await house.as()('POST', `${ci}/tokens`, { name: 'w', scopes: ['all'] }, bearer(narrow.text));
+      const narrow = await atrium.instance.identity.tokens.issue({
+        accountId: maker.id,
+        name: 'n',
+        scopes: ['write:organization'],
+      });
+      const wide = await atrium.as()('POST', `${ci}/tokens`, { name: 'w', scopes: ['all'] }, bearer(narrow.text));
       assert.equal(wide.status, 403);
-      const same = await house.as()('POST', `${ci}/tokens`, { name: 'w' }, bearer(narrow.text));
+      const same = await atrium.as()('POST', `${ci}/tokens`, { name: 'w' }, bearer(narrow.text));
       assert.equal(same.status, 201, same.text);
     });
   });

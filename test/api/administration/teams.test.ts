@@ -12,21 +12,21 @@ import {
   type Refused,
 } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
-import { makeOrganization, makePerson } from '../../support/people.ts';
+import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Teams on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     it(`Teams on ${driver} can be created, searched, edited and deleted, and member permissions follow at once`, async () => {
-      const [{ name: who }, member] = [await makePerson(house), await makePerson(house)];
-      const org = await makeOrganization(house, who);
-      const call = house.as(who);
+      const [{ name: who }, member] = [await makePerson(atrium), await makePerson(atrium)];
+      const org = await makeOrganization(atrium, who);
+      const call = atrium.as(who);
       const made = await call('POST', `/orgs/${org.name}/teams`, {
         name: ' Ops ',
         description: 'd',
@@ -55,24 +55,24 @@ for (const driver of API_DRIVERS) {
         assert.deepEqual((await call('GET', `/orgs/${org.name}/teams/search?q=${q}`)).body, { ok: true, data: [] }, q);
 
       assert.equal((await call('PUT', `/teams/${id}/members/${member.name}`)).status, 204);
-      const may = () => allowedTo(house, member.name, 'organization', org.id, org.name);
+      const may = () => allowedTo(atrium, member.name, 'organization', org.id, org.name);
       assert.ok(!(await may()).includes('can_edit'));
-      assert.equal((await house.as(member.name)('GET', '/user')).body.orgAdmin, false);
+      assert.equal((await atrium.as(member.name)('GET', '/user')).body.orgAdmin, false);
       const changed = await call('PATCH', `/teams/${id}`, { permission: 'admin', name: 'Chiefs' });
       assert.deepEqual(
         [changed.body.name, changed.body.permission, changed.body.description],
         ['Chiefs', 'admin', 'd'],
       );
       assert.ok((await may()).includes('can_create_team'));
-      assert.equal((await house.as(member.name)('GET', '/user')).body.orgAdmin, true);
+      assert.equal((await atrium.as(member.name)('GET', '/user')).body.orgAdmin, true);
       assert.equal((await call('PATCH', `/teams/${id}`, { permission: 'none' })).status, 200);
       assert.deepEqual(await may(), ['can_view', 'can_leave']);
 
       assert.equal((await call('DELETE', `/teams/${id}`)).status, 204);
       assert.deepEqual(await may(), []);
-      assert.equal((await house.as(member.name)('GET', `/orgs/${org.name}`)).status, 404);
+      assert.equal((await atrium.as(member.name)('GET', `/orgs/${org.name}`)).status, 404);
       assert.equal((await call('GET', `/teams/${id}`)).status, 404);
-      const entries = await auditOf(house.house.db, org.id);
+      const entries = await auditOf(atrium.instance.db, org.id);
       assert.deepEqual(
         entries.map((entry) => entry.action),
         ['team.create', 'team.add_member', 'team.update', 'team.update', 'team.delete'],
@@ -81,13 +81,13 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`Roles can be assigned to a team and removed, and deleting the team unassigns them on ${driver}`, async () => {
-      const [{ name: who }, member] = [await makePerson(house), await makePerson(house)];
-      const org = await makeOrganization(house, who);
-      const call = house.as(who);
+      const [{ name: who }, member] = [await makePerson(atrium), await makePerson(atrium)];
+      const org = await makeOrganization(atrium, who);
+      const call = atrium.as(who);
       const team = (await call('POST', `/orgs/${org.name}/teams`, { name: 'ops', permission: 'none' })).body.id;
       assert.equal((await call('PUT', `/teams/${team}/members/${member.name}`)).status, 204);
-      const role = (await makeRole(house, { permissions: [orgPermission('edit')] }, org.name, who)).body.id;
-      const may = () => allowedTo(house, member.name, 'organization', org.id, org.name);
+      const role = (await makeRole(atrium, { permissions: [orgPermission('edit')] }, org.name, who)).body.id;
+      const may = () => allowedTo(atrium, member.name, 'organization', org.id, org.name);
       const path = `/teams/${team}/roles`;
       assert.deepEqual((await call('GET', path)).body, []);
       const tagNow = async () => (await call('GET', `/teams/${team}`)).headers.get('etag') ?? '';
@@ -122,13 +122,13 @@ for (const driver of API_DRIVERS) {
 }
 
 describe('Teams', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const make = (body: object, status: number, message: string | RegExp, who = 'ann'): Refused => ({
     who,
@@ -217,51 +217,51 @@ describe('Teams', () => {
       },
     ];
     const state = async () => [
-      (await house.as('ann')('GET', '/orgs/acme/teams')).text,
-      (await house.as('ann')('GET', '/authz/roles?org=acme')).text,
+      (await atrium.as('ann')('GET', '/orgs/acme/teams')).text,
+      (await atrium.as('ann')('GET', '/authz/roles?org=acme')).text,
     ];
     const before = await state();
-    for (const refused of REFUSED) await assertRefused(house, refused);
+    for (const refused of REFUSED) await assertRefused(atrium, refused);
     assert.deepEqual(await state(), before);
   });
 
   it('The description of a built-in team can be changed', async () => {
     const path = `/teams/${id.team('Viewers')}`;
-    const answer = await house.as('ann')('PATCH', path, { name: 'Viewers', permission: 'read', description: 'Look.' });
+    const answer = await atrium.as('ann')('PATCH', path, { name: 'Viewers', permission: 'read', description: 'Look.' });
     assert.deepEqual([answer.status, answer.body.description], [200, 'Look.']);
   });
 
   it('A caller cannot give a team more permissions than they hold themselves', async () => {
     const held = ['create teams', 'edit teams', 'edit roles', 'manage team members', 'view members'].map(orgPermission);
-    const { name, teamId, roleId } = await makeHolder(house, held);
-    const call = house.as(name);
+    const { name, teamId, roleId } = await makeHolder(atrium, held);
+    const call = atrium.as(name);
     const permission = (what: string) => `you cannot grant what you do not hold yourself: permission "${what}"`;
     for (const what of ['read', 'write', 'admin']) {
       const body = { name: 'mine', permission: what };
-      await assertRefused(house, {
+      await assertRefused(atrium, {
         who: name,
         send: ['POST', '/orgs/acme/teams', body],
         status: 403,
         message: permission(what),
       });
       const path = `/teams/${teamId}`;
-      await assertRefused(house, { who: name, send: ['PATCH', path, body], status: 403, message: permission(what) });
+      await assertRefused(atrium, { who: name, send: ['PATCH', path, body], status: 403, message: permission(what) });
     }
     assert.equal((await call('POST', '/orgs/acme/teams', { name: 'mine' })).status, 403, 'read is what is meant');
     const mine = await call('POST', '/orgs/acme/teams', { name: 'mine', permission: 'none' });
     assert.equal(mine.status, 201, mine.text);
     // The role that they hold themselves they may give; one that holds more they may not.
     assert.equal((await call('PUT', `/teams/${mine.body.id}/roles/${roleId}`)).status, 204);
-    const more = (await makeRole(house, { permissions: [orgPermission('delete teams')] })).body.id;
-    await assertRefused(house, {
+    const more = (await makeRole(atrium, { permissions: [orgPermission('delete teams')] })).body.id;
+    await assertRefused(atrium, {
       who: name,
       send: ['PUT', `/teams/${teamId}/roles/${more}`],
       status: 403,
       message: 'you cannot grant what you do not hold yourself: org_mgmt "delete teams"',
     });
     // Taking away, and making it less, is no gain.
-    assert.equal((await house.as('ann')('PUT', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
-    await assertRefused(house, {
+    assert.equal((await atrium.as('ann')('PUT', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
+    await assertRefused(atrium, {
       who: name,
       send: ['PUT', `/teams/${mine.body.id}/members/${name}`],
       status: 403,
@@ -269,58 +269,58 @@ describe('Teams', () => {
     });
     assert.equal((await call('DELETE', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
     assert.equal((await call('PUT', `/teams/${mine.body.id}/members/${name}`)).status, 204);
-    assert.equal((await house.as('ann')('PATCH', `/teams/${mine.body.id}`, { permission: 'write' })).status, 200);
+    assert.equal((await atrium.as('ann')('PATCH', `/teams/${mine.body.id}`, { permission: 'write' })).status, 200);
     assert.equal((await call('PATCH', `/teams/${mine.body.id}`, { permission: 'read', name: 'ours' })).status, 200);
   });
 
   it('An organization administrator can appoint administrators but not owners', async () => {
-    const { name, id: personId } = await makePerson(house);
-    const chiefs = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'chiefs', permission: 'admin' });
-    await house.house.organizations.addMember(BigInt(chiefs.body.id), personId);
+    const { name, id: personId } = await makePerson(atrium);
+    const chiefs = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'chiefs', permission: 'admin' });
+    await addMember(atrium.instance, BigInt(chiefs.body.id), personId);
     assert.equal(
-      (await house.as(name)('POST', '/orgs/acme/teams', { name: 'more chiefs', permission: 'admin' })).status,
+      (await atrium.as(name)('POST', '/orgs/acme/teams', { name: 'more chiefs', permission: 'admin' })).status,
       201,
     );
-    assert.equal((await house.as(name)('PUT', '/orgs/acme/members/fan03', { team: 'chiefs' })).status, 204);
+    assert.equal((await atrium.as(name)('PUT', '/orgs/acme/members/fan03', { team: 'chiefs' })).status, 204);
     for (const path of [`/teams/${id.team('Owners')}/members/${name}`]) {
-      await assertRefused(house, {
+      await assertRefused(atrium, {
         who: name,
         send: ['PUT', path],
         status: 403,
         message: 'missing relation add_member:team',
       });
     }
-    assert.equal((await house.as(name)('PATCH', `/teams/${id.team('Owners')}`, {})).status, 403);
+    assert.equal((await atrium.as(name)('PATCH', `/teams/${id.team('Owners')}`, {})).status, 403);
   });
 
   it('Roles assigned to one team concurrently are all assigned', async () => {
-    const roles = await Promise.all(Array.from({ length: 10 }, () => makeRole(house)));
+    const roles = await Promise.all(Array.from({ length: 10 }, () => makeRole(atrium)));
     const [one, two] = [id.team('operators'), id.team('Viewers')];
     const { body: first } = roles[0] ?? assert.fail();
     const answers = await Promise.all([
-      ...roles.map(({ body }) => house.as('ann')('PUT', `/teams/${one}/roles/${body.id}`)),
-      house.as('ann')('PUT', `/teams/${two}/roles/${first.id}`),
+      ...roles.map(({ body }) => atrium.as('ann')('PUT', `/teams/${one}/roles/${body.id}`)),
+      atrium.as('ann')('PUT', `/teams/${two}/roles/${first.id}`),
     ]);
     for (const answer of answers) assert.equal(answer.status, 204, answer.text);
-    const held = (await house.as('ann')('GET', `/teams/${one}/roles`)).body.map((role: { id: number }) => role.id);
+    const held = (await atrium.as('ann')('GET', `/teams/${one}/roles`)).body.map((role: { id: number }) => role.id);
     for (const { body } of roles) assert.ok(held.includes(body.id));
-    assert.ok((await house.as('ann')('GET', `/teams/${two}`)).body.role_ids.includes(first.id));
+    assert.ok((await atrium.as('ann')('GET', `/teams/${two}`)).body.role_ids.includes(first.id));
   });
 
   it('A team deleted while roles are assigned and members join leaves nothing behind', async () => {
     for (let round = 0; round < COUNTS.raceRounds; round++) {
-      const team = (await house.as('ann')('POST', '/orgs/acme/teams', { name: `brief ${round}` })).body.id;
-      const role = (await makeRole(house)).body.id;
+      const team = (await atrium.as('ann')('POST', '/orgs/acme/teams', { name: `brief ${round}` })).body.id;
+      const role = (await makeRole(atrium)).body.id;
       const answers = await Promise.all([
-        house.as('ann')('PUT', `/teams/${team}/roles/${role}`),
-        house.as('ann')('PUT', `/teams/${team}/members/fan04`),
-        house.as('ann')('DELETE', `/teams/${team}`),
-        house.as('ann')('PATCH', `/teams/${team}`, { permission: 'write' }),
+        atrium.as('ann')('PUT', `/teams/${team}/roles/${role}`),
+        atrium.as('ann')('PUT', `/teams/${team}/members/fan04`),
+        atrium.as('ann')('DELETE', `/teams/${team}`),
+        atrium.as('ann')('PATCH', `/teams/${team}`, { permission: 'write' }),
       ]);
       for (const answer of answers) assert.ok(answer.status < 500, answer.text);
       assert.equal(answers[2]?.status, 204);
-      assert.deepEqual((await house.as('ann')('GET', `/authz/roles/${role}?org=acme`)).body.team_ids, []);
+      assert.deepEqual((await atrium.as('ann')('GET', `/authz/roles/${role}?org=acme`)).body.team_ids, []);
     }
-    assert.equal((await house.as('root')('GET', '/orgs/acme/members/fan04')).status, 404);
+    assert.equal((await atrium.as('root')('GET', '/orgs/acme/members/fan04')).status, 404);
   });
 });

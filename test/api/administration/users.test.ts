@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/credential.ts';
-import { createSignIn } from '../../../src/user/sign-in.ts';
+import { createSignIn } from '../../../src/users/sign-in.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { makePerson } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const PASSWORD = 'correct horse battery';
 
 for (const driver of API_DRIVERS) {
   describe(`Users on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const basic = (name: string, password: string) => ({
       Authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
     });
     const signsIn = async (name: string, password: string) =>
-      (await house.call('GET', '/api/v1/user', undefined, basic(name, password))).status;
+      (await atrium.call('GET', '/api/v1/user', undefined, basic(name, password))).status;
 
     it(`A site administrator can create and edit a user, and the audit log holds no password on ${driver}`, async () => {
-      const root = house.as('root');
+      const root = atrium.as('root');
       const body = { username: 'newt', email: 'Newt@example.com', full_name: 'Newt N.', password: PASSWORD };
       const made = await root('POST', '/admin/users', body);
       assert.equal(made.status, 201, made.text);
@@ -38,9 +38,9 @@ for (const driver of API_DRIVERS) {
       assert.equal(await signsIn('newt@example.com', PASSWORD), 200);
       const read = await root('GET', '/users/NEWT');
       assert.equal(read.headers.get('etag'), made.headers.get('etag'));
-      const mine = await house.call('GET', '/api/v1/users/newt', undefined, basic('newt', PASSWORD));
+      const mine = await atrium.call('GET', '/api/v1/users/newt', undefined, basic('newt', PASSWORD));
       assert.deepEqual([mine.status, mine.body.active], [200, true]);
-      const theirs = await house.as('eve')('GET', '/users/newt');
+      const theirs = await atrium.as('eve')('GET', '/users/newt');
       assert.deepEqual([theirs.body.login, theirs.body.active, theirs.headers.get('etag')], ['newt', false, null]);
 
       const tag = made.headers.get('etag') ?? '';
@@ -67,14 +67,14 @@ for (const driver of API_DRIVERS) {
 
       const again = `${PASSWORD} staple`;
       const id = BigInt(made.body.id);
-      const session = await house.house.sessions.open(id, false, new Date());
+      const session = await atrium.instance.identity.sessions.open(id, false, new Date());
       const cookie = { Cookie: `${SESSION_COOKIE}=${session.text}` };
-      assert.equal((await house.call('GET', '/api/v1/user', undefined, cookie)).status, 200);
+      assert.equal((await atrium.call('GET', '/api/v1/user', undefined, cookie)).status, 200);
       assert.equal((await root('PATCH', '/admin/users/newt', { password: again })).status, 200);
       assert.deepEqual([await signsIn('newt', PASSWORD), await signsIn('newt', again)], [401, 200]);
-      assert.equal((await house.call('GET', '/api/v1/user', undefined, cookie)).status, 401);
+      assert.equal((await atrium.call('GET', '/api/v1/user', undefined, cookie)).status, 401);
 
-      const entries = (await auditOf(house.house.db, 0n)).filter((entry) => entry.object_id === id);
+      const entries = (await auditOf(atrium.instance.db, 0n)).filter((entry) => entry.object_id === id);
       assert.deepEqual(
         entries.map((entry) => [entry.action, entry.actor_name, entry.object_type]),
         [
@@ -85,13 +85,14 @@ for (const driver of API_DRIVERS) {
       );
       const said = entries.map((entry) => `${entry.before}${entry.after}`).join();
       assert.doesNotMatch(said, /horse|argon2|\$v=/);
-      assert.doesNotMatch(house.logged(), /horse|argon2id\$/);
-      assert.deepEqual(brokenLinks(await auditOf(house.house.db, 0n)), []);
+      assert.doesNotMatch(atrium.logged(), /horse|argon2id\$/);
+      assert.deepEqual(brokenLinks(await auditOf(atrium.instance.db, 0n)), []);
     });
 
     it(`A sign-in with the old password during a password change leaves no valid session on ${driver}`, async () => {
-      const { callers, people, sessions } = house.house;
-      const root = house.as('root');
+      const { callers, sessions } = atrium.instance.identity;
+      const { users } = atrium.instance.features;
+      const root = atrium.as('root');
       await root('POST', '/admin/users', { username: 'slow', email: 'slow@example.com', password: PASSWORD });
       const changedMeanwhile = {
         async byPassword(login: string, password: string) {
@@ -100,13 +101,13 @@ for (const driver of API_DRIVERS) {
           return person;
         },
       };
-      const signIn = createSignIn(changedMeanwhile, people, sessions);
+      const signIn = createSignIn(changedMeanwhile, users, sessions);
       const request = { username: 'slow', password: PASSWORD, remember: false };
       await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
 
       for (let round = 0; round < COUNTS.raceRounds; round++) {
         const [old, next] = [`${PASSWORD} ${round + 2}`, `${PASSWORD} ${round + 3}`];
-        const opening = createSignIn(callers, people, sessions).open({ ...request, password: old }, new Date());
+        const opening = createSignIn(callers, users, sessions).open({ ...request, password: old }, new Date());
         const [opened, changed] = await Promise.allSettled([
           opening,
           root('PATCH', '/admin/users/slow', { password: next }),
@@ -114,26 +115,30 @@ for (const driver of API_DRIVERS) {
         assert.equal(changed.status === 'fulfilled' && changed.value.status, 200);
         if (opened.status !== 'fulfilled') continue;
         const cookie = { Cookie: `${SESSION_COOKIE}=${opened.value.session.text}` };
-        assert.equal((await house.call('GET', '/api/v1/user', undefined, cookie)).status, 401);
+        assert.equal((await atrium.call('GET', '/api/v1/user', undefined, cookie)).status, 401);
       }
     });
 
     it(`A deactivated or prohibited user is rejected at once with any credential on ${driver}`, async () => {
-      const root = house.as('root');
+      const root = atrium.as('root');
       const { body } = await root('POST', '/admin/users', {
         username: 'paul',
         email: 'p@example.com',
         password: PASSWORD,
       });
-      const { text } = await house.house.tokens.issue({ accountId: BigInt(body.id), name: 't', scopes: ['all'] });
-      const session = await house.house.sessions.open(BigInt(body.id), true, new Date());
+      const { text } = await atrium.instance.identity.tokens.issue({
+        accountId: BigInt(body.id),
+        name: 't',
+        scopes: ['all'],
+      });
+      const session = await atrium.instance.identity.sessions.open(BigInt(body.id), true, new Date());
       const ways = [
         { Authorization: `token ${text}` },
         { Cookie: `${SESSION_COOKIE}=${session.text}` },
         basic('paul', PASSWORD),
       ];
       const statuses = async () =>
-        Promise.all(ways.map(async (headers) => (await house.call('GET', '/api/v1/user', undefined, headers)).status));
+        Promise.all(ways.map(async (headers) => (await atrium.call('GET', '/api/v1/user', undefined, headers)).status));
       assert.deepEqual(await statuses(), [200, 200, 200]);
       for (const off of [{ active: false }, { prohibit_login: true }]) {
         assert.equal((await root('PATCH', '/admin/users/paul', off)).status, 200);
@@ -144,41 +149,41 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`Promoting or demoting a site administrator takes effect at once on ${driver}`, async () => {
-      const { name } = await makePerson(house);
+      const { name } = await makePerson(atrium);
       const sees = async () => [
-        (await house.as(name)('GET', '/admin/orgs')).status,
-        (await house.as(name)('GET', '/orgs/acme')).status,
+        (await atrium.as(name)('GET', '/admin/orgs')).status,
+        (await atrium.as(name)('GET', '/orgs/acme')).status,
       ];
       assert.deepEqual(await sees(), [403, 404]);
-      assert.equal((await house.as('root')('PATCH', `/admin/users/${name}`, { admin: true })).body.is_admin, true);
+      assert.equal((await atrium.as('root')('PATCH', `/admin/users/${name}`, { admin: true })).body.is_admin, true);
       assert.deepEqual(await sees(), [200, 200]);
-      assert.equal((await house.as('root')('PATCH', `/admin/users/${name}`, { admin: false })).status, 200);
+      assert.equal((await atrium.as('root')('PATCH', `/admin/users/${name}`, { admin: false })).status, 200);
       assert.deepEqual(await sees(), [403, 404]);
     });
 
     it(`Users can be searched by name, and by administrators also by email address, on ${driver}`, async () => {
-      const found = await house.as('eve')('GET', '/users/search?q=ARCH');
+      const found = await atrium.as('eve')('GET', '/users/search?q=ARCH');
       assert.deepEqual([found.body.ok, found.body.data.length, found.body.data[0].login], [true, 1, 'ann']);
       assert.equal(found.body.data[0].is_admin, false);
       const address = async (who: string) =>
-        (await house.as(who)('GET', '/users/search?q=ARCH')).body.data.map((user: { email: string }) => user.email);
+        (await atrium.as(who)('GET', '/users/search?q=ARCH')).body.data.map((user: { email: string }) => user.email);
       for (const [who, email] of [
         ['eve', ''],
         ['ann', 'ann@example.com'],
         ['root', 'ann@example.com'],
       ] as const)
         assert.deepEqual(await address(who), [email], who);
-      assert.equal((await house.as('eve')('GET', '/users/ann')).body.email, 'ann@example.com');
-      const fans = await house.as('eve')('GET', '/users/search?q=fan&limit=10&page=2');
+      assert.equal((await atrium.as('eve')('GET', '/users/ann')).body.email, 'ann@example.com');
+      const fans = await atrium.as('eve')('GET', '/users/search?q=fan&limit=10&page=2');
       assert.deepEqual([fans.body.data.length, fans.headers.get('x-total-count')], [10, '45']);
       for (const q of ['example.com', '%25', 'acme'])
-        assert.deepEqual((await house.as('eve')('GET', `/users/search?q=${q}`)).body.data, [], q);
-      const known = await house.as('root')('GET', '/admin/users?q=ann.archer@');
+        assert.deepEqual((await atrium.as('eve')('GET', `/users/search?q=${q}`)).body.data, [], q);
+      const known = await atrium.as('root')('GET', '/admin/users?q=ann.archer@');
       assert.deepEqual(
         known.body.map((user: { login: string; orgAdmin: boolean }) => [user.login, user.orgAdmin]),
         [['ann', true]],
       );
-      const all = await house.as('root')('GET', '/admin/users?limit=3');
+      const all = await atrium.as('root')('GET', '/admin/users?limit=3');
       assert.deepEqual(
         all.body.map((user: { login: string; is_admin: boolean }) => [user.login, user.is_admin]),
         [
@@ -192,11 +197,11 @@ for (const driver of API_DRIVERS) {
 }
 
 describe('Users', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const admin = { status: 403, message: 'user should be the site admin' };
   const make = (body: object, status: number, message: string | RegExp): Refused => ({
@@ -256,17 +261,17 @@ describe('Users', () => {
   ];
 
   it('Invalid or unauthorized user requests are rejected and change nothing', async () => {
-    const before = (await house.as('root')('GET', '/admin/users?limit=50')).text;
-    for (const refused of REFUSED) await assertRefused(house, refused);
-    const after = (await house.as('root')('GET', '/admin/users?limit=50')).text;
+    const before = (await atrium.as('root')('GET', '/admin/users?limit=50')).text;
+    for (const refused of REFUSED) await assertRefused(atrium, refused);
+    const after = (await atrium.as('root')('GET', '/admin/users?limit=50')).text;
     assert.equal(after, before);
   });
 
   it('Setting the email of a user to one of their other addresses makes it primary, and errors name the field', async () => {
-    await house.house.emails.addUnverified(house.world.users.cat?.id ?? 0n, 'cat@second.example');
-    const answer = await house.as('root')('PATCH', '/admin/users/cat', { email: 'Cat@second.example' });
+    await atrium.instance.features.emails.addUnverified(atrium.world.users.cat?.id ?? 0n, 'cat@second.example');
+    const answer = await atrium.as('root')('PATCH', '/admin/users/cat', { email: 'Cat@second.example' });
     assert.equal(answer.body.email, 'Cat@second.example');
-    const emails = (await house.as('cat')('GET', '/user/emails')).body;
+    const emails = (await atrium.as('cat')('GET', '/user/emails')).body;
     assert.deepEqual(
       emails.map((one: { email: string; primary: boolean; verified: boolean }) => [
         one.email,
@@ -275,27 +280,27 @@ describe('Users', () => {
       ]),
       [['Cat@second.example', true, true]],
     );
-    const refused = await house.as('root')('POST', '/admin/users', { username: 'ann', email: 'q@example.com' });
+    const refused = await atrium.as('root')('POST', '/admin/users', { username: 'ann', email: 'q@example.com' });
     assert.deepEqual(refused.body.errors, [{ field: 'username', message: 'name is taken: ann' }]);
   });
 
   it('One site administrator remains when two demote or delete each other concurrently', async () => {
     for (let round = 0; round < COUNTS.raceRounds; round++) {
-      const [one, two] = [await makePerson(house, { isAdmin: true }), await makePerson(house, { isAdmin: true })];
-      const others = await house.as('root')('PATCH', '/admin/users/root', { prohibit_login: true });
+      const [one, two] = [await makePerson(atrium, { isAdmin: true }), await makePerson(atrium, { isAdmin: true })];
+      const others = await atrium.as('root')('PATCH', '/admin/users/root', { prohibit_login: true });
       assert.equal(others.status, 200, others.text);
       const against = (who: string, whom: string) =>
         round % 2 === 0
-          ? house.as(who)('PATCH', `/admin/users/${whom}`, { admin: false })
-          : house.as(who)('DELETE', `/admin/users/${whom}`);
+          ? atrium.as(who)('PATCH', `/admin/users/${whom}`, { admin: false })
+          : atrium.as(who)('DELETE', `/admin/users/${whom}`);
       const answers = await Promise.all([against(one.name, two.name), against(two.name, one.name)]);
       // Whoever was second is either no administrator any more or the last one.
       assert.equal(answers.filter((answer) => answer.status < 300).length, 1, answers.map((a) => a.text).join());
       assert.ok(answers.every((answer) => [200, 204, 401, 403, 404, 409].includes(answer.status)));
       const winner = answers[0]?.status === 200 || answers[0]?.status === 204 ? one : two;
-      const restored = await house.as(winner.name)('PATCH', '/admin/users/root', { prohibit_login: false });
+      const restored = await atrium.as(winner.name)('PATCH', '/admin/users/root', { prohibit_login: false });
       assert.equal(restored.status, 200, restored.text);
-      assert.equal((await house.as('root')('PATCH', `/admin/users/${winner.name}`, { admin: false })).status, 200);
+      assert.equal((await atrium.as('root')('PATCH', `/admin/users/${winner.name}`, { admin: false })).status, 200);
     }
   });
 });

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { allowedTo, assertRefused, numbersOf } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const PATH = '/authz/objects/allowed-permissions?org=acme';
 
 describe('POST /authz/objects/allowed-permissions', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const ask = async (who: string, body: unknown) => {
-    const answer = await house.as(who)('POST', PATH, body);
+    const answer = await atrium.as(who)('POST', PATH, body);
     assert.equal(answer.status, 200, answer.text);
     return answer;
   };
@@ -40,7 +40,7 @@ describe('POST /authz/objects/allowed-permissions', () => {
     );
     const singles: object[] = [];
     for (const [objectType, objectID] of asked) {
-      const allowedPermissions = await allowedTo(house, 'ann', objectType, objectID);
+      const allowedPermissions = await allowedTo(atrium, 'ann', objectType, objectID);
       singles.push({ objectType, objectID, allowedPermissions });
     }
     assert.ok(body[7].allowedPermissions.length > 0);
@@ -109,16 +109,16 @@ describe('POST /authz/objects/allowed-permissions', () => {
   ];
   for (const [what, body, status, message] of REFUSED) {
     it(`POST /authz/objects/allowed-permissions rejects ${what} with ${status}`, () =>
-      assertRefused(house, { who: 'ann', send: ['POST', PATH, body], status, message }));
+      assertRefused(atrium, { who: 'ann', send: ['POST', PATH, body], status, message }));
   }
 
   it('A batch that names another user is rejected as a whole with 403, after validation errors with 400', async () => {
     const message = 'users may ask about themselves only';
     const foreign = { objectType: 'user', objectID: id.user('bob') };
-    await assertRefused(house, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
-    await assertRefused(house, { who: 'root', send: ['POST', PATH, [foreign, good]], status: 403, message });
+    await assertRefused(atrium, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
+    await assertRefused(atrium, { who: 'root', send: ['POST', PATH, [foreign, good]], status: 403, message });
     const invalid = { objectType: 'planet', objectID: 1 };
-    await assertRefused(house, {
+    await assertRefused(atrium, {
       who: 'ann',
       send: ['POST', PATH, [foreign, invalid]],
       status: 400,
@@ -136,7 +136,7 @@ describe('POST /authz/objects/allowed-permissions', () => {
       ['mia', PATH, 403, 'This account is not activated.'],
     ] as const;
     for (const [who, where, status, message] of rows) {
-      await assertRefused(house, { who, send: ['POST', where, [good]], status, message });
+      await assertRefused(atrium, { who, send: ['POST', where, [good]], status, message });
     }
   });
 });

@@ -1,61 +1,61 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { allowedTo, assertRefused, numbersOf, type Refused } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const EVERYTHING_ON_A_CLUSTER = ['can_view', 'can_edit', 'can_remove', 'can_connect', 'can_view_orchestratorconfig'];
 
 describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Owners and editors hold every permission on a cluster, and viewers can only view and connect', async () => {
     const prod = id.cluster('prod');
-    assert.deepEqual(await allowedTo(house, 'ann', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
-    assert.deepEqual(await allowedTo(house, 'bob', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
+    assert.deepEqual(await allowedTo(atrium, 'ann', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
+    assert.deepEqual(await allowedTo(atrium, 'bob', 'cluster', prod), EVERYTHING_ON_A_CLUSTER);
     const looks = ['can_view', 'can_connect', 'can_view_orchestratorconfig'];
-    assert.deepEqual(await allowedTo(house, 'cat', 'cluster', prod), looks);
+    assert.deepEqual(await allowedTo(atrium, 'cat', 'cluster', prod), looks);
   });
 
   it('A custom role grants exactly the permissions it contains', async () => {
-    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod')), ['can_view', 'can_connect']);
-    assert.deepEqual(await allowedTo(house, 'dan', 'contract', id.contract('acme')), []);
+    assert.deepEqual(await allowedTo(atrium, 'dan', 'cluster', id.cluster('prod')), ['can_view', 'can_connect']);
+    assert.deepEqual(await allowedTo(atrium, 'dan', 'contract', id.contract('acme')), []);
   });
 
   it('A site administrator holds the permissions of an owner in organizations they do not belong to', async () => {
-    assert.deepEqual(await allowedTo(house, 'root', 'cluster', id.cluster('prod')), EVERYTHING_ON_A_CLUSTER);
+    assert.deepEqual(await allowedTo(atrium, 'root', 'cluster', id.cluster('prod')), EVERYTHING_ON_A_CLUSTER);
     assert.deepEqual(
-      await allowedTo(house, 'root', 'cluster', id.cluster('globex'), 'globex'),
+      await allowedTo(atrium, 'root', 'cluster', id.cluster('globex'), 'globex'),
       EVERYTHING_ON_A_CLUSTER,
     );
-    const owner = await allowedTo(house, 'ann', 'organization', id.org('acme'));
-    assert.deepEqual(await allowedTo(house, 'root', 'organization', id.org('acme')), owner);
+    const owner = await allowedTo(atrium, 'ann', 'organization', id.org('acme'));
+    assert.deepEqual(await allowedTo(atrium, 'root', 'organization', id.org('acme')), owner);
   });
 
   it('A personal cluster is accessible to its owner in every organization and to nobody else', async () => {
     for (const org of ['acme', 'globex']) {
-      assert.deepEqual(await allowedTo(house, 'ann', 'cluster', id.cluster('laptop'), org), EVERYTHING_ON_A_CLUSTER);
+      assert.deepEqual(await allowedTo(atrium, 'ann', 'cluster', id.cluster('laptop'), org), EVERYTHING_ON_A_CLUSTER);
     }
     for (const other of ['bob', 'root', 'eve']) {
-      assert.deepEqual(await allowedTo(house, other, 'cluster', id.cluster('laptop')), []);
+      assert.deepEqual(await allowedTo(atrium, other, 'cluster', id.cluster('laptop')), []);
     }
   });
 
   it('The only owner and a site administrator can view, edit and add members to the Owners team', async () => {
     const expected = ['can_view', 'can_edit', 'can_add_member'];
     for (const who of ['root', 'ann']) {
-      assert.deepEqual(await allowedTo(house, who, 'team', id.team('Owners')), expected);
+      assert.deepEqual(await allowedTo(atrium, who, 'team', id.team('Owners')), expected);
     }
   });
 
   it('Permissions on the organization itself are reported like those on any other type', async () => {
-    assert.ok((await allowedTo(house, 'ann', 'organization', id.org('acme'))).includes('can_delete'));
-    assert.deepEqual(await allowedTo(house, 'dan', 'organization', id.org('acme')), [
+    assert.ok((await allowedTo(atrium, 'ann', 'organization', id.org('acme'))).includes('can_delete'));
+    assert.deepEqual(await allowedTo(atrium, 'dan', 'organization', id.org('acme')), [
       'can_view',
       'can_leave',
       'can_view_clusters',
@@ -65,7 +65,7 @@ describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
 
   it('Users can view and edit themselves, also in organizations they do not belong to', async () => {
     for (const who of ['ann', 'eve', 'root']) {
-      assert.deepEqual(await allowedTo(house, who, 'user', id.user(who)), ['can_view', 'can_edit']);
+      assert.deepEqual(await allowedTo(atrium, who, 'user', id.user(who)), ['can_view', 'can_edit']);
     }
   });
 
@@ -83,24 +83,27 @@ describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
       ['root', 'contract', 999_999],
       ['ann', 'organization', id.user('ann')],
     ];
-    for (const [who, type, object] of asked) assert.deepEqual(await allowedTo(house, who, type, object), []);
+    for (const [who, type, object] of asked) assert.deepEqual(await allowedTo(atrium, who, type, object), []);
   });
 
   it('A large object ID is returned exactly', async () => {
     for (const large of ['9007199254740993', '9223372036854775807']) {
       const path = `/authz/objects/cluster/${large}/allowed-permissions?org=acme`;
       const expected = `{"objectType":"cluster","objectID":${large},"allowedPermissions":[]}`;
-      assert.equal((await house.as('ann')('GET', path)).text, expected);
+      assert.equal((await atrium.as('ann')('GET', path)).text, expected);
     }
   });
 
   it('Organization names are case-insensitive', async () => {
-    assert.deepEqual(await allowedTo(house, 'dan', 'cluster', id.cluster('prod'), 'ACME'), ['can_view', 'can_connect']);
+    assert.deepEqual(await allowedTo(atrium, 'dan', 'cluster', id.cluster('prod'), 'ACME'), [
+      'can_view',
+      'can_connect',
+    ]);
   });
 
   it('A Kelvin sign does not match a k in an organization name, even when the name is cached', async () => {
-    assert.equal((await house.as('ann')('POST', '/orgs', { username: 'kite' })).status, 201);
-    const asked = (org: string) => house.as('ann')('GET', `/authz/objects/cluster/1/allowed-permissions?org=${org}`);
+    assert.equal((await atrium.as('ann')('POST', '/orgs', { username: 'kite' })).status, 201);
+    const asked = (org: string) => atrium.as('ann')('GET', `/authz/objects/cluster/1/allowed-permissions?org=${org}`);
     for (let time = 0; time < 3; time++) {
       assert.equal((await asked('kite')).status, 200);
       assert.equal((await asked('KITE')).status, 200);
@@ -133,7 +136,7 @@ describe('GET /authz/objects/{type}/{id}/allowed-permissions', () => {
       ),
     ];
     for (const [who, send, status, message] of rows) {
-      await assertRefused(house, { who, send: send as unknown as Refused['send'], status, message });
+      await assertRefused(atrium, { who, send: send as unknown as Refused['send'], status, message });
     }
   });
 });

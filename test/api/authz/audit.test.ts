@@ -3,30 +3,30 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const VIEW = clusterPermission('view clusters');
 
 describe('Audit entries of role changes', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const records = (org = 'acme') => auditOf(house.house.db, id.org(org));
+  const records = (org = 'acme') => auditOf(atrium.instance.db, id.org(org));
   const called = (name: string) => ({ 'X-Request-Id': name });
 
   it('Each role change has one audit entry with actor, object, both states and request ID', async () => {
     const known = (await records()).length;
     const teamIDs = [id.team('operators')];
     const draft = { name: 'kept', description: 'd', permissions: [VIEW], teamIDs };
-    const made = await house.as('ann')('POST', '/authz/roles?org=acme', draft, called('made-1'));
+    const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', draft, called('made-1'));
     const path = `/authz/roles/${made.body.id}?org=acme`;
-    await house.as('root')('PUT', path, { permissions: [] }, called('changed-2'));
-    await house.as('ann')('DELETE', path, undefined, called('gone-3'));
+    await atrium.as('root')('PUT', path, { permissions: [] }, called('changed-2'));
+    await atrium.as('ann')('DELETE', path, undefined, called('gone-3'));
 
     const state = { name: 'kept', description: 'd', permissions: [VIEW], teamIds: teamIDs.map(String) };
     const bare = { ...state, permissions: [] };
@@ -51,22 +51,22 @@ describe('Audit entries of role changes', () => {
 
   it('Rejected role changes have no audit entry', async () => {
     const before = (await records()).length;
-    const { body: role } = await makeRole(house, { name: 'taken' });
+    const { body: role } = await makeRole(atrium, { name: 'taken' });
     const path = `/authz/roles/${role.id}?org=acme`;
     assert.equal(
-      (await house.as('ann')('POST', '/authz/roles?org=acme', { name: 'Taken', permissions: [] })).status,
+      (await atrium.as('ann')('POST', '/authz/roles?org=acme', { name: 'Taken', permissions: [] })).status,
       422,
     );
-    assert.equal((await house.as('ann')('PUT', path, { name: 'cluster-operator' })).status, 422);
-    assert.equal((await house.as('ann')('PUT', path, { teamIDs: [999_999] })).status, 400);
-    assert.equal((await house.as('ann')('DELETE', path, undefined, { 'If-Match': '"old"' })).status, 412);
+    assert.equal((await atrium.as('ann')('PUT', path, { name: 'cluster-operator' })).status, 422);
+    assert.equal((await atrium.as('ann')('PUT', path, { teamIDs: [999_999] })).status, 400);
+    assert.equal((await atrium.as('ann')('DELETE', path, undefined, { 'If-Match': '"old"' })).status, 412);
     assert.equal((await records()).length, before + 1);
   });
 
   it('Each organization has its own audit chain, which stays intact under concurrent writes', async () => {
     await Promise.all([
-      ...Array.from({ length: 20 }, () => makeRole(house)),
-      ...Array.from({ length: 10 }, () => makeRole(house, {}, 'globex', 'eve')),
+      ...Array.from({ length: 20 }, () => makeRole(atrium)),
+      ...Array.from({ length: 10 }, () => makeRole(atrium, {}, 'globex', 'eve')),
     ]);
     for (const org of ['acme', 'globex']) {
       const entries = await records(org);
@@ -76,7 +76,7 @@ describe('Audit entries of role changes', () => {
   });
 
   it('Changing any field of an audit entry or deleting the entry breaks the chain', async () => {
-    const { db } = house.house;
+    const { db } = atrium.instance;
     const entries = await records();
     const victim = entries[3];
     assert.ok(victim);

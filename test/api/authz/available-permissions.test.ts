@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { makeHolder } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const KNOWN = [
   'cluster_mgmt/view clusters',
@@ -19,21 +19,21 @@ interface Entry {
 }
 
 describe('GET /authz/roles/available_permissions', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('The available permissions are the same for every member and for site administrators', async () => {
     const path = '/authz/roles/available_permissions?org=acme';
-    const first = await house.as('ann')('GET', path);
+    const first = await atrium.as('ann')('GET', path);
     assert.equal(first.status, 200);
-    for (const who of ['bob', 'cat', 'dan', 'root']) assert.equal((await house.as(who)('GET', path)).text, first.text);
+    for (const who of ['bob', 'cat', 'dan', 'root']) assert.equal((await atrium.as(who)('GET', path)).text, first.text);
   });
 
   it('Each available permission is listed once with a description and its associated permissions', async () => {
-    const { body } = await house.as('dan')('GET', '/authz/roles/available_permissions?org=acme');
+    const { body } = await atrium.as('dan')('GET', '/authz/roles/available_permissions?org=acme');
     assert.deepEqual(Object.keys(body), ['permissions']);
     const entries: Entry[] = body.permissions;
     const names = entries.map(({ namespace, action }) => `${namespace}/${action}`);
@@ -54,8 +54,8 @@ describe('GET /authz/roles/available_permissions', () => {
   });
 
   it('Token permissions name the robot account permissions that they need and work together with them', async () => {
-    const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
-    const robot = house.world.robots.ci;
+    const { body } = await atrium.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
+    const robot = atrium.world.robots.ci;
     const calls: Record<string, readonly [method: string, path: string, status: number, body?: object]> = {
       'view tokens': ['GET', `/robots/${robot}/tokens`, 200],
       'create tokens': ['POST', `/robots/${robot}/tokens`, 201, { name: 'made' }],
@@ -68,20 +68,20 @@ describe('GET /authz/roles/available_permissions', () => {
     );
     for (const { namespace, action, associated = [] } of entries) {
       const [method, path, status, sent] = calls[action] ?? assert.fail(action);
-      const alone = await makeHolder(house, [{ namespace, action }]);
-      assert.equal((await house.as(alone.name)(method, path, sent)).status, 404);
+      const alone = await makeHolder(atrium, [{ namespace, action }]);
+      assert.equal((await atrium.as(alone.name)(method, path, sent)).status, 404);
       const optional = associated.filter(({ required }) => !required);
-      const able = await makeHolder(house, [{ namespace, action }, ...optional.map(({ required, ...pair }) => pair)]);
-      const answer = await house.as(able.name)(method, path, sent);
+      const able = await makeHolder(atrium, [{ namespace, action }, ...optional.map(({ required, ...pair }) => pair)]);
+      const answer = await atrium.as(able.name)(method, path, sent);
       assert.equal(answer.status, status, answer.text);
     }
   });
 
   it('A role accepts every available permission', async () => {
-    const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
+    const { body } = await atrium.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
     for (const { namespace, action } of body.permissions as Entry[]) {
       const permissions = [{ namespace, action }];
-      const made = await house.as('ann')('POST', '/authz/roles?org=acme', {
+      const made = await atrium.as('ann')('POST', '/authz/roles?org=acme', {
         name: `${namespace} ${action}`,
         permissions,
       });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { clusterPermission, makeHolder, makeRole, orgPermission } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const CREATE = orgPermission('create roles');
 const CHANGE = orgPermission('edit roles');
@@ -11,19 +11,19 @@ const REMOVE = clusterPermission('remove clusters');
 const CONNECT = clusterPermission('connect to clusters');
 
 describe('Privilege escalation through roles', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let creator: Awaited<ReturnType<typeof makeHolder>>;
   let changer: Awaited<ReturnType<typeof makeHolder>>;
   before(async () => {
-    house = await openTestHouse();
-    creator = await makeHolder(house, [CREATE, CONNECT]);
-    changer = await makeHolder(house, [CHANGE, CONNECT]);
+    atrium = await openTestServer();
+    creator = await makeHolder(atrium, [CREATE, CONNECT]);
+    changer = await makeHolder(atrium, [CHANGE, CONNECT]);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const create = (permissions: readonly object[], teamIDs: readonly number[] = [], name = `r${Math.random()}`) =>
-    house.as(creator.name)('POST', '/authz/roles?org=acme', { name, permissions, teamIDs });
-  const change = (id: number, body: object) => house.as(changer.name)('PUT', `/authz/roles/${id}?org=acme`, body);
+    atrium.as(creator.name)('POST', '/authz/roles?org=acme', { name, permissions, teamIDs });
+  const change = (id: number, body: object) => atrium.as(changer.name)('PUT', `/authz/roles/${id}?org=acme`, body);
 
   it('A new role can contain only permissions that its creator holds directly or by implication', async () => {
     assert.equal((await create([CREATE, CONNECT], [creator.teamId])).status, 201);
@@ -34,7 +34,7 @@ describe('Privilege escalation through roles', () => {
       refused.body.message,
       'you cannot grant what you do not hold yourself: org_mgmt "edit roles", cluster_mgmt "remove clusters"',
     );
-    const { body } = await house.as('ann')('GET', '/authz/roles?org=acme');
+    const { body } = await atrium.as('ann')('GET', '/authz/roles?org=acme');
     assert.ok(!body.some((role: { name: string }) => role.name === 'grab'));
   });
 
@@ -43,7 +43,7 @@ describe('Privilege escalation through roles', () => {
   });
 
   it('A role update can add only permissions the caller holds, and can keep or remove any others', async () => {
-    const { body: role } = await makeRole(house, { permissions: [REMOVE], teamIDs: [creator.teamId] });
+    const { body: role } = await makeRole(atrium, { permissions: [REMOVE], teamIDs: [creator.teamId] });
     assert.equal((await change(role.id, { permissions: [REMOVE, CONNECT] })).status, 200);
     const refused = await change(role.id, { permissions: [REMOVE, orgPermission('edit')] });
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe('Privilege escalation through roles', () => {
   });
 
   it('Only a caller who holds every permission of a role can assign it to another team', async () => {
-    const { body: role } = await makeRole(house, { permissions: [REMOVE], teamIDs: [creator.teamId] });
+    const { body: role } = await makeRole(atrium, { permissions: [REMOVE], teamIDs: [creator.teamId] });
     const refused = await change(role.id, { teamIDs: [creator.teamId, changer.teamId] });
     assert.deepEqual(
       [refused.status, refused.body.message],
@@ -73,17 +73,17 @@ describe('Privilege escalation through roles', () => {
   it('Creating and changing roles require separate permissions', async () => {
     const { body: role } = await create([CONNECT]).then((answer) => answer);
     const path = `/authz/roles/${role.id}?org=acme`;
-    assert.equal((await house.as(creator.name)('PUT', path, {})).status, 403);
-    assert.equal((await house.as(creator.name)('DELETE', path)).status, 403);
-    const made = await house.as(changer.name)('POST', '/authz/roles?org=acme', { name: 'x', permissions: [] });
+    assert.equal((await atrium.as(creator.name)('PUT', path, {})).status, 403);
+    assert.equal((await atrium.as(creator.name)('DELETE', path)).status, 403);
+    const made = await atrium.as(changer.name)('POST', '/authz/roles?org=acme', { name: 'x', permissions: [] });
     assert.deepEqual([made.status, made.body.message], [403, 'missing relation create_role:org']);
   });
 
   it('Owners and site administrators can grant every permission of the catalog', async () => {
-    const { body } = await house.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
+    const { body } = await atrium.as('ann')('GET', '/authz/roles/available_permissions?org=acme');
     const permissions = body.permissions.map(({ namespace, action }: typeof VIEW) => ({ namespace, action }));
     for (const who of ['ann', 'root']) {
-      const made = await makeRole(house, { permissions }, 'acme', who);
+      const made = await makeRole(atrium, { permissions }, 'acme', who);
       assert.deepEqual(made.body.permissions, permissions);
     }
   });

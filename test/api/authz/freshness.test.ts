@@ -3,10 +3,10 @@ import { Agent, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { makeHolder } from '../../support/authz.ts';
-import type { TestHouse } from '../../support/house.ts';
 import { openPair, type Pair } from '../../support/processes.ts';
 import { progress } from '../../support/progress.ts';
 import { lacks } from '../../support/requirements.ts';
+import type { TestServer } from '../../support/server.ts';
 
 const PAIRS = COUNTS.revokeAskPairs;
 const LANES = 16;
@@ -33,12 +33,12 @@ const STATES: readonly {
 ];
 
 /** One role lives through its states; the moment a change is acknowledged here, the other process is asked. */
-async function liveOneRole(house: TestHouse, ask: Ask, lane: number, pairs: number, tally: Tally): Promise<void> {
+async function liveOneRole(atrium: TestServer, ask: Ask, lane: number, pairs: number, tally: Tally): Promise<void> {
   const org = lane % 4 === 3 ? 'globex' : 'acme';
-  const holder = await makeHolder(house, [], org);
-  const token = house.world.users[holder.name]?.token ?? '';
+  const holder = await makeHolder(atrium, [], org);
+  const token = atrium.world.users[holder.name]?.token ?? '';
   const owner = org === 'acme' ? 'ann' : 'eve';
-  const path = `/api/v1/authz/objects/cluster/${house.world.clusters[org === 'acme' ? 'prod' : 'globex']?.id}/allowed-permissions?org=${org}`;
+  const path = `/api/v1/authz/objects/cluster/${atrium.world.clusters[org === 'acme' ? 'prod' : 'globex']?.id}/allowed-permissions?org=${org}`;
   const change = lane % 4 === 0 ? overHttp : throughRules;
 
   for (let step = 0; step < pairs; step++) {
@@ -51,15 +51,15 @@ async function liveOneRole(house: TestHouse, ask: Ask, lane: number, pairs: numb
   }
 
   async function throughRules(permissions: readonly (typeof VIEW)[], teamIDs: readonly number[]): Promise<void> {
-    const { orgs, users } = house.world;
+    const { orgs, users } = atrium.world;
     const actor = { id: users[owner]?.id ?? 0n, name: owner, requestId: 'freshness' };
     const setting = { organizationId: orgs[org]?.id ?? 0n, actor };
     const input = { permissions, teamIds: teamIDs.map(BigInt) };
-    await house.house.roles.update(setting, BigInt(holder.roleId), input, () => undefined);
+    await atrium.instance.features.roles.update(setting, BigInt(holder.roleId), input, () => undefined);
   }
 
   async function overHttp(permissions: readonly (typeof VIEW)[], teamIDs: readonly number[]): Promise<void> {
-    const answer = await house.as(owner)('PUT', `/authz/roles/${holder.roleId}?org=${org}`, { permissions, teamIDs });
+    const answer = await atrium.as(owner)('PUT', `/authz/roles/${holder.roleId}?org=${org}`, { permissions, teamIDs });
     assert.equal(answer.status, 200, answer.text);
   }
 }
@@ -83,12 +83,12 @@ function askAt(url: string, agent: Agent): Ask {
     });
 }
 
-async function liveAll(house: TestHouse, url: string, lanes: number, pairs: number): Promise<Tally> {
+async function liveAll(atrium: TestServer, url: string, lanes: number, pairs: number): Promise<Tally> {
   const tally: Tally = { pairs: 0, stale: [] };
   const agent = new Agent({ keepAlive: true, maxSockets: lanes });
   const each = Math.ceil(pairs / lanes);
   await Promise.all(
-    Array.from({ length: lanes }, (_, lane) => liveOneRole(house, askAt(url, agent), lane, each, tally)),
+    Array.from({ length: lanes }, (_, lane) => liveOneRole(atrium, askAt(url, agent), lane, each, tally)),
   );
   agent.destroy();
   return tally;
@@ -99,11 +99,11 @@ describe('Role changes across processes', { skip: lacks('postgresql') }, () => {
   before(async () => {
     pair = await openPair();
   });
-  after(() => pair.house.close());
+  after(() => pair.atrium.close());
 
   it(`Another process never answers with stale permissions over ${PAIRS} role changes`, async () => {
     const other = await pair.open();
-    const { pairs, stale } = await liveAll(pair.house, other.url, LANES, PAIRS);
+    const { pairs, stale } = await liveAll(pair.atrium, other.url, LANES, PAIRS);
     await other.close();
     assert.ok(pairs >= PAIRS);
     assert.deepEqual(stale.slice(0, 10), []);
@@ -111,7 +111,7 @@ describe('Role changes across processes', { skip: lacks('postgresql') }, () => {
 
   it('A process that never reads the revision answers with stale permissions', async () => {
     const other = await pair.open('deaf');
-    const { pairs, stale } = await liveAll(pair.house, other.url, 4, 40);
+    const { pairs, stale } = await liveAll(pair.atrium, other.url, 4, 40);
     await other.close();
     assert.ok(stale.length > pairs / 2, `${stale.length} stale of ${pairs}`);
   });

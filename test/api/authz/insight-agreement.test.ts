@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Model, readModel } from '../../../src/rebac/model.ts';
 import { COUNTS } from '../../counts.ts';
 import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const ABSENT = 999_999;
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve'];
@@ -15,13 +15,13 @@ function spread<T>(list: readonly T[]): readonly T[] {
 }
 
 describe('Agreement of explain, principals and allowed permissions', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let model: Model;
   let objects: readonly (readonly [type: string, id: number])[];
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
     model = await readModel(readFileSync('src/authz/platform.fga', 'utf8'));
-    const { orgs, clusters, contracts, robots, tokens } = house.world;
+    const { orgs, clusters, contracts, robots, tokens } = atrium.world;
     objects = [
       ...Object.values(orgs).map((org) => ['organization', Number(org.id)] as const),
       ...Object.values(orgs).flatMap(({ teams }) => Object.values(teams).map((id) => ['team', Number(id)] as const)),
@@ -32,12 +32,12 @@ describe('Agreement of explain, principals and allowed permissions', () => {
       ...['organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'].map((type) => [type, ABSENT] as const),
     ];
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const shownOf = (type: string) =>
     (model.typeIndex.get(type)?.relations ?? []).flatMap(({ name }) => (name.startsWith('can_') ? [name] : []));
   const explain = (who: string, type: string, id: number, relation: string, org = 'acme') =>
-    house.as(who)('GET', `/authz/objects/${type}/${id}/explain?org=${org}&relation=${relation}`);
+    atrium.as(who)('GET', `/authz/objects/${type}/${id}/explain?org=${org}&relation=${relation}`);
 
   for (const [org, owner] of [
     ['acme', 'ann'],
@@ -46,10 +46,10 @@ describe('Agreement of explain, principals and allowed permissions', () => {
     it(`Explain agrees with the allowed permissions of the owner of ${org} and of other users`, async () => {
       let yes = 0;
       const questionsOf = (who: string) =>
-        [['user', numbersOf(house).user(who)] as const, ...objects].map(([type, id]) => ({ who, type, id }));
+        [['user', numbersOf(atrium).user(who)] as const, ...objects].map(([type, id]) => ({ who, type, id }));
       const others = CAST.filter((who) => who !== owner).flatMap(questionsOf);
       for (const { who, type, id } of [...questionsOf(owner), ...spread(others)]) {
-        const held = await allowedTo(house, who, type, id, org);
+        const held = await allowedTo(atrium, who, type, id, org);
         const answers = await Promise.all(shownOf(type).map((relation) => explain(who, type, id, relation, org)));
         const explained = answers.filter(({ body }) => body.allowed).map(({ body }) => body.relation);
         assert.deepEqual(explained, held, `${who} on ${type}:${id}`);
@@ -60,11 +60,11 @@ describe('Agreement of explain, principals and allowed permissions', () => {
     });
 
     it(`Principals include the owner of ${org} exactly for the relations that the owner holds`, async () => {
-      for (const [type, id] of [...objects, ['user', numbersOf(house).user(owner)] as const]) {
-        const held = await allowedTo(house, owner, type, id, org);
+      for (const [type, id] of [...objects, ['user', numbersOf(atrium).user(owner)] as const]) {
+        const held = await allowedTo(atrium, owner, type, id, org);
         for (const relation of spread(shownOf(type))) {
           const path = `/authz/objects/${type}/${id}/principals?org=${org}&relation=${relation}`;
-          const answer = await house.as(owner)('GET', path);
+          const answer = await atrium.as(owner)('GET', path);
           assert.equal(answer.status, 200, `${path}: ${answer.text}`);
           const names = answer.body.map(({ name }: { name: string }) => name);
           assert.equal(names.includes(owner), held.includes(relation), path);
@@ -74,8 +74,8 @@ describe('Agreement of explain, principals and allowed permissions', () => {
   }
 
   it('Explain reveals neither the existence nor the name of objects that the caller may not see', async () => {
-    const blind = await makeHolder(house, [orgPermission('view members')]);
-    const id = numbersOf(house);
+    const blind = await makeHolder(atrium, [orgPermission('view members')]);
+    const id = numbersOf(atrium);
     const foreign: Record<string, number[]> = {
       organization: [id.org('acme')],
       team: [id.team('Editors'), id.team('operators')],
@@ -107,10 +107,10 @@ describe('Agreement of explain, principals and allowed permissions', () => {
   });
 
   it('Explain and principals requests about another user are rejected with 403', async () => {
-    const { user } = numbersOf(house);
+    const { user } = numbersOf(atrium);
     for (const route of ['explain', 'principals']) {
       for (const id of [user('bob'), user('eve'), ABSENT]) {
-        const answer = await house.as('ann')('GET', `/authz/objects/user/${id}/${route}?org=acme&relation=can_view`);
+        const answer = await atrium.as('ann')('GET', `/authz/objects/user/${id}/${route}?org=acme&relation=can_view`);
         assert.equal(answer.status, 403);
         assert.equal(answer.body.message, 'users may ask about themselves only');
       }
@@ -118,9 +118,9 @@ describe('Agreement of explain, principals and allowed permissions', () => {
   });
 
   it('Explain treats the personal cluster of another user as missing, even for callers who may view members', async () => {
-    const laptop = numbersOf(house).cluster('laptop');
+    const laptop = numbersOf(atrium).cluster('laptop');
     const asked = (id: number) =>
-      house.as('bob')('GET', `/authz/objects/cluster/${id}/explain?org=acme&relation=can_view&user=ann`);
+      atrium.as('bob')('GET', `/authz/objects/cluster/${id}/explain?org=acme&relation=can_view&user=ann`);
     const [theirs, absent] = [await asked(laptop), await asked(ABSENT)];
     assert.deepEqual(theirs.body, { ...absent.body, objectID: laptop });
     assert.deepEqual([theirs.body.allowed, theirs.body.missing], [false, []]);

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 describe('Explain, principals and role preview', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let prod: bigint;
   before(async () => {
-    house = await openTestHouse();
-    prod = house.world.clusters.prod?.id ?? 0n;
+    atrium = await openTestServer();
+    prod = atrium.world.clusters.prod?.id ?? 0n;
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Explain shows the team and the role through which a user holds a permission', async () => {
-    const { status, body } = await house.as('dan')(
+    const { status, body } = await atrium.as('dan')(
       'GET',
       `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_connect`,
     );
     assert.equal(status, 200);
     assert.equal(body.allowed, true);
-    assert.equal(body.userID, Number(house.world.users.dan?.id));
+    assert.equal(body.userID, Number(atrium.world.users.dan?.id));
     const texts = body.steps.map((step: { text: string }) => step.text).join('\n');
     assert.match(texts, /cluster prod can_connect/);
     assert.match(texts, /role cluster-operator/);
@@ -28,55 +28,55 @@ describe('Explain, principals and role preview', () => {
 
   it('Explain reports the nearest missing relation without names the caller may not see', async () => {
     const url = `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_edit`;
-    const { body } = await house.as('cat')('GET', url);
+    const { body } = await atrium.as('cat')('GET', url);
     assert.equal(body.allowed, false);
     assert.deepEqual(body.steps, []);
     assert.deepEqual(body.missing, ['user cat would have to be member of team Editors']);
-    const unnamed = await house.as('dan')('GET', url);
+    const unnamed = await atrium.as('dan')('GET', url);
     assert.deepEqual(unnamed.body.missing, [
-      `user dan would have to be member of team:${house.world.orgs.acme?.teams.Editors}`,
+      `user dan would have to be member of team:${atrium.world.orgs.acme?.teams.Editors}`,
     ]);
   });
 
   it('Explain reports that the last owner cannot leave the organization', async () => {
-    const { body } = await house.as('ann')('GET', '/authz/objects/organization/9/explain?org=acme&relation=can_leave');
+    const { body } = await atrium.as('ann')('GET', '/authz/objects/organization/9/explain?org=acme&relation=can_leave');
     assert.equal(body.allowed, false);
     assert.match(body.missing.join(), /organization acme last_owner would have to end/);
   });
 
   it('Only callers who may view members can request an explanation about another user', async () => {
     const url = `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_view`;
-    const asked = await house.as('cat')('GET', `${url}&user=DAN`);
-    assert.equal(asked.body.userID, Number(house.world.users.dan?.id));
-    assert.equal((await house.as('dan')('GET', `${url}&user=cat`)).status, 403);
-    assert.equal((await house.as('eve')('GET', `${url}&user=nobody`)).status, 403);
-    assert.equal((await house.as('ann')('GET', `${url}&user=nobody`)).status, 404);
+    const asked = await atrium.as('cat')('GET', `${url}&user=DAN`);
+    assert.equal(asked.body.userID, Number(atrium.world.users.dan?.id));
+    assert.equal((await atrium.as('dan')('GET', `${url}&user=cat`)).status, 403);
+    assert.equal((await atrium.as('eve')('GET', `${url}&user=nobody`)).status, 403);
+    assert.equal((await atrium.as('ann')('GET', `${url}&user=nobody`)).status, 404);
   });
 
   it('Users who hold a relation are listed in pages, only to callers who may view members', async () => {
     const url = `/authz/objects/cluster/${prod}/principals?org=acme&relation=can_view`;
-    const all = await house.as('ann')('GET', url);
+    const all = await atrium.as('ann')('GET', url);
     const names = all.body.map((one: { name: string }) => one.name);
     assert.deepEqual(names, ['root', 'ann', 'bob', 'cat', 'dan']);
     assert.equal(all.headers.get('x-total-count'), '5');
     assert.equal(all.headers.get('link'), null);
-    const second = await house.as('ann')('GET', `${url}&limit=2&page=2`);
+    const second = await atrium.as('ann')('GET', `${url}&limit=2&page=2`);
     assert.deepEqual(
       second.body.map((one: { name: string }) => one.name),
       ['bob', 'cat'],
     );
     assert.match(second.headers.get('link') ?? '', /page=3>; rel="next".*page=1>; rel="prev"/);
-    assert.equal((await house.as('dan')('GET', url)).status, 403);
+    assert.equal((await atrium.as('dan')('GET', url)).status, 403);
   });
 
   it('Explain and principals reject unknown, internal and missing relations with 400', async () => {
-    const team = house.world.orgs.acme?.teams.Owners;
+    const team = atrium.world.orgs.acme?.teams.Owners;
     for (const route of ['explain', 'principals']) {
-      const answer = await house.as('ann')('GET', `/authz/objects/cluster/${prod}/${route}?org=acme&relation=can_fly`);
+      const answer = await atrium.as('ann')('GET', `/authz/objects/cluster/${prod}/${route}?org=acme&relation=can_fly`);
       assert.equal(answer.status, 400);
       assert.match(answer.body.message, /cluster has no relation "can_fly"/);
       for (const structural of ['kept', 'built_in', 'member', 'organization']) {
-        const hidden = await house.as('ann')(
+        const hidden = await atrium.as('ann')(
           'GET',
           `/authz/objects/team/${team}/${route}?org=acme&relation=${structural}`,
         );
@@ -84,17 +84,17 @@ describe('Explain, principals and role preview', () => {
         assert.equal(hidden.body.message, `team has no relation "${structural}"`);
       }
     }
-    assert.equal((await house.as('ann')('GET', `/authz/objects/cluster/${prod}/explain?org=acme`)).status, 400);
+    assert.equal((await atrium.as('ann')('GET', `/authz/objects/cluster/${prod}/explain?org=acme`)).status, 400);
   });
 
   it('A preview reports the effect of creating, updating or deleting a role without writing anything', async () => {
-    const acme = house.world.orgs.acme;
-    const preview = (body: object, name = 'ann') => house.as(name)('POST', '/authz/roles/preview?org=acme', body);
+    const acme = atrium.world.orgs.acme;
+    const preview = (body: object, name = 'ann') => atrium.as(name)('POST', '/authz/roles/preview?org=acme', body);
     const connect = { namespace: 'cluster_mgmt', action: 'connect to clusters' };
     const view = { namespace: 'cluster_mgmt', action: 'view clusters' };
     const edit = { namespace: 'org_mgmt', action: 'edit' };
-    const dan = { id: Number(house.world.users.dan?.id), name: 'dan' };
-    const before = await house.as('ann')('GET', '/authz/roles?org=acme');
+    const dan = { id: Number(atrium.world.users.dan?.id), name: 'dan' };
+    const before = await atrium.as('ann')('GET', '/authz/roles?org=acme');
 
     const made = await preview({ name: 'x', permissions: [edit], teamIDs: [Number(acme?.teams.operators)] });
     assert.deepEqual(made.body, { changes: [{ user: dan, gains: [edit], loses: [] }] });
@@ -107,6 +107,6 @@ describe('Explain, principals and role preview', () => {
     assert.equal((await preview({ delete: true })).status, 400);
     assert.equal((await preview({ id, delete: true }, 'cat')).status, 403);
     assert.equal((await preview({ id, delete: true }, 'eve')).status, 403);
-    assert.deepEqual((await house.as('ann')('GET', '/authz/roles?org=acme')).body, before.body);
+    assert.deepEqual((await atrium.as('ann')('GET', '/authz/roles?org=acme')).body, before.body);
   });
 });

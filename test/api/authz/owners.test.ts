@@ -1,62 +1,63 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { addMember, removeMember } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 describe('Organization owners', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const onOwners = (who: string) => allowedTo(house, who, 'team', id.team('Owners'));
-  const onAcme = (who: string) => allowedTo(house, who, 'organization', id.org('acme'));
+  const onOwners = (who: string) => allowedTo(atrium, who, 'team', id.team('Owners'));
+  const onAcme = (who: string) => allowedTo(atrium, who, 'organization', id.org('acme'));
 
   it('An owner can leave or be removed only while there is another owner', async () => {
-    const { organizations } = house.house;
+    const { instance } = atrium;
     const [owners, bob] = [BigInt(id.team('Owners')), BigInt(id.user('bob'))];
     const alone = ['can_view', 'can_edit', 'can_add_member'];
     assert.deepEqual(await onOwners('ann'), alone);
     assert.ok(!(await onAcme('ann')).includes('can_leave'));
 
-    await organizations.addMember(owners, bob);
+    await addMember(instance, owners, bob);
     const together = [...alone, 'can_remove_member'];
     for (const who of ['ann', 'bob', 'root']) assert.deepEqual(await onOwners(who), together);
     for (const who of ['ann', 'bob']) assert.ok((await onAcme(who)).includes('can_leave'));
 
-    await organizations.removeMember(owners, BigInt(id.user('ann')));
+    await removeMember(instance, owners, BigInt(id.user('ann')));
     assert.deepEqual(await onOwners('bob'), alone);
     assert.ok(!(await onAcme('bob')).includes('can_leave'));
     assert.deepEqual(await onOwners('ann'), []);
     assert.deepEqual(await onAcme('ann'), []);
-    await assert.rejects(organizations.removeMember(owners, bob), /last owner/);
+    await assert.rejects(removeMember(instance, owners, bob), /last owner/);
 
-    await organizations.addMember(owners, BigInt(id.user('ann')));
-    await organizations.removeMember(owners, bob);
+    await addMember(instance, owners, BigInt(id.user('ann')));
+    await removeMember(instance, owners, bob);
     assert.deepEqual(await onOwners('ann'), alone);
   });
 
   it('Editors and holders of custom roles can only view the Owners team', async () => {
     const everything = ['edit teams', 'delete teams', 'manage team members', 'add members', 'remove members'];
-    const { name } = await makeHolder(house, everything.map(orgPermission));
+    const { name } = await makeHolder(atrium, everything.map(orgPermission));
     assert.deepEqual(await onOwners(name), ['can_view']);
     const all = ['can_view', 'can_edit', 'can_delete', 'can_add_member', 'can_remove_member'];
-    assert.deepEqual(await allowedTo(house, name, 'team', id.team('operators')), all);
+    assert.deepEqual(await allowedTo(atrium, name, 'team', id.team('operators')), all);
     assert.deepEqual(await onOwners('bob'), ['can_view']);
   });
 
   it('Editors can manage the members of the Viewers team but not of other teams', async () => {
     const viewers = id.team('Viewers');
-    assert.deepEqual(await allowedTo(house, 'bob', 'team', viewers), [
+    assert.deepEqual(await allowedTo(atrium, 'bob', 'team', viewers), [
       'can_view',
       'can_add_member',
       'can_remove_member',
     ]);
-    assert.deepEqual(await allowedTo(house, 'bob', 'team', id.team('Editors')), ['can_view']);
-    assert.deepEqual(await allowedTo(house, 'bob', 'team', id.team('operators')), ['can_view']);
+    assert.deepEqual(await allowedTo(atrium, 'bob', 'team', id.team('Editors')), ['can_view']);
+    assert.deepEqual(await allowedTo(atrium, 'bob', 'team', id.team('operators')), ['can_view']);
   });
 
   it('Site administrators hold the permissions of an owner on the organization, and editors cannot delete it', async () => {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { numbersOf } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 describe('Tokens in the query string', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let single: string;
   before(async () => {
-    house = await openTestHouse();
-    single = `/authz/objects/cluster/${numbersOf(house).cluster('prod')}/allowed-permissions?org=acme`;
+    atrium = await openTestServer();
+    single = `/authz/objects/cluster/${numbersOf(atrium).cluster('prod')}/allowed-permissions?org=acme`;
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const tokenOf = (name: string) => house.world.users[name]?.token ?? '';
+  const tokenOf = (name: string) => atrium.world.users[name]?.token ?? '';
   const whoIs = async (query: string, headers: Record<string, string> = {}) => {
-    const answer = await house.as()('GET', `${single}${query}`, undefined, headers);
+    const answer = await atrium.as()('GET', `${single}${query}`, undefined, headers);
     if (answer.status !== 200) return `${answer.status} ${answer.body.message}`;
     return answer.body.allowedPermissions.length;
   };
@@ -52,12 +52,12 @@ describe('Tokens in the query string', () => {
       ['DELETE', '/authz/roles/1'],
       ['GET', '/authz/roles/1/principals'],
     ] as const) {
-      const answer = await house.as()(method, `${path}${query}`, body);
+      const answer = await atrium.as()(method, `${path}${query}`, body);
       assert.deepEqual([answer.status, answer.body.message], [401, 'token is required'], `${method} ${path}`);
     }
   });
 
   it('Query tokens are never logged', () => {
-    for (const name of ['ann', 'dan', 'cat']) assert.doesNotMatch(house.logged(), new RegExp(tokenOf(name)));
+    for (const name of ['ann', 'dan', 'cat']) assert.doesNotMatch(atrium.logged(), new RegExp(tokenOf(name)));
   });
 });

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Db, Query } from '../../../src/db/db.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse } from '../../support/house.ts';
+import { openTestServer } from '../../support/server.ts';
 
 const ROLES = COUNTS.importedRoles;
 /** Two seconds are the target on a quiet machine (`npm run bench:roles`). */
@@ -14,10 +14,10 @@ const MAX_STATEMENTS = 50;
 for (const driver of API_DRIVERS) {
   describe(`Large role files on ${driver}`, () => {
     it(`A file of ${ROLES} roles is imported, exported and updated with few statements on ${driver}`, async (context) => {
-      const house = await openTestHouse({ driver });
-      const statements = countStatements(context, house.house.db);
+      const atrium = await openTestServer({ driver });
+      const statements = countStatements(context, atrium.instance.db);
       const send = (word: string, query = '') =>
-        house.as('ann')('PUT', `/authz/roles/import?org=acme${query}`, document(word), {
+        atrium.as('ann')('PUT', `/authz/roles/import?org=acme${query}`, document(word), {
           'Content-Type': 'application/yaml',
         });
       const measured = async <T>(what: string, run: () => Promise<T>): Promise<T> => {
@@ -30,16 +30,16 @@ for (const driver of API_DRIVERS) {
       };
       const made = await measured('the import', () => send('first'));
       assert.deepEqual([made.status, made.body.changes.length, made.body.unchanged], [200, ROLES, 0]);
-      const text = (await measured('the export', () => house.as('cat')('GET', '/authz/roles/export?org=acme'))).text;
+      const text = (await measured('the export', () => atrium.as('cat')('GET', '/authz/roles/export?org=acme'))).text;
       const same = await measured('the same again', () => send('first'));
       assert.deepEqual([same.body.changes.length, same.body.unchanged], [0, ROLES]);
-      assert.equal((await house.as('cat')('GET', '/authz/roles/export?org=acme')).text, text);
+      assert.equal((await atrium.as('cat')('GET', '/authz/roles/export?org=acme')).text, text);
       const changed = await measured('a change to each', () => send('second', '&prune=true'));
       assert.equal(changed.body.changes.length, ROLES + 1, 'and one role is deleted');
-      const verdict = await house.as('ann')('GET', '/orgs/acme/audit/verify');
+      const verdict = await atrium.as('ann')('GET', '/orgs/acme/audit/verify');
       assert.deepEqual(verdict.body, { rows: 2 * ROLES + 2, ok: true, first_broken_id: null });
-      assert.equal((await house.as('cat')('GET', '/orgs/acme/audit')).status, 403);
-      await house.close();
+      assert.equal((await atrium.as('cat')('GET', '/orgs/acme/audit')).status, 403);
+      await atrium.close();
     });
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { makeRole } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const HEAD = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\n';
 const ONE = `${HEAD}roles:\n  - name: One\n`;
@@ -161,22 +161,22 @@ const TABLE: readonly Bad[] = [
 ];
 
 describe('Invalid role files', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   for (const { name, body, type = YAML, status, message } of TABLE) {
     it(`PUT /authz/roles/import rejects ${name} with ${status}`, async () => {
-      const roles = (await house.as('ann')('GET', '/authz/roles?org=acme')).text;
+      const roles = (await atrium.as('ann')('GET', '/authz/roles?org=acme')).text;
       for (const query of ['&dry_run=true', '']) {
-        const answer = await house.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': type });
+        const answer = await atrium.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': type });
         assert.equal(answer.status, status, answer.text);
         assert.match(answer.body.message, message);
         if (status === 422) assert.ok(answer.body.errors.length > 0);
       }
-      assert.equal((await house.as('ann')('GET', '/authz/roles?org=acme')).text, roles);
+      assert.equal((await atrium.as('ann')('GET', '/authz/roles?org=acme')).text, roles);
     });
   }
 
@@ -196,13 +196,13 @@ describe('Invalid role files', () => {
       ['ann', 'GET', '/authz/roles/export', undefined, 400],
     ] as const;
     for (const [who, method, path, body, status] of SENT) {
-      const answer = await house.as(who)(method, path, body, body && yaml);
+      const answer = await atrium.as(who)(method, path, body, body && yaml);
       assert.equal(answer.status, status, `${who} ${path}: ${answer.text}`);
     }
   });
 
   it('POST /authz/roles rejects a YAML body with 422', async () => {
-    const answer = await house.as('ann')('POST', '/authz/roles?org=acme', 'name: x', { 'Content-Type': YAML });
+    const answer = await atrium.as('ann')('POST', '/authz/roles?org=acme', 'name: x', { 'Content-Type': YAML });
     assert.equal(answer.status, 422);
     assert.equal(answer.body.message, 'body must be sent as application/json');
   });
@@ -211,18 +211,18 @@ describe('Invalid role files', () => {
     const file = (names: readonly string[]) => `${HEAD}roles: [${names.map((name) => `{name: "${name}"}`).join(', ')}]`;
     const names = Array.from({ length: 30 }, (_, number) => `together ${number}`);
     const send = (body: string, query = '') =>
-      house.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': YAML });
+      atrium.as('ann')('PUT', `${IMPORT}${query}`, body, { 'Content-Type': YAML });
     const answers = await Promise.all([
       ...Array.from({ length: 6 }, () => send(file(names))),
-      ...names.slice(0, 10).map((name) => house.as('ann')('POST', '/authz/roles?org=acme', { name, permissions: [] })),
+      ...names.slice(0, 10).map((name) => atrium.as('ann')('POST', '/authz/roles?org=acme', { name, permissions: [] })),
       ...Array.from({ length: 4 }, () => send(file(names.slice(0, 5)), '&prune=true')),
-      ...Array.from({ length: 5 }, () => makeRole(house)),
+      ...Array.from({ length: 5 }, () => makeRole(atrium)),
     ]);
     const statuses = new Set(answers.map(({ status }) => status));
     for (const status of statuses) assert.ok([200, 201, 422].includes(status), `${[...statuses]}`);
     await send(file(names), '&prune=true');
-    const roles = (await house.as('ann')('GET', '/authz/roles?org=acme')).body;
+    const roles = (await atrium.as('ann')('GET', '/authz/roles?org=acme')).body;
     assert.deepEqual(roles.map((role: { name: string }) => role.name).sort(), names.toSorted());
-    assert.deepEqual((await house.as('ann')('GET', '/orgs/acme/audit/verify')).body.ok, true);
+    assert.deepEqual((await atrium.as('ann')('GET', '/orgs/acme/audit/verify')).body.ok, true);
   });
 });

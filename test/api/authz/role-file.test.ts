@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
 import { clusterPermission, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const YAML = { 'Content-Type': 'application/yaml' };
 const EXPORT = '/authz/roles/export?org=acme';
@@ -32,27 +32,27 @@ roles:
 
 for (const driver of API_DRIVERS) {
   describe(`Role files on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     let id: ReturnType<typeof numbersOf>;
     before(async () => {
-      house = await openTestHouse({ driver });
-      id = numbersOf(house);
+      atrium = await openTestServer({ driver });
+      id = numbersOf(atrium);
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const bringIn = async (body: unknown, query = '', who = 'ann', headers: Record<string, string> = YAML) =>
-      await house.as(who)('PUT', `${IMPORT}${query}`, body, headers);
+      await atrium.as(who)('PUT', `${IMPORT}${query}`, body, headers);
     const done = async (...args: Parameters<typeof bringIn>): Promise<Answer> => {
       const answer = await bringIn(...args);
       assert.equal(answer.status, 200, answer.text);
       return answer;
     };
     const exported = async (query = '', headers = {}) => {
-      const answer = await house.as('cat')('GET', `${EXPORT}${query}`, undefined, headers);
+      const answer = await atrium.as('cat')('GET', `${EXPORT}${query}`, undefined, headers);
       assert.equal(answer.status, 200, answer.text);
       return answer;
     };
-    const everything = async () => (await house.as('ann')('GET', '/authz/roles?org=acme')).text;
+    const everything = async () => (await atrium.as('ann')('GET', '/authz/roles?org=acme')).text;
 
     it(`Roles are exported as readable YAML in a fixed order on ${driver}`, async () => {
       const { text, headers } = await exported();
@@ -73,7 +73,7 @@ roles:
     });
 
     it(`A dry run of an import describes the changes and writes nothing on ${driver}`, async () => {
-      const [roles, records] = [await everything(), (await auditOf(house.house.db, id.org('acme'))).length];
+      const [roles, records] = [await everything(), (await auditOf(atrium.instance.db, id.org('acme'))).length];
       const { body } = await done(DOCUMENT, '&dry_run=true');
       assert.deepEqual(body, {
         changes: [
@@ -88,23 +88,23 @@ roles:
         dry_run: true,
       });
       assert.equal(await everything(), roles);
-      assert.equal((await auditOf(house.house.db, id.org('acme'))).length, records);
+      assert.equal((await auditOf(atrium.instance.db, id.org('acme'))).length, records);
     });
 
     it(`An import applies its dry run immediately, in one revision and idempotently on ${driver}`, async () => {
-      const revision = house.house.clock.revision;
+      const revision = atrium.instance.revisions.latest;
       const dry = await done(DOCUMENT, '&dry_run=true');
-      assert.equal((await house.as('cat')('GET', '/orgs/acme/audit')).status, 403);
+      assert.equal((await atrium.as('cat')('GET', '/orgs/acme/audit')).status, 403);
       const { body } = await done(DOCUMENT);
       assert.deepEqual({ ...body, dry_run: true }, dry.body);
-      assert.equal((await house.as('cat')('GET', '/orgs/acme/audit')).status, 200);
-      assert.equal(house.house.clock.revision - revision, 1n, 'one revision for all of it');
+      assert.equal((await atrium.as('cat')('GET', '/orgs/acme/audit')).status, 200);
+      assert.equal(atrium.instance.revisions.latest - revision, 1n, 'one revision for all of it');
       const again = await done(DOCUMENT);
       assert.deepEqual(again.body, { changes: [], unchanged: 2, unmanaged: [], dry_run: false });
       const etag = (await exported()).headers.get('etag');
       await done((await exported()).text);
       assert.equal((await exported()).headers.get('etag'), etag);
-      assert.equal(house.house.clock.revision - revision, 1n, 'nothing changed, so there is no revision');
+      assert.equal(atrium.instance.revisions.latest - revision, 1n, 'nothing changed, so there is no revision');
     });
 
     it(`An import updates and renames roles, and deletes omitted ones only with prune, on ${driver}`, async () => {
@@ -126,7 +126,7 @@ roles:
           ],
         },
       ]);
-      assert.equal((await house.as('cat')('GET', '/orgs/acme/audit')).status, 403);
+      assert.equal((await atrium.as('cat')('GET', '/orgs/acme/audit')).status, 403);
       const without = { apiVersion: 'atrium/v1', kind: 'Roles', organization: 'ACME', roles: [] };
       const json = { 'Content-Type': 'application/json' };
       const kept = await done(without, '', 'ann', json);
@@ -159,7 +159,7 @@ roles:
     });
 
     it(`An import writes one audit entry per changed role on ${driver}`, async () => {
-      const entries = await auditOf(house.house.db, id.org('acme'));
+      const entries = await auditOf(atrium.instance.db, id.org('acme'));
       assert.deepEqual(brokenLinks(entries), []);
       assert.deepEqual(
         entries.slice(-6).map((entry) => entry.action),
@@ -170,15 +170,15 @@ roles:
     });
 
     it(`An import keeps the ID, creation time and team assignment times of a role on ${driver}`, async () => {
-      const before = await house.as('ann')('GET', '/authz/roles?org=acme');
+      const before = await atrium.as('ann')('GET', '/authz/roles?org=acme');
       const role = before.body.find((one: { name: string }) => one.name === 'Auditors');
       const principals = `/authz/roles/${role.id}/principals?org=acme`;
-      const since = (await house.as('ann')('GET', principals)).body;
+      const since = (await atrium.as('ann')('GET', principals)).body;
       await done(DOCUMENT.replace('view members', 'edit'));
-      const now = await house.as('ann')('GET', `/authz/roles/${role.id}?org=acme`);
+      const now = await atrium.as('ann')('GET', `/authz/roles/${role.id}?org=acme`);
       assert.deepEqual([now.body.id, now.body.created_at], [role.id, role.created_at]);
       assert.notEqual(now.headers.get('etag'), null);
-      assert.deepEqual((await house.as('ann')('GET', principals)).body, since);
+      assert.deepEqual((await atrium.as('ann')('GET', principals)).body, since);
       await done(DOCUMENT);
     });
 
@@ -207,7 +207,7 @@ roles:
         '~',
       ];
       for (const name of names) {
-        await makeRole(house, {
+        await makeRole(atrium, {
           name,
           description: `${name}\n  second line\r\n\t`,
           permissions: [orgPermission('edit')],
@@ -249,18 +249,18 @@ roles:
 
     it(`An import with an outdated ETag is rejected with 412 on ${driver}`, async () => {
       const known = (await exported()).headers.get('etag') ?? '';
-      const { body: role } = await makeRole(house, { name: 'Surprise' });
+      const { body: role } = await makeRole(atrium, { name: 'Surprise' });
       const stale = await bringIn(DOCUMENT, '&prune=true', 'ann', { ...YAML, 'If-Match': known });
       assert.equal(stale.status, 412, stale.text);
-      assert.equal((await house.as('ann')('GET', `/authz/roles/${role.id}?org=acme`)).status, 200);
+      assert.equal((await atrium.as('ann')('GET', `/authz/roles/${role.id}?org=acme`)).status, 200);
       const now = (await exported()).headers.get('etag') ?? '';
       await done(DOCUMENT, '&prune=true', 'ann', { ...YAML, 'If-Match': now });
     });
 
     it(`An import requires the permission for each change and grants only what the caller holds on ${driver}`, async () => {
-      const creator = await makeHolder(house, [orgPermission('create roles'), clusterPermission('view clusters')]);
-      const editor = await makeHolder(house, [orgPermission('edit roles'), clusterPermission('view clusters')]);
-      const deleter = await makeHolder(house, [orgPermission('delete roles')]);
+      const creator = await makeHolder(atrium, [orgPermission('create roles'), clusterPermission('view clusters')]);
+      const editor = await makeHolder(atrium, [orgPermission('edit roles'), clusterPermission('view clusters')]);
+      const deleter = await makeHolder(atrium, [orgPermission('delete roles')]);
       const { text } = await exported();
       const [head] = text.split('  - name');
       const add = `${text}  - {name: New, permissions: {cluster_mgmt: [view clusters]}}\n`;

@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CATALOG } from '../../../src/authz/catalog.ts';
+import { CATALOG } from '../../../src/roles/catalog.ts';
 import { COUNTS } from '../../counts.ts';
 import { makeRole, numbersOf } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const AT_ONCE = COUNTS.roleRequestsAtOnce;
 
 describe('Conditional and concurrent role changes', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const call = (method: string, id: number, body?: object, etag?: string) =>
-    house.as('ann')(method, `/authz/roles/${id}?org=acme`, body, etag === undefined ? {} : { 'If-Match': etag });
+    atrium.as('ann')(method, `/authz/roles/${id}?org=acme`, body, etag === undefined ? {} : { 'If-Match': etag });
 
   it('Each version of a role has its own ETag, which is the same for every reader', async () => {
-    const made = await makeRole(house);
+    const made = await makeRole(atrium);
     const first = made.headers.get('etag') ?? '';
     assert.match(first, /^"[^"]+"$/);
     const path = `/authz/roles/${made.body.id}?org=acme`;
     for (const who of ['ann', 'root', 'cat'])
-      assert.equal((await house.as(who)('GET', path)).headers.get('etag'), first);
+      assert.equal((await atrium.as(who)('GET', path)).headers.get('etag'), first);
     const second = (await call('PUT', made.body.id, { description: 'x' })).headers.get('etag');
     assert.notEqual(second, first);
     assert.equal((await call('GET', made.body.id)).headers.get('etag'), second);
-    assert.notEqual((await makeRole(house)).headers.get('etag'), first);
+    assert.notEqual((await makeRole(atrium)).headers.get('etag'), first);
   });
 
   it('A role change succeeds with the current ETag, a list that contains it, *, or no If-Match', async () => {
-    const made = await makeRole(house);
+    const made = await makeRole(atrium);
     const { id } = made.body;
     let etag = made.headers.get('etag') ?? '';
     for (const header of [etag, undefined, '*', ' * ']) {
@@ -44,7 +44,7 @@ describe('Conditional and concurrent role changes', () => {
   });
 
   it('A role change with an outdated or unknown ETag is rejected with 412 and changes nothing', async () => {
-    const made = await makeRole(house);
+    const made = await makeRole(atrium);
     const { id } = made.body;
     const old = made.headers.get('etag') ?? '';
     const present = await call('PUT', id, { description: 'newer' }, old);
@@ -61,7 +61,7 @@ describe('Conditional and concurrent role changes', () => {
 
   /** Whole roles that have nothing in common, so that a mixture of two would show. */
   const drafts = (roleId: number) => {
-    const teams = ['Owners', 'Editors', 'Viewers', 'operators'].map((name) => numbersOf(house).team(name));
+    const teams = ['Owners', 'Editors', 'Viewers', 'operators'].map((name) => numbersOf(atrium).team(name));
     return Array.from({ length: AT_ONCE }, (_, place) => ({
       name: `mixed ${place} of ${roleId}`,
       description: `by ${place}`,
@@ -73,7 +73,7 @@ describe('Conditional and concurrent role changes', () => {
   };
 
   it('Concurrent role updates never mix, and the role ends up exactly as one of them specified', async () => {
-    const { id } = (await makeRole(house)).body;
+    const { id } = (await makeRole(atrium)).body;
     for (let round = 0; round < COUNTS.raceRounds; round++) {
       const all = drafts(id);
       const answers = await Promise.all(all.map((draft) => call('PUT', id, draft)));
@@ -86,7 +86,7 @@ describe('Conditional and concurrent role changes', () => {
   });
 
   it('Exactly one of many concurrent updates with the same ETag succeeds', async () => {
-    const made = await makeRole(house);
+    const made = await makeRole(atrium);
     const { id } = made.body;
     let etag = made.headers.get('etag') ?? '';
     for (let round = 0; round < COUNTS.raceRounds; round++) {
@@ -103,14 +103,14 @@ describe('Conditional and concurrent role changes', () => {
   it('Exactly one of many concurrent creations of a role with the same name succeeds', async () => {
     const body = { name: 'only one', permissions: [] };
     const made = await Promise.all(
-      Array.from({ length: AT_ONCE }, () => house.as('ann')('POST', '/authz/roles?org=acme', body)),
+      Array.from({ length: AT_ONCE }, () => atrium.as('ann')('POST', '/authz/roles?org=acme', body)),
     );
     assert.equal(made.filter((answer) => answer.status === 201).length, 1);
     assert.equal(made.filter((answer) => answer.status === 422).length, AT_ONCE - 1);
   });
 
   it('Exactly one of many concurrent deletions of a role succeeds', async () => {
-    const { id } = (await makeRole(house)).body;
+    const { id } = (await makeRole(atrium)).body;
     const gone = await Promise.all(Array.from({ length: AT_ONCE }, () => call('DELETE', id)));
     assert.equal(gone.filter((answer) => answer.status === 204).length, 1);
     assert.equal(gone.filter((answer) => answer.status === 404).length, AT_ONCE - 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertRefused, clusterPermission, makeRole, numbersOf } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const ROLES = '/authz/roles?org=acme';
 const NONE = { name: 'nobody has this name', permissions: [] };
@@ -74,24 +74,24 @@ const REFUSED: readonly [what: string, body: unknown, status: number, message: R
 ];
 
 describe('Role validation and access', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let id: ReturnType<typeof numbersOf>;
   let path: string;
   before(async () => {
-    house = await openTestHouse();
-    id = numbersOf(house);
-    await makeRole(house, { name: 'äö-Leute' });
-    const { body } = await makeRole(house, { name: 'mine' });
+    atrium = await openTestServer();
+    id = numbersOf(atrium);
+    await makeRole(atrium, { name: 'äö-Leute' });
+    const { body } = await makeRole(atrium, { name: 'mine' });
     path = `/authz/roles/${body.id}?org=acme`;
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   for (const [what, body, status, message] of REFUSED) {
     it(`POST and PUT /authz/roles reject ${what} with ${status}`, async () => {
-      const before = await house.as('ann')('GET', ROLES);
-      await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status, message });
-      await assertRefused(house, { who: 'ann', send: ['PUT', path, body], status, message });
-      assert.equal((await house.as('ann')('GET', ROLES)).text, before.text);
+      const before = await atrium.as('ann')('GET', ROLES);
+      await assertRefused(atrium, { who: 'ann', send: ['POST', ROLES, body], status, message });
+      await assertRefused(atrium, { who: 'ann', send: ['PUT', path, body], status, message });
+      assert.equal((await atrium.as('ann')('GET', ROLES)).text, before.text);
     });
   }
 
@@ -103,7 +103,7 @@ describe('Role validation and access', () => {
       ['', /name is required/],
     ] as const;
     for (const [body, message] of rows) {
-      await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status: 422, message });
+      await assertRefused(atrium, { who: 'ann', send: ['POST', ROLES, body], status: 422, message });
     }
   });
 
@@ -111,21 +111,21 @@ describe('Role validation and access', () => {
     const foreign = id.team('traders', 'globex');
     const message = `not a team of the organization: ${foreign}`;
     const body = { ...NONE, teamIDs: [id.team('operators'), foreign] };
-    await assertRefused(house, { who: 'ann', send: ['POST', ROLES, body], status: 400, message });
-    await assertRefused(house, { who: 'root', send: ['PUT', path, body], status: 400, message });
+    await assertRefused(atrium, { who: 'ann', send: ['POST', ROLES, body], status: 400, message });
+    await assertRefused(atrium, { who: 'root', send: ['PUT', path, body], status: 400, message });
   });
 
   it('A role name can be used in two organizations, kept on update and reused after deletion', async () => {
-    await makeRole(house, { name: 'mine' }, 'globex', 'eve');
-    assert.equal((await house.as('ann')('PUT', path, { name: ' MINE ' })).body.name, 'MINE');
-    const { body } = await makeRole(house, { name: 'passing' });
-    await house.as('ann')('DELETE', `/authz/roles/${body.id}?org=acme`);
-    await makeRole(house, { name: 'passing' });
+    await makeRole(atrium, { name: 'mine' }, 'globex', 'eve');
+    assert.equal((await atrium.as('ann')('PUT', path, { name: ' MINE ' })).body.name, 'MINE');
+    const { body } = await makeRole(atrium, { name: 'passing' });
+    await atrium.as('ann')('DELETE', `/authz/roles/${body.id}?org=acme`);
+    await makeRole(atrium, { name: 'passing' });
   });
 
   it('The length limits of names and descriptions count Unicode characters, not UTF-16 code units', async () => {
     const name = '🦉'.repeat(100);
-    const { body } = await makeRole(house, { name: `  ${name}\n`, description: '🦉'.repeat(1000) });
+    const { body } = await makeRole(atrium, { name: `  ${name}\n`, description: '🦉'.repeat(1000) });
     assert.deepEqual([body.name, body.description.length], [name, 2000]);
   });
 
@@ -165,7 +165,7 @@ describe('Role validation and access', () => {
       rows.push(['mia', method, `${where}?org=acme`, body, 403, 'This account is not activated.']);
     }
     for (const [who, method, where, body, status, message] of rows) {
-      await assertRefused(house, { who, send: [method, where, body], status, message });
+      await assertRefused(atrium, { who, send: [method, where, body], status, message });
     }
   });
 });

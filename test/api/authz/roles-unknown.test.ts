@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** What each endpoint of one role answers when there is no such role, to whom. */
 const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, readonly [number, string]>>][] = [
@@ -47,20 +47,20 @@ const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, r
 ];
 
 describe('Unknown roles', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let foreign: number;
   before(async () => {
-    house = await openTestHouse();
-    foreign = (await makeRole(house, { name: 'of globex' }, 'globex', 'eve')).body.id;
+    atrium = await openTestServer();
+    foreign = (await makeRole(atrium, { name: 'of globex' }, 'globex', 'eve')).body.id;
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   for (const [method, tail, answers] of ANSWERS) {
     for (const [who, [status, message]] of Object.entries(answers)) {
       it(`${method} /authz/roles/{id}${tail} by ${who} is answered with ${status} for unknown and foreign roles alike`, async () => {
         const body = method === 'PUT' ? {} : undefined;
         const answer = (id: number | string) =>
-          house.as(who)(method, `/authz/roles/${id}${tail}?org=acme`, body, { 'X-Request-Id': 'same' });
+          atrium.as(who)(method, `/authz/roles/${id}${tail}?org=acme`, body, { 'X-Request-Id': 'same' });
         const unknown = await answer(999_999);
         assert.deepEqual([unknown.status, unknown.body.message], [status, message]);
         const elsewhere = await answer(foreign);
@@ -75,33 +75,33 @@ describe('Unknown roles', () => {
       for (const [method, tail] of ANSWERS) {
         const send = [method, `/authz/roles/${bad}${tail}?org=acme`, method === 'PUT' ? {} : undefined] as const;
         for (const who of ['ann', 'root']) {
-          await assertRefused(house, { who, send, status: 400, message: /^invalid role ID/ });
+          await assertRefused(atrium, { who, send, status: 400, message: /^invalid role ID/ });
         }
       }
     }
   });
 
   it('A caller who may only delete roles gets 404 for an unknown role from DELETE and 403 otherwise', async () => {
-    const { name } = await makeHolder(house, [orgPermission('delete roles')]);
+    const { name } = await makeHolder(atrium, [orgPermission('delete roles')]);
     const path = '/authz/roles/999999?org=acme';
-    await assertRefused(house, { who: name, send: ['DELETE', path], status: 404, message: 'role not found' });
-    await assertRefused(house, {
+    await assertRefused(atrium, { who: name, send: ['DELETE', path], status: 404, message: 'role not found' });
+    await assertRefused(atrium, {
       who: name,
       send: ['PUT', path, {}],
       status: 403,
       message: 'missing relation edit:role',
     });
-    await assertRefused(house, { who: name, send: ['GET', path], status: 403, message: 'missing relation view:role' });
+    await assertRefused(atrium, { who: name, send: ['GET', path], status: 403, message: 'missing relation view:role' });
   });
 
   it('A role can be read by its assignees and by callers who may view roles', async () => {
-    const id = numbersOf(house).role('cluster-operator');
+    const id = numbersOf(atrium).role('cluster-operator');
     for (const who of ['dan', 'cat', 'bob', 'ann', 'root']) {
-      assert.equal((await house.as(who)('GET', `/authz/roles/${id}?org=acme`)).status, 200);
-      assert.equal((await house.as(who)('GET', `/authz/roles/${id}/principals?org=acme`)).status, 200);
+      assert.equal((await atrium.as(who)('GET', `/authz/roles/${id}?org=acme`)).status, 200);
+      assert.equal((await atrium.as(who)('GET', `/authz/roles/${id}/principals?org=acme`)).status, 200);
     }
-    const { name } = await makeHolder(house, []);
-    await assertRefused(house, {
+    const { name } = await makeHolder(atrium, []);
+    await assertRefused(atrium, {
       who: name,
       send: ['GET', `/authz/roles/${id}?org=acme`],
       status: 403,

@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, before, describe, it, mock } from 'node:test';
-import { wrongCredential } from '../../../src/directory/callers.ts';
-import { mintToken } from '../../../src/directory/token-text.ts';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/base/errors.ts';
 import { createBrake } from '../../../src/http/brake.ts';
+import { wrongCredential } from '../../../src/identity/callers.ts';
+import { mintToken } from '../../../src/identity/token-text.ts';
 import { IS_LONG } from '../../counts.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const right = async () => 'in';
 
 describe('Password guessing', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse({ env: { AUTH_FAILURES: '2', TRUSTED_PROXIES: '127.0.0.1' } });
+    atrium = await openTestServer({ env: { AUTH_FAILURES: '2', TRUSTED_PROXIES: '127.0.0.1' } });
     // Time stands still, so that no attempt comes back while a slow machine hashes passwords.
     mock.timers.enable({ apis: ['Date'], now: Date.now() });
   });
   after(async () => {
     mock.timers.reset();
-    await house.close();
+    await atrium.close();
   });
 
   const signIn = (username: string, password: string | undefined, address = '192.0.2.1') =>
-    house.as()('POST', '/user/signin', { username, password }, { 'X-Forwarded-For': address });
-  const secret = (name: string) => house.world.users[name]?.password;
+    atrium.as()('POST', '/user/signin', { username, password }, { 'X-Forwarded-For': address });
+  const secret = (name: string) => atrium.world.users[name]?.password;
 
   it('Password guessing is blocked with 429 after two failures, even with the right password', async () => {
     for (const guess of ['one', 'two']) assert.equal((await signIn('ann', guess)).status, 404);
@@ -32,7 +32,7 @@ describe('Password guessing', () => {
       const answer = await signIn('ann', password);
       assert.equal(answer.status, 429);
       assert.equal(answer.body.message, 'too many failed attempts, try again later');
-      assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+      assert.equal(answer.body.url, `${atrium.url}/api/v1/docs`);
       const wait = Number(answer.headers.get('retry-after'));
       assert.ok(wait >= 1 && wait <= 150, `${wait} s`);
     }
@@ -49,13 +49,13 @@ describe('Password guessing', () => {
   it('Basic authentication and sign-in share one count of failed attempts', async () => {
     const authorization = `Basic ${Buffer.from(`ann:${secret('ann')}`).toString('base64')}`;
     const headers = { Authorization: authorization, 'X-Forwarded-For': '192.0.2.1' };
-    assert.equal((await house.as()('GET', '/user', undefined, headers)).status, 429);
+    assert.equal((await atrium.as()('GET', '/user', undefined, headers)).status, 429);
   });
 
   it('A blocked sign-in does not affect other names, other addresses or tokens', async () => {
     assert.equal((await signIn('bob', secret('bob'))).status, 200);
     assert.equal((await signIn('ann', secret('ann'), '192.0.2.2')).status, 200);
-    assert.equal((await house.as('ann')('GET', '/user', undefined, { 'X-Forwarded-For': '192.0.2.1' })).status, 200);
+    assert.equal((await atrium.as('ann')('GET', '/user', undefined, { 'X-Forwarded-For': '192.0.2.1' })).status, 200);
   });
 
   it('Repeated correct sign-ins are never blocked', async () => {
@@ -79,7 +79,7 @@ describe('Password guessing', () => {
       Authorization: `Basic ${Buffer.from(pair).toString('base64')}`,
       'X-Forwarded-For': '192.0.2.77',
     });
-    const user = (pair: string) => house.as()('GET', '/user', undefined, basic(pair));
+    const user = (pair: string) => atrium.as()('GET', '/user', undefined, basic(pair));
     const many = <T>(length: number, one: (at: number) => Promise<T>) =>
       Promise.all(Array.from({ length }, (_, at) => one(at)));
     const guesses = await many(24, (at) => user(`nobody${at}:x`));
@@ -177,17 +177,17 @@ describe('The limit on failed attempts', () => {
 });
 
 describe('Token guessing', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+    atrium = await openTestServer({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Token guessing is blocked with 429 without affecting tokens in use or malformed tokens', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const call = (text: string) =>
-      house.as()('GET', '/user', undefined, { Authorization: `token ${text}`, 'X-Forwarded-For': '192.0.2.9' });
-    const used = house.world.users.ann?.token ?? '';
+      atrium.as()('GET', '/user', undefined, { Authorization: `token ${text}`, 'X-Forwarded-For': '192.0.2.9' });
+    const used = atrium.world.users.ann?.token ?? '';
     assert.equal((await call(used)).status, 200);
     for (let guess = 0; guess < 1000; guess += 50) {
       const answers = await Promise.all(Array.from({ length: 50 }, () => call(mintToken())));

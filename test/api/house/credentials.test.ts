@@ -1,30 +1,35 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { mintToken } from '../../../src/directory/token-text.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { mintToken } from '../../../src/identity/token-text.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const NO_TOKEN = 'token is required';
 const WRONG = 'invalid username, password or token';
 const NARROW = 'token does not have at least one of required scope(s), required=[read:user], token scope=';
 
 describe('Caller authentication', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const user = (name: string) => house.world.users[name] ?? assert.fail(`nobody is called ${name}`);
+  const user = (name: string) => atrium.world.users[name] ?? assert.fail(`nobody is called ${name}`);
   const get = (authorization: string | undefined, path = '/user') =>
-    house.as()('GET', path, undefined, authorization === undefined ? {} : { Authorization: authorization });
+    atrium.as()('GET', path, undefined, authorization === undefined ? {} : { Authorization: authorization });
   const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
   const issue = async (name: string, scopes: string[], more: { expiresAt?: Date; robotId?: bigint } = {}) =>
-    await house.house.tokens.issue({ accountId: user(name).id, name: crypto.randomUUID(), scopes, ...more });
+    await atrium.instance.identity.tokens.issue({
+      accountId: user(name).id,
+      name: crypto.randomUUID(),
+      scopes,
+      ...more,
+    });
   const refused = async (authorization: string | undefined, status: number, message: string, path = '/user') => {
     const answer = await get(authorization, path);
     assert.deepEqual([answer.status, answer.body.message], [status, message]);
     assert.equal(answer.headers.get('www-authenticate'), status === 401 ? 'token' : null);
-    assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+    assert.equal(answer.body.url, `${atrium.url}/api/v1/docs`);
   };
 
   it('A caller is identified by a token or a password in every supported form', async () => {
@@ -50,8 +55,8 @@ describe('Caller authentication', () => {
   });
 
   it('A password may start with the token prefix', async () => {
-    const password = 'atr_ium is my favourite house';
-    const made = await house.as('root')('POST', '/admin/users', {
+    const password = 'atr_ium is my favourite atrium';
+    const made = await atrium.as('root')('POST', '/admin/users', {
       username: 'pat',
       email: 'pat@example.com',
       password,
@@ -72,7 +77,7 @@ describe('Caller authentication', () => {
     const expired = await issue('ann', ['all'], { expiresAt: new Date(Date.now() - 1) });
     const revoked = await issue('ann', ['all']);
     assert.equal((await get(`token ${revoked.text}`)).status, 200);
-    await house.house.tokens.revoke(revoked.id);
+    await atrium.instance.identity.tokens.revoke(revoked.id);
     for (const text of ['nonsense', mintToken(), expired.text, revoked.text])
       await refused(`token ${text}`, 401, WRONG);
   });
@@ -111,8 +116,13 @@ describe('Caller authentication', () => {
   });
 
   it('A robot account is rejected with 403 on routes for people', async () => {
-    const [acme, ci] = [house.world.orgs.acme?.id ?? 0n, house.world.robots.ci ?? 0n];
-    const { text } = await house.house.tokens.issue({ accountId: acme, robotId: ci, name: 'x', scopes: ['all'] });
+    const [acme, ci] = [atrium.world.orgs.acme?.id ?? 0n, atrium.world.robots.ci ?? 0n];
+    const { text } = await atrium.instance.identity.tokens.issue({
+      accountId: acme,
+      robotId: ci,
+      name: 'x',
+      scopes: ['all'],
+    });
     await refused(`token ${text}`, 403, 'robot accounts cannot call this');
   });
 

@@ -2,34 +2,34 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import pg from 'pg';
 import { sql } from '../../../src/db/db.ts';
-import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
 import { lacks } from '../../support/requirements.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const NOT_NOW = 'the service cannot answer right now, try again later';
 
 describe('Error answers', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('An error answer links to the documentation, which is served with all its assets', async () => {
-    const { body } = await house.as()('GET', '/nope');
-    assert.deepEqual(body, { message: 'not found', url: `${house.url}/api/v1/docs` });
+    const { body } = await atrium.as()('GET', '/nope');
+    assert.deepEqual(body, { message: 'not found', url: `${atrium.url}/api/v1/docs` });
     const page = await fetch(body.url);
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
     for (const [, part] of (await page.text()).matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
-      assert.equal((await fetch(`${house.url}${part}`)).status, 200, part);
+      assert.equal((await fetch(`${atrium.url}${part}`)).status, 200, part);
     }
   });
 
   it('Every answer, errors included, carries the security headers and a request ID', async () => {
     for (const answer of [
-      await house.as()('GET', '/nope'),
-      await house.as()('GET', '/%zz'),
-      await house.as('ann')('GET', '/user'),
+      await atrium.as()('GET', '/nope'),
+      await atrium.as()('GET', '/%zz'),
+      await atrium.as('ann')('GET', '/user'),
     ]) {
       assert.equal(answer.headers.get('cache-control'), 'no-store');
       assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
@@ -40,7 +40,7 @@ describe('Error answers', () => {
 
   it('A valid request ID is echoed, and an invalid one is replaced', async () => {
     const idFor = async (id: string) =>
-      (await house.as()('GET', '/nope', undefined, { 'X-Request-Id': id })).headers.get('x-request-id');
+      (await atrium.as()('GET', '/nope', undefined, { 'X-Request-Id': id })).headers.get('x-request-id');
     assert.equal(await idFor('trace-1:a.b_c'), 'trace-1:a.b_c');
     for (const odd of ['a b', '<script>', 'a,b', 'a'.repeat(129), 'é'])
       assert.match((await idFor(odd)) ?? '', /^[0-9a-f-]{36}$/);
@@ -54,23 +54,23 @@ describe('Error answers', () => {
       ['/version', 200, null],
     ];
     for (const [path, status, allow] of table) {
-      const answer = await house.as()('HEAD', path);
+      const answer = await atrium.as()('HEAD', path);
       assert.deepEqual([answer.status, answer.text, answer.headers.get('allow')], [status, '', allow], path);
     }
   });
 
   it('A trailing slash in the path is ignored', async () => {
-    assert.equal((await house.as('ann')('GET', '/user/')).status, 200);
-    assert.equal((await house.as()('GET', '/version/')).status, 200);
+    assert.equal((await atrium.as('ann')('GET', '/user/')).status, 200);
+    assert.equal((await atrium.as()('GET', '/version/')).status, 200);
   });
 });
 
 describe('Listener paths without a marketplace deployment', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   for (const [method, path] of [
     ['GET', ''],
@@ -81,7 +81,7 @@ describe('Listener paths without a marketplace deployment', () => {
   ] as const) {
     it(`Without a listener, the frontend answers ${method} /marketplace/api/v1${path}`, async () => {
       const body = method === 'POST' ? '{not json' : undefined;
-      const answer = await house.call(method, `/marketplace/api/v1${path}`, body);
+      const answer = await atrium.call(method, `/marketplace/api/v1${path}`, body);
       assert.equal(answer.status, 200);
       assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
       assert.match(answer.text, /<!doctype html>/i);
@@ -91,28 +91,28 @@ describe('Listener paths without a marketplace deployment', () => {
 
 describe('Server failures', { skip: lacks('postgresql') }, () => {
   const open = async (t: TestContext) => {
-    const house = await openTestHouse({ driver: 'postgres', env: { DATABASE_TIMEOUT_MS: '1500' } });
-    t.after(() => house.close());
-    return { house, databaseUrl: house.house.config.DATABASE_URL };
+    const atrium = await openTestServer({ driver: 'postgres', env: { DATABASE_TIMEOUT_MS: '1500' } });
+    t.after(() => atrium.close());
+    return { atrium, databaseUrl: atrium.instance.config.DATABASE_URL };
   };
-  const assertUnavailable = (house: TestHouse, answer: Answer) => {
+  const assertUnavailable = (atrium: TestServer, answer: Answer) => {
     assert.equal(answer.status, 503);
-    assert.deepEqual(answer.body, { message: NOT_NOW, url: `${house.url}/api/v1/docs` });
+    assert.deepEqual(answer.body, { message: NOT_NOW, url: `${atrium.url}/api/v1/docs` });
     assert.equal(answer.headers.get('retry-after'), '1');
   };
 
   it('An internal error is answered with 500 without details and logged under the same request ID', async (t) => {
-    const { house } = await open(t);
-    await house.house.db.query(sql('test.break', 'alter table team_member rename to lost'));
-    const answer = await house.as('ann')('GET', '/user', undefined, { 'X-Request-Id': 'broken-1' });
+    const { atrium } = await open(t);
+    await atrium.instance.db.query(sql('test.break', 'alter table team_member rename to lost'));
+    const answer = await atrium.as('ann')('GET', '/user', undefined, { 'X-Request-Id': 'broken-1' });
     assert.equal(answer.status, 500);
     assert.deepEqual(answer.body, {
       message: 'internal error',
-      url: `${house.url}/api/v1/docs`,
+      url: `${atrium.url}/api/v1/docs`,
       request_id: 'broken-1',
     });
     const line =
-      house
+      atrium
         .logged()
         .split('\n')
         .find((text) => text.includes('team_member')) ?? '{}';
@@ -121,22 +121,22 @@ describe('Server failures', { skip: lacks('postgresql') }, () => {
   });
 
   it('A request is answered with 503, never from a cache, while the database does not respond', async (t) => {
-    const { house, databaseUrl } = await open(t);
-    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    const { atrium, databaseUrl } = await open(t);
+    assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
     const blocker = new pg.Client({ connectionString: databaseUrl });
     await blocker.connect();
     await blocker.query('begin; lock table revision in access exclusive mode');
-    assertUnavailable(house, await house.as('ann')('GET', '/user'));
-    assert.equal((await house.as()('GET', '/version')).status, 200);
+    assertUnavailable(atrium, await atrium.as('ann')('GET', '/user'));
+    assert.equal((await atrium.as()('GET', '/version')).status, 200);
     await blocker.end();
-    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
   });
 
   it('A request is answered with 503 and no connection details when the database is gone', async (t) => {
-    const { house } = await open(t);
-    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
-    await house.house.db.close();
-    assertUnavailable(house, await house.as('ann')('GET', '/user'));
-    assert.doesNotMatch((await house.as('eve')('GET', '/user')).text, /127\.0\.0\.1:\d+\/test/);
+    const { atrium } = await open(t);
+    assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
+    await atrium.instance.db.close();
+    assertUnavailable(atrium, await atrium.as('ann')('GET', '/user'));
+    assert.doesNotMatch((await atrium.as('eve')('GET', '/user')).text, /127\.0\.0\.1:\d+\/test/);
   });
 });

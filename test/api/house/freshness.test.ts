@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/credential.ts';
 import { COUNTS } from '../../counts.ts';
-import type { TestHouse } from '../../support/house.ts';
+import { addMember, removeMember, setActive } from '../../support/people.ts';
 import { openPair, type Pair } from '../../support/processes.ts';
 import { lacks } from '../../support/requirements.ts';
+import type { TestServer } from '../../support/server.ts';
 
 const LANES = 8;
 const ROUNDS = COUNTS.accountRounds;
@@ -26,11 +27,11 @@ interface Tally {
 }
 
 /** One person's life: everything that can be taken from them is given and taken, and asked for at once elsewhere. */
-async function liveOneLife({ house, world }: TestHouse, ask: Ask, lane: number, rounds: number, tally: Tally) {
+async function liveOneLife({ instance, world }: TestServer, ask: Ask, lane: number, rounds: number, tally: Tally) {
   const name = `lane${lane}-${Date.now().toString(36)}`;
-  const id = await house.people.create({ name, email: `${name}@example.com` });
+  const id = await instance.features.users.create({ name, email: `${name}@example.com` });
   const owners = world.orgs.acme?.teams.Owners ?? 0n;
-  const keyed = await house.tokens.issue({ accountId: id, name: 'kept', scopes: ['all'] });
+  const keyed = await instance.identity.tokens.issue({ accountId: id, name: 'kept', scopes: ['all'] });
   const kept = { Authorization: `token ${keyed.text}` };
   const expect = async (headers: Record<string, string>, wanted: string, what: string, path?: string) => {
     const said = await ask(headers, path);
@@ -39,35 +40,35 @@ async function liveOneLife({ house, world }: TestHouse, ask: Ask, lane: number, 
   };
 
   for (let round = 0; round < rounds; round++) {
-    const token = await house.tokens.issue({ accountId: id, name: `round ${round}`, scopes: ['all'] });
+    const token = await instance.identity.tokens.issue({ accountId: id, name: `round ${round}`, scopes: ['all'] });
     const bearer = { Authorization: `Bearer ${token.text}` };
     await expect(bearer, '200', 'a new token');
-    await house.tokens.revoke(token.id);
+    await instance.identity.tokens.revoke(token.id);
     await expect(bearer, '401', 'a revoked token');
 
-    const session = await house.sessions.open(id, false, new Date());
+    const session = await instance.identity.sessions.open(id, false, new Date());
     const cookie = { Cookie: `${SESSION_COOKIE}=${session.text}` };
     await expect(cookie, '200', 'a new session');
-    await house.sessions.close(session.text);
+    await instance.identity.sessions.close(session.text);
     await expect(cookie, '401', 'an ended session');
 
-    await house.organizations.addMember(owners, id);
+    await addMember(instance, owners, id);
     await expect(kept, '200', 'a new member', '/authz/roles?org=acme');
     await expect(kept, '200 admin', 'a new owner');
-    await house.organizations.removeMember(owners, id);
+    await removeMember(instance, owners, id);
     await expect(kept, '403', 'a removed member', '/authz/roles?org=acme');
     await expect(kept, '200', 'a removed owner');
 
-    await house.people.setActive(id, false);
+    await setActive(instance, id, false);
     await expect(kept, '403', 'a deactivated user');
-    await house.people.setActive(id, true);
+    await setActive(instance, id, true);
     await expect(kept, '200', 'an activated user');
   }
 }
 
-async function liveAtOnce(house: TestHouse, ask: Ask, lanes: number, rounds: number): Promise<Tally> {
+async function liveAtOnce(atrium: TestServer, ask: Ask, lanes: number, rounds: number): Promise<Tally> {
   const tally: Tally = { checks: 0, stale: [] };
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => liveOneLife(house, ask, lane, rounds, tally)));
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => liveOneLife(atrium, ask, lane, rounds, tally)));
   return tally;
 }
 
@@ -76,12 +77,12 @@ describe('Two processes on one PostgreSQL', { skip: lacks('postgresql') }, () =>
   before(async () => {
     pair = await openPair();
   });
-  after(() => pair.house.close());
+  after(() => pair.atrium.close());
 
   it('A change acknowledged by one process is visible to the next request on the other', async (t) => {
     const other = await pair.open();
     t.after(() => other.close());
-    const { checks, stale } = await liveAtOnce(pair.house, askAt(other.url), LANES, ROUNDS);
+    const { checks, stale } = await liveAtOnce(pair.atrium, askAt(other.url), LANES, ROUNDS);
     assert.equal(checks, LANES * ROUNDS * 10);
     assert.deepEqual(stale, []);
   });
@@ -89,7 +90,7 @@ describe('Two processes on one PostgreSQL', { skip: lacks('postgresql') }, () =>
   it('A process that skips the revision query serves stale answers, so the freshness test can fail', async (t) => {
     const other = await pair.open('deaf');
     t.after(() => other.close());
-    const { stale } = await liveAtOnce(pair.house, askAt(other.url), 1, 2);
+    const { stale } = await liveAtOnce(pair.atrium, askAt(other.url), 1, 2);
     for (const what of [
       'a revoked token',
       'an ended session',
@@ -110,42 +111,42 @@ describe('Revision queries', { skip: lacks('postgresql') }, () => {
   before(async () => {
     pair = await openPair();
   });
-  after(() => pair.house.close());
+  after(() => pair.atrium.close());
 
   it('Concurrent requests over 64 connections share revision queries, more than six to a query', async () => {
     const requests = COUNTS.sharedRequests;
-    const { house } = pair;
-    const before = house.house.clock.questions;
+    const { atrium } = pair;
+    const before = atrium.instance.revisions.queries;
     let left = requests;
     const connection = async () => {
-      while (left-- > 0) assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+      while (left-- > 0) assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
     };
     await Promise.all(Array.from({ length: 64 }, connection));
-    const questions = house.house.clock.questions - before;
+    const questions = atrium.instance.revisions.queries - before;
     assert.ok(questions < requests / 6, `${questions} questions for ${requests} requests`);
     assert.ok(questions > 0);
   });
 
   it('Sequential requests make one revision query each', async () => {
     await undisturbed(10, async () => {
-      for (let time = 0; time < 10; time++) await pair.house.as('ann')('GET', '/user');
+      for (let time = 0; time < 10; time++) await pair.atrium.as('ann')('GET', '/user');
     });
   });
 
   it('Requests that need no caller make no revision query', async () => {
     await undisturbed(0, async () => {
-      for (const path of ['/version', '/docs', '/openapi.json', '/nope', '/user']) await pair.house.as()('GET', path);
+      for (const path of ['/version', '/docs', '/openapi.json', '/nope', '/user']) await pair.atrium.as()('GET', path);
     });
   });
 
   /** The server asks for itself now and then, but not three times in a row. */
   async function undisturbed(expected: number, work: () => Promise<void>): Promise<void> {
-    const { clock } = pair.house.house;
+    const { revisions } = pair.atrium.instance;
     const counts: number[] = [];
     for (let time = 0; time < 3 && counts.at(-1) !== expected; time++) {
-      const before = clock.questions;
+      const before = revisions.queries;
       await work();
-      counts.push(clock.questions - before);
+      counts.push(revisions.queries - before);
     }
     assert.equal(counts.at(-1), expected, `questions: ${counts.join(', ')}`);
   }

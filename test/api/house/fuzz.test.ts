@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { COUNTS, IS_LONG } from '../../counts.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { progress } from '../../support/progress.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const RUNS = COUNTS.oddRequestsPerRoute;
 
@@ -98,14 +98,14 @@ function likely(schema: {
 const write = (value: unknown) => JSON.stringify(value ?? null).replaceAll('1e+300', '9223372036854775807');
 
 describe('Fuzzing of /api/v1', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse({ env: { AUTH_FAILURES: '1000000', DEPLOYMENT: 'hosted' } });
+    atrium = await openTestServer({ env: { AUTH_FAILURES: '1000000', DEPLOYMENT: 'hosted' } });
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Random input to any /api/v1 route causes no internal error, for an owner and the site administrator', async () => {
-    for (const route of house.house.routes) {
+    for (const route of atrium.instance.routes) {
       const { method, path, schema } = route;
       if (!path.startsWith('/api/v1') || schema.hide) continue;
       if (IS_LONG) progress(`${RUNS} odd requests to ${method} ${path}`);
@@ -129,17 +129,17 @@ describe('Fuzzing of /api/v1', () => {
           const search = new URLSearchParams(
             atHome ? [['org', 'acme'], ...pairs.filter(([name]) => name !== 'org')] : pairs,
           );
-          const headers = { Authorization: `token ${house.world.users[who]?.token}` };
+          const headers = { Authorization: `token ${atrium.world.users[who]?.token}` };
           // fetch cannot send a body with GET; the one route that reads one has tests of its own.
           const sent = schema.body && method !== 'GET' ? write(body) : undefined;
-          const answer = await house.call(method, `${target}?${search}`.replaceAll('%00', ''), sent, headers);
+          const answer = await atrium.call(method, `${target}?${search}`.replaceAll('%00', ''), sent, headers);
           // What lies behind another server may fail; a page that says so is not a failure of this one.
           assert.ok(answer.status < 500 || [502, 503].includes(answer.status), `${method} ${target}: ${answer.text}`);
         }),
         { numRuns, seed: IS_LONG ? Date.now() % 1_000_000 : 20_260_101 },
       );
     }
-    assert.doesNotMatch(house.logged(), /"msg":"internal error"/);
-    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
+    assert.doesNotMatch(atrium.logged(), /"msg":"internal error"/);
+    assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
   });
 });

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { createAllowance } from '../../../src/http/allowance.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 describe('The rate limit', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse({ env: { RATE_LIMIT: '5' } });
+    atrium = await openTestServer({ env: { RATE_LIMIT: '5' } });
     mock.timers.enable({ apis: ['Date'], now: Date.now() });
   });
   after(async () => {
     mock.timers.reset();
-    await house.close();
+    await atrium.close();
   });
 
   it('The rate limit reports the remaining requests and rejects with 429 when none are left', async () => {
-    const ann = house.as('ann');
+    const ann = atrium.as('ann');
     for (const left of [4, 3, 2, 1, 0]) {
       const answer = await ann('GET', '/user');
       assert.equal(answer.status, 200);
@@ -24,29 +24,29 @@ describe('The rate limit', () => {
     }
     const refused = await ann('GET', '/user');
     assert.equal(refused.status, 429);
-    assert.deepEqual(refused.body, { message: 'too many requests, try again later', url: `${house.url}/api/v1/docs` });
+    assert.deepEqual(refused.body, { message: 'too many requests, try again later', url: `${atrium.url}/api/v1/docs` });
     const wait = Number(refused.headers.get('retry-after'));
     assert.ok(wait >= 1 && wait <= 12, `${wait} s`);
     assert.equal(refused.headers.get('ratelimit'), `"default";r=0;t=${wait}`);
   });
 
   it('Each credential has its own rate limit', async () => {
-    assert.equal((await house.as('ann')('GET', '/user')).status, 429);
-    assert.equal((await house.as('bob')('GET', '/user')).status, 200);
+    assert.equal((await atrium.as('ann')('GET', '/user')).status, 429);
+    assert.equal((await atrium.as('bob')('GET', '/user')).status, 200);
   });
 
   it('Requests without a credential are counted by address, rejected ones included', async () => {
     const paths = ['/version', '/nope', '/user', '/openapi.json', '/user'];
-    for (const path of paths) assert.notEqual((await house.as()('GET', path)).status, 429);
-    for (const path of ['/version', '/nope', '/user']) assert.equal((await house.as()('GET', path)).status, 429);
+    for (const path of paths) assert.notEqual((await atrium.as()('GET', path)).status, 429);
+    for (const path of ['/version', '/nope', '/user']) assert.equal((await atrium.as()('GET', path)).status, 429);
   });
 });
 
 describe('The disabled rate limit', () => {
   it('A disabled rate limit sends no rate limit header', async (t) => {
-    const house = await openTestHouse({ env: { RATE_LIMIT: '0' } });
-    t.after(() => house.close());
-    const answer = await house.as()('GET', '/version');
+    const atrium = await openTestServer({ env: { RATE_LIMIT: '0' } });
+    t.after(() => atrium.close());
+    const answer = await atrium.as()('GET', '/version');
     assert.equal(answer.headers.get('ratelimit'), null);
   });
 });

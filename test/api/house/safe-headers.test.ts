@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** The names and values as they stood on the wire; a header that is there twice is in the list twice. */
 function headersOf(url: string): Promise<[string, string][]> {
@@ -17,14 +17,14 @@ function headersOf(url: string): Promise<[string, string][]> {
 const JSON_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 describe('Response headers', () => {
-  let house: TestHouse;
-  let behindTls: TestHouse;
+  let atrium: TestServer;
+  let behindTls: TestServer;
   before(async () => {
-    house = await openTestHouse();
-    behindTls = await openTestHouse({ env: { BASE_URL: 'https://atrium.example' } });
+    atrium = await openTestServer();
+    behindTls = await openTestServer({ env: { BASE_URL: 'https://atrium.example' } });
   });
   after(async () => {
-    await house.close();
+    await atrium.close();
     await behindTls.close();
   });
 
@@ -38,7 +38,7 @@ describe('Response headers', () => {
     ['/', 'no-store', undefined],
   ] as const) {
     it(`GET ${path} sends each header once, and a value of the route replaces the default`, async () => {
-      const headers = await headersOf(`${house.url}${path}`);
+      const headers = await headersOf(`${atrium.url}${path}`);
       const names = headers.map(([name]) => name);
       assert.deepEqual(names, [...new Set(names)]);
       const found = new Map(headers);

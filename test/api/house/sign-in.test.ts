@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Answer, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { setActive } from '../../support/people.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const WRONG = 'user does not exist, or the password is wrong';
 
@@ -16,14 +17,14 @@ function sessionOf(answer: Answer): Session {
 }
 
 describe('Signing in', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const secret = (name: string) => house.world.users[name]?.password;
-  const signIn = (body: object) => house.as()('POST', '/user/signin', body);
+  const secret = (name: string) => atrium.world.users[name]?.password;
+  const signIn = (body: object) => atrium.as()('POST', '/user/signin', body);
   const open = async (name = 'ann') => sessionOf(await signIn({ username: name, password: secret(name) }));
 
   it('Sign-in returns the user and sets two HttpOnly cookies', async () => {
@@ -60,7 +61,7 @@ describe('Signing in', () => {
   it('Sign-in updates the time of the last login', async () => {
     const before = Date.now() - 1000;
     await open('bob');
-    const { body } = await house.as('bob')('GET', '/user');
+    const { body } = await atrium.as('bob')('GET', '/user');
     assert.ok(Date.parse(body.last_login) >= before - 1000);
   });
 
@@ -71,7 +72,7 @@ describe('Signing in', () => {
     ['an empty password', () => ({ username: 'ann', password: '' }), 404, WRONG],
     ['the name of an organization', () => ({ username: 'acme', password: 'x' }), 404, WRONG],
     ['the name of a user without a password', () => ({ username: 'fan01', password: '' }), 404, WRONG],
-    ['a token as the password', () => ({ username: 'ann', password: house.world.users.ann?.token }), 404, WRONG],
+    ['a token as the password', () => ({ username: 'ann', password: atrium.world.users.ann?.token }), 404, WRONG],
     [
       'an inactive account',
       () => ({ username: 'mia', password: secret('mia') }),
@@ -98,80 +99,81 @@ describe('Signing in', () => {
 
   it('The session cookies suffice for reading, and the answer carries the CSRF token', async () => {
     const { headers, csrf } = await open();
-    const answer = await house.as()('GET', '/user', undefined, headers);
+    const answer = await atrium.as()('GET', '/user', undefined, headers);
     assert.equal(answer.body.login, 'ann');
     assert.equal(answer.headers.get('x-csrf-token'), csrf);
-    assert.equal((await house.as('ann')('GET', '/user')).headers.get('x-csrf-token'), null);
-    assert.equal((await house.as()('HEAD', '/user', undefined, headers)).status, 200);
+    assert.equal((await atrium.as('ann')('GET', '/user')).headers.get('x-csrf-token'), null);
+    assert.equal((await atrium.as()('HEAD', '/user', undefined, headers)).status, 200);
   });
 
   it('The session cookies permit a change only together with the CSRF token', async () => {
     const { headers, csrf } = await open();
     const ask = (more: object) =>
-      house.as()('POST', '/authz/objects/allowed-permissions?org=acme', [], { ...headers, ...more });
+      atrium.as()('POST', '/authz/objects/allowed-permissions?org=acme', [], { ...headers, ...more });
     for (const more of [{}, { 'X-Csrf-Token': 'guess' }]) assert.equal((await ask(more)).status, 403);
     assert.equal((await ask({ 'X-Csrf-Token': csrf })).status, 200);
   });
 
   it('Sign-out ends the session, clears the cookies and returns no body', async () => {
     const { headers } = await open();
-    const answer = await house.as()('GET', '/user/signout', undefined, headers);
+    const answer = await atrium.as()('GET', '/user/signout', undefined, headers);
     assert.deepEqual([answer.status, answer.text], [200, '']);
     for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, /^(atrium_session|_csrf)=; .*Max-Age=0$/);
     assert.equal(answer.headers.getSetCookie().length, 2);
-    const again = await house.as()('GET', '/user', undefined, headers);
+    const again = await atrium.as()('GET', '/user', undefined, headers);
     assert.deepEqual([again.status, again.body.message], [401, 'invalid username, password or token']);
-    assert.equal((await house.as()('GET', '/user/signout', undefined, headers)).status, 401);
+    assert.equal((await atrium.as()('GET', '/user/signout', undefined, headers)).status, 401);
   });
 
   it('Sign-out ends only the current session', async () => {
     const [here, there] = [await open(), await open()];
-    await house.as()('GET', '/user/signout', undefined, here.headers);
-    assert.equal((await house.as()('GET', '/user', undefined, there.headers)).status, 200);
+    await atrium.as()('GET', '/user/signout', undefined, here.headers);
+    assert.equal((await atrium.as()('GET', '/user', undefined, there.headers)).status, 200);
   });
 
   it('Sign-out with a token and no session succeeds, and the token stays valid', async () => {
-    assert.equal((await house.as('ann')('GET', '/user/signout')).status, 200);
-    assert.equal((await house.as('ann')('GET', '/user')).status, 200);
-    assert.equal((await house.as()('GET', '/user/signout')).status, 401);
+    assert.equal((await atrium.as('ann')('GET', '/user/signout')).status, 200);
+    assert.equal((await atrium.as('ann')('GET', '/user')).status, 200);
+    assert.equal((await atrium.as()('GET', '/user/signout')).status, 401);
   });
 
   it('Sign-out by a cross-site request is rejected with 403', async () => {
     const { headers } = await open();
-    const out = (site: string) => house.as()('GET', '/user/signout', undefined, { ...headers, 'Sec-Fetch-Site': site });
+    const out = (site: string) =>
+      atrium.as()('GET', '/user/signout', undefined, { ...headers, 'Sec-Fetch-Site': site });
     assert.deepEqual(
       [(await out('cross-site')).status, (await out('cross-site')).body.message],
       [403, 'cross-site request refused'],
     );
-    assert.equal((await house.as()('GET', '/user', undefined, headers)).status, 200);
+    assert.equal((await atrium.as()('GET', '/user', undefined, headers)).status, 200);
     assert.equal((await out('same-origin')).status, 200);
   });
 
   it('A session is rejected with 403 once its account is deactivated', async () => {
     const { headers } = await open('cat');
-    const id = house.world.users.cat?.id ?? 0n;
-    await house.house.people.setActive(id, false);
-    assert.equal((await house.as()('GET', '/user', undefined, headers)).status, 403);
-    await house.house.people.setActive(id, true);
+    const id = atrium.world.users.cat?.id ?? 0n;
+    await setActive(atrium.instance, id, false);
+    assert.equal((await atrium.as()('GET', '/user', undefined, headers)).status, 403);
+    await setActive(atrium.instance, id, true);
   });
 
   it('Sign-in accepts only JSON, so another site cannot submit a form', async () => {
     const type = { 'Content-Type': 'text/plain' };
     const body = JSON.stringify({ username: 'ann', password: secret('ann') });
-    assert.equal((await house.as()('POST', '/user/signin', body, type)).status, 422);
+    assert.equal((await atrium.as()('POST', '/user/signin', body, type)).status, 422);
   });
 });
 
 describe('Signing in over https', () => {
   it('Sign-in sets Secure cookies when BASE_URL uses https', async (t) => {
-    const house = await openTestHouse({ env: { BASE_URL: 'https://atrium.test' } });
-    t.after(() => house.close());
-    const answer = await house.as()('POST', '/user/signin', {
+    const atrium = await openTestServer({ env: { BASE_URL: 'https://atrium.test' } });
+    t.after(() => atrium.close());
+    const answer = await atrium.as()('POST', '/user/signin', {
       username: 'ann',
-      password: house.world.users.ann?.password,
+      password: atrium.world.users.ann?.password,
     });
     for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, /; HttpOnly; SameSite=Lax; Secure$/);
     assert.match(answer.headers.get('strict-transport-security') ?? '', /^max-age=\d+/);
-    assert.equal((await house.as()('GET', '/nope')).body.url, 'https://atrium.test/api/v1/docs');
+    assert.equal((await atrium.as()('GET', '/nope')).body.url, 'https://atrium.test/api/v1/docs');
   });
 });

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, BlockList } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createAddressSet } from '../../../src/marketplace/ip-range.ts';
-import { readRangeFile } from '../../../src/marketplace/range-file.ts';
-import { createRangeStore } from '../../../src/marketplace/ranges.store.ts';
-import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges.ts';
+import { createAddressSet } from '../../../src/marketplace/ranges/address-set.ts';
+import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
+import { createRangeStore } from '../../../src/marketplace/ranges/ranges.store.ts';
+import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges/ranges.ts';
 import { ANY_DRIVER, DRIVERS, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';
 import { binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
@@ -188,8 +188,8 @@ describe('Source addresses of marketplace A', () => {
         [403, { message: 'the source address is outside the allowed ranges' }],
       );
     }
-    await market.house.marketplace.journal.flush();
-    const [counted] = await market.house.marketplace.journal.refusals(1);
+    await market.instance.features.marketplace.journal.flush();
+    const [counted] = await market.instance.features.marketplace.journal.refusals(1);
     assert.deepEqual([counted?.reason, counted?.source, counted?.times], ['ip_outside_ranges', '127.0.0.1', 4]);
     await market.close();
   });

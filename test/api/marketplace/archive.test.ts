@@ -161,7 +161,11 @@ describe('The installer archive', () => {
     const shown = run('bash', '-c', '. ./env.sh && printf %s "$ATRIUM_CLOUD_ACCOUNT" && ls');
     assert.ok(shown.stdout.startsWith(`'; touch pwned; '$(touch pwned)\n`));
     assert.ok(!/^pwned$/m.test(shown.stdout.slice(40)), 'nothing was run');
-    assert.equal(read('install.sh'), readFileSync('src/marketplace/install.sh', 'utf8'), 'the same for everybody');
+    assert.equal(
+      read('install.sh'),
+      readFileSync('src/marketplace/installers/install.sh', 'utf8'),
+      'the same for everybody',
+    );
     assert.match(JSON.parse(read('metadata.json')).administrator, /^touchpwned-\w{12}$/);
   });
 
@@ -242,7 +246,7 @@ describe('The installer archive', () => {
       assert.equal(response.status, 404, tampered(change));
       assert.equal(((await response.json()) as { message: string }).message, 'not found');
     }
-    const { installers } = market.house.marketplace;
+    const { installers } = market.instance.features.marketplace;
     const old = await installers.link(installer, new Date(Date.now() - 25 * 3_600_000));
     assert.equal((await fetchLink(old)).status, 410);
     assert.equal(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import type { Answer } from '../../support/house.ts';
 import { applicationId, binding, openMarketplace } from '../../support/marketplace.ts';
+import type { Answer } from '../../support/server.ts';
 import { writtenDatabaseFiles } from '../../support/written-files.ts';
 
 const PASSWORD = 'Canary-Pa55word-of-the-administrator';
@@ -61,7 +61,7 @@ describe('Marketplace passwords and secrets', () => {
     const link = String(answers[0]?.body.link);
     const archive = gunzipSync(await (await fetch(link)).bytes()).toString();
     assert.ok(archive.includes(CHOSEN), 'what was chosen is in the archive, and nowhere else');
-    await market.house.marketplace.journal.flush();
+    await market.instance.features.marketplace.journal.flush();
 
     const canaries = [PASSWORD, CONFIGURED, GUESS, CHOSEN, cloudB, cloudC];
     const tables = await market.rows<{ name: string }>(

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createCentral } from '../../../src/marketplace/central.ts';
-import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace/claims.store.ts';
-import { createClaims } from '../../../src/marketplace/claims.ts';
+import { createCentral } from '../../../src/marketplace/claims/central.client.ts';
+import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace/claims/claims.store.ts';
+import { createClaims } from '../../../src/marketplace/claims/claims.ts';
 import { DRIVERS, migrated, openTestDb } from '../../support/db.ts';
 import { openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { sendRaw } from '../../support/raw.ts';
@@ -100,7 +100,7 @@ describe('The central marketplace server', () => {
     let waiting = 30;
     const allWait = Promise.withResolvers<void>();
     answer = (response) => void allWait.promise.then(() => response.end('{"claimable":true,"claimed":false}'));
-    const store = createClaimStore(market.house.db.query);
+    const store = createClaimStore(market.instance.db.query);
     const get: typeof store.get = async (id) => {
       const claim = await store.get(id);
       waiting -= 1;

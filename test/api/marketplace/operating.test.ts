@@ -6,20 +6,20 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runCommand } from '../../../src/commands.ts';
+import { runCommand } from '../../../src/operations/commands.ts';
 import { COUNTS } from '../../counts.ts';
 import { openCli, openCliProcess } from '../../support/cli.ts';
 import { newPlace } from '../../support/db.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { freePort } from '../../support/ports.ts';
 import { startServer } from '../../support/process.ts';
-import { sharedHouse } from '../../support/shared-house.ts';
+import { sharedServer } from '../../support/shared-server.ts';
 
 const VERSION = '/marketplace/api/v1/version';
 
 describe('Marketplace listener ports', () => {
   it('The frontend answers listener paths on a deployment without a marketplace', async () => {
-    const standard = await sharedHouse();
+    const standard = await sharedServer();
     for (const [method, url] of [
       ['GET', VERSION],
       ['POST', '/marketplace/api/v1/marketplaces/cloudA/notification/resource'],
@@ -33,7 +33,7 @@ describe('Marketplace listener ports', () => {
 
   it('The listener is served only on its own port when MARKETPLACE_PORT is set', async () => {
     const market = await openMarketplace({ env: { MARKETPLACE_PORT: '0' } });
-    const port = market.house.listenerPort();
+    const port = market.instance.listenerPort();
     assert.notEqual(port, undefined);
     const there = (method: string, url: string, body?: unknown) =>
       market.call(method, url, body, {}, `http://127.0.0.1:${port}`);
@@ -82,7 +82,7 @@ describe('Marketplace operation', () => {
   it('The delivery log and the metrics show the reason for every rejected delivery', async () => {
     const operate = async (...argv: string[]) => {
       const lines: string[] = [];
-      await runCommand(market.house, { argv }, (line) => void lines.push(line));
+      await runCommand(market.instance, { argv }, (line) => void lines.push(line));
       return lines.join('\n');
     };
     const cli = openCli();

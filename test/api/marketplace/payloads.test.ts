@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { readRangeFile } from '../../../src/marketplace/range-file.ts';
+import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
 import { type Name, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { type Payload, payloadFolder, readPayloads } from '../../support/payloads.ts';
 

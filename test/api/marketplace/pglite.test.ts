@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { runCommand } from '../../../src/commands.ts';
-import { createSealedOptionsStore } from '../../../src/marketplace/sealed-options.store.ts';
-import { createSealedOptions } from '../../../src/marketplace/sealed-options.ts';
+import { createSealedOptionsStore } from '../../../src/marketplace/installers/sealed-options.store.ts';
+import { createSealedOptions } from '../../../src/marketplace/installers/sealed-options.ts';
+import { runCommand } from '../../../src/operations/commands.ts';
 import { serve } from '../../support/clouds.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
@@ -25,7 +25,7 @@ describe('The marketplace listener on PGlite', () => {
 
   const operate = async (...argv: string[]) => {
     const lines: string[] = [];
-    await runCommand(market.house, { argv }, (line) => void lines.push(line));
+    await runCommand(market.instance, { argv }, (line) => void lines.push(line));
     return lines.join('\n');
   };
 
@@ -53,11 +53,11 @@ describe('The marketplace listener on PGlite', () => {
   it('The operator reads the delivery log and retires a secret on PGlite', async () => {
     const { cloudB } = market.demo.secrets;
     await market.notify('B', {}, '?secret=guess');
-    await market.house.marketplace.journal.flush();
+    await market.instance.features.marketplace.journal.flush();
     assert.match(await operate('marketplace', 'log', '--marketplace', 'cloudC', '--limit', '1'), /done bound 200/);
     assert.match(await operate('marketplace', 'log', '--strangers'), /CloudB {2}secret_mismatch {2}1×/);
     await operate('marketplace', 'secret', 'retire', 'cloudB', cloudB);
-    await market.house.marketplace.secrets.refresh();
+    await market.instance.features.marketplace.secrets.refresh();
     assert.equal((await market.notify('B', {}, `?secret=${cloudB}`)).status, 403);
   });
 
@@ -78,7 +78,7 @@ describe('The marketplace listener on PGlite', () => {
         where subject = $1`,
       [`CloudC:${installer}`],
     );
-    const { db, vault } = market.house;
+    const { db, vault } = market.instance;
     // Each process looks for them once, so this stands for another one.
     await createSealedOptions(createSealedOptionsStore(db.query), vault).sealOlder();
     const inClear = await market.rows(

@@ -256,12 +256,12 @@ describe('Rejected deliveries', () => {
   });
 
   it('A delivery with a wrong secret is counted but not recorded', async () => {
-    await market.house.marketplace.journal.flush();
+    await market.instance.features.marketplace.journal.flush();
     const before = await market.rows('select times from delivery');
     for (let time = 0; time < 5; time++) await market.notify('B', { eventType: 'PUT' }, '?secret=guess');
-    await market.house.marketplace.journal.flush();
+    await market.instance.features.marketplace.journal.flush();
     assert.equal((await market.rows('select times from delivery')).length, before.length);
-    const counted = await market.house.marketplace.journal.refusals(10);
+    const counted = await market.instance.features.marketplace.journal.refusals(10);
     const b = counted.find(({ marketplace }) => marketplace === 'CloudB');
     assert.equal(b?.reason, 'secret_mismatch');
     assert.ok((b?.times ?? 0) >= 5);
@@ -270,7 +270,10 @@ describe('Rejected deliveries', () => {
   it('Marketplace B rejects every delivery with 403 when no secret is active', async () => {
     const bare = await openMarketplace();
     for (const name of ['CloudB', 'CloudC'] as const) {
-      await bare.house.marketplace.secrets.retire(name, bare.demo.secrets[name === 'CloudB' ? 'cloudB' : 'cloudC']);
+      await bare.instance.features.marketplace.secrets.retire(
+        name,
+        bare.demo.secrets[name === 'CloudB' ? 'cloudB' : 'cloudC'],
+      );
     }
     for (const query of ['', '?secret=', '?secret=x', `?secret=${bare.demo.secrets.cloudB}`]) {
       assert.equal((await bare.notify('B', put({}), query)).status, 403);

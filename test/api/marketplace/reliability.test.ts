@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createDeliveryStore } from '../../../src/marketplace/deliveries.store.ts';
-import { MOST_ATTEMPTS } from '../../../src/marketplace/deliveries.ts';
-import { canonicalJson } from '../../../src/marketplace/exact-json.ts';
-import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notification.ts';
+import { createDeliveryStore } from '../../../src/marketplace/deliveries/deliveries.store.ts';
+import { MAX_ATTEMPTS } from '../../../src/marketplace/deliveries/deliveries.ts';
+import { canonicalJson } from '../../../src/marketplace/notifications/canonical-json.ts';
+import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notifications/notification.ts';
 import { COUNTS } from '../../counts.ts';
 import { DRIVERS, migrated, newPlace } from '../../support/db.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
@@ -88,15 +88,15 @@ for (const driver of DRIVERS) {
       let tried = 0;
       for (let row = await stateOf(installer); row?.state !== 'dead'; row = await stateOf(installer)) {
         assert.equal(row?.state, 'received');
-        assert.ok(row.attempts > tried && row.attempts < MOST_ATTEMPTS, `${row.attempts} attempts after ${tried}`);
+        assert.ok(row.attempts > tried && row.attempts < MAX_ATTEMPTS, `${row.attempts} attempts after ${tried}`);
         tried = row.attempts;
         await market.sweep(HOUR_MS);
       }
-      assert.deepEqual(await stateOf(installer), { state: 'dead', attempts: MOST_ATTEMPTS });
+      assert.deepEqual(await stateOf(installer), { state: 'dead', attempts: MAX_ATTEMPTS });
       assert.equal((await market.notify('A', body)).status, 500, 'the marketplace may still try');
       const again = await stateOf(installer);
       assert.equal(again?.state, 'received');
-      assert.ok(again.attempts < MOST_ATTEMPTS);
+      assert.ok(again.attempts < MAX_ATTEMPTS);
       await market.rows('drop trigger broken on contract');
       const dead = `update delivery set state = 'dead' where subject = $1 returning id`;
       const [row] = await market.rows<{ id: bigint }>(dead, [`CloudA:${installer}`]);
@@ -119,8 +119,8 @@ for (const driver of DRIVERS) {
     async function recordOnly(body: object, adminPasswordHash: string): Promise<void> {
       const reading = readNotification('CloudC', body);
       const { notification } = reading;
-      const { db, clock } = market.house;
-      await createDeliveryStore(db.query, clock.write).record({
+      const { db, revisions } = market.instance;
+      await createDeliveryStore(db.query, revisions.write).record({
         marketplace: 'CloudC',
         naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),

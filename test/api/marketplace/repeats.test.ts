@@ -95,7 +95,10 @@ for (const driver of API_DRIVERS) {
       links.push((await bind(id, onB)).body.link);
       for (const link of links) assert.equal(await follow(link), 404);
       for (const installer of [onA, onB]) assert.equal((await contractOf(installer)).revoked, true);
-      await assert.rejects(market.house.marketplace.installers.link(onA, new Date()), /contract .* is revoked/);
+      await assert.rejects(
+        market.instance.features.marketplace.installers.link(onA, new Date()),
+        /contract .* is revoked/,
+      );
     });
 
     it(`A bind completed by the sweep keeps its time of arrival on ${driver}`, async () => {

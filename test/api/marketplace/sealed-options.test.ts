@@ -51,7 +51,7 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(await kept(installer), [{ bound: true }], 'a second bind of the same brings nothing');
       assert.equal((await market.notify('A', bodyOf(installer, { clusterId: 'other' }))).status, 400);
       assert.deepEqual(await inClear(), []);
-      const { journal } = market.house.marketplace;
+      const { journal } = market.instance.features.marketplace;
       for (const { id } of await journal.list({ text: installer, limit: 10 })) {
         assert.doesNotMatch((await journal.get(id))?.notification ?? '', /options|canary/);
       }
@@ -73,7 +73,7 @@ for (const driver of API_DRIVERS) {
       const bytes = await archive(body.link);
       const heads = () => market.rows('select substring(sealed for 21) from installer_options order by id');
       const before = await heads();
-      const { damaged } = await market.house.rotateKeys();
+      const { damaged } = await market.instance.rotateKeys();
       assert.deepEqual(damaged, []);
       assert.notDeepEqual(await heads(), before);
       assert.ok((await archive(body.link)).equals(bytes));
@@ -115,11 +115,11 @@ for (const driver of API_DRIVERS) {
 
 /** What an older version wrote is looked for once by each process, so this is another one. */
 async function openMarketplaceBeside(market: TestMarketplace) {
-  const { createMarketplace } = await import('../../../src/marketplace/marketplace.group.ts');
-  const { createMetrics } = await import('../../../src/metrics.ts');
-  const { house } = market;
-  return createMarketplace({
-    ...house,
+  const { wireMarketplace } = await import('../../../src/marketplace/marketplace.wiring.ts');
+  const { createMetrics } = await import('../../../src/base/metrics.ts');
+  const { instance } = market;
+  return wireMarketplace({
+    ...instance,
     keys: { derive: () => Buffer.alloc(32) } as never,
     log: { error: (error: unknown) => assert.fail(JSON.stringify(error)) } as never,
     metrics: createMetrics(() => 0),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const KEYS = [
@@ -11,13 +11,13 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const NEVER = '1970-01-01T00:00:00Z';
 
 describe('The account of the caller', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const self = async (name: string, query = '') => (await house.as(name)('GET', `/user${query}`)).body;
+  const self = async (name: string, query = '') => (await atrium.as(name)('GET', `/user${query}`)).body;
 
   it('GET /user returns every field with the correct type', async () => {
     const user = await self('ann');
@@ -25,12 +25,12 @@ describe('The account of the caller', () => {
     const { created, ...rest } = user;
     assert.match(created, MOMENT);
     assert.deepEqual(rest, {
-      id: Number(house.world.users.ann?.id),
+      id: Number(atrium.world.users.ann?.id),
       login: 'ann',
       username: 'ann',
       full_name: 'Ann Archer',
       email: 'ann@example.com',
-      avatar_url: `${house.url}/avatars/ann`,
+      avatar_url: `${atrium.url}/avatars/ann`,
       language: '',
       is_admin: false,
       last_login: NEVER,
@@ -65,26 +65,26 @@ describe('The account of the caller', () => {
       assert.equal('clientOrgUser' in (await self('ann', query)), false, query);
     }
     assert.equal((await self('ann', '?check_client_org=true')).clientOrgUser, false);
-    const client = await house.house.organizations.create({
+    const client = await atrium.instance.features.organizations.create({
       name: 'customer',
-      founderId: house.world.users.bob?.id ?? 0n,
+      founderId: atrium.world.users.bob?.id ?? 0n,
     });
-    await house.house.clock.write(async (query, touch) => {
+    await atrium.instance.revisions.write(async (query, touch) => {
       await query(statement(`update account set org_type = 'client' where id = ${client.id}`));
-      touch({ kind: 'account', id: house.world.users.bob?.id ?? 0n });
+      touch({ kind: 'account', id: atrium.world.users.bob?.id ?? 0n });
     });
     assert.equal((await self('bob', '?check_client_org=true')).clientOrgUser, true);
     assert.equal((await self('ann', '?check_client_org=true')).clientOrgUser, false);
   });
 
   it('GET /user ignores a trailing slash, and HEAD /user returns no body', async () => {
-    assert.deepEqual(await self('ann'), (await house.as('ann')('GET', '/user/')).body);
-    const head = await house.as('ann')('HEAD', '/user');
+    assert.deepEqual(await self('ann'), (await atrium.as('ann')('GET', '/user/')).body);
+    const head = await atrium.as('ann')('HEAD', '/user');
     assert.deepEqual([head.status, head.text], [200, '']);
   });
 
   it('An avatar is public at the absolute avatar_url of its user', async () => {
-    const { avatar_url } = (await house.as('ann')('GET', '/user')).body;
+    const { avatar_url } = (await atrium.as('ann')('GET', '/user')).body;
     const picture = await fetch(avatar_url);
     assert.equal(picture.status, 200);
     assert.equal(picture.headers.get('content-type'), 'image/svg+xml');
@@ -92,7 +92,7 @@ describe('The account of the caller', () => {
   });
 
   it('Avatars differ between names, ignore letter case, and contain no markup from the name', async () => {
-    const draw = async (name: string) => (await house.call('GET', `/avatars/${name}`)).text;
+    const draw = async (name: string) => (await atrium.call('GET', `/avatars/${name}`)).text;
     assert.equal(await draw('ann'), await draw('ANN'));
     assert.notEqual(await draw('ann'), await draw('bob'));
     const odd = await draw(encodeURIComponent('"><script>alert(1)</script>'));
@@ -100,7 +100,7 @@ describe('The account of the caller', () => {
   });
 
   it('Avatar URLs and page links start with BASE_URL', async () => {
-    const behind = await openTestHouse({ env: { BASE_URL: 'https://atrium.example.com/api-server' } });
+    const behind = await openTestServer({ env: { BASE_URL: 'https://atrium.example.com/api-server' } });
     const { body } = await behind.as('ann')('GET', '/user');
     assert.equal(body.avatar_url, 'https://atrium.example.com/api-server/avatars/ann');
     const page = await behind.as('root')('GET', '/user/followers?limit=40');

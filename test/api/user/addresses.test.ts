@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const ODD_BUT_ALLOWED = [..."!#$%&'*+/=?^`{|}~_"];
 const ACCEPTED = [
@@ -37,34 +37,34 @@ const REFUSED = [
 
 /** The whole table: adding an address and asking whether it could be used are one rule. */
 describe('Email address validation', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const judge = async (address: string) =>
-    (await house.as('ann')('POST', `/user/validate/email?email=${encodeURIComponent(address)}`)).body.Status;
+    (await atrium.as('ann')('POST', `/user/validate/email?email=${encodeURIComponent(address)}`)).body.Status;
 
   it(`Validation and creation accept all ${ACCEPTED.length} valid sample addresses`, async () => {
     for (const address of ACCEPTED) {
       assert.equal(await judge(address), 'VALID', address);
-      const added = await house.as('ann')('POST', '/user/emails', { emails: [address] });
+      const added = await atrium.as('ann')('POST', '/user/emails', { emails: [address] });
       assert.equal(added.status, 201, address);
       assert.equal(added.body.at(-1).email, address);
       assert.equal(await judge(address.toUpperCase()), 'USER_EXISTS', address);
-      assert.equal((await house.as('ann')('DELETE', '/user/emails', { emails: [address] })).status, 204, address);
+      assert.equal((await atrium.as('ann')('DELETE', '/user/emails', { emails: [address] })).status, 204, address);
     }
   });
 
   it(`Validation and creation reject all ${REFUSED.length} invalid sample addresses`, async () => {
     for (const address of REFUSED) {
       assert.equal(await judge(address), 'INVALID', JSON.stringify(address));
-      const answer = await house.as('ann')('POST', '/user/emails', { emails: [address] });
+      const answer = await atrium.as('ann')('POST', '/user/emails', { emails: [address] });
       assert.equal(answer.status, 422, JSON.stringify(address));
       assert.equal(answer.body.message, `Email address ${JSON.stringify(address.slice(0, 260))} invalid`);
     }
-    assert.equal((await house.as('ann')('GET', '/user/emails')).body.length, 2);
+    assert.equal((await atrium.as('ann')('GET', '/user/emails')).body.length, 2);
   });
 
   const lists: readonly [env: Record<string, string>, good: string[], bad: string[]][] = [
@@ -81,7 +81,7 @@ describe('Email address validation', () => {
   ];
   for (const [env, good, bad] of lists) {
     it(`The domains of email addresses are restricted by ${Object.keys(env).join(' and ')}`, async () => {
-      const strict = await openTestHouse({ env });
+      const strict = await openTestServer({ env });
       const ask = async (email: string) =>
         (await strict.as('ann')('POST', `/user/validate/email?email=${email}`)).body.Status;
       for (const address of good) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** What a browser does with cookies, and no more: keeps what is set, sends it back, drops what has expired. */
 class Browser {
@@ -28,15 +28,15 @@ class Browser {
 }
 
 describe('Browser sessions', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const signIn = async (name: string) => {
-    const browser = new Browser(house.url);
-    const password = house.world.users[name]?.password;
+    const browser = new Browser(atrium.url);
+    const password = atrium.world.users[name]?.password;
     assert.equal(
       (await browser.send('POST', '/user/signin', { username: name, password, remember: true })).status,
       200,
@@ -90,8 +90,9 @@ describe('Browser sessions', () => {
 
   /** Four ways of not being let in; each has its own status and its own words. */
   const token = async (scopes: string[], expiresAt: Date | null = null) => {
-    const accountId = house.world.users.ann?.id ?? 0n;
-    return (await house.house.tokens.issue({ accountId, name: crypto.randomUUID(), scopes, expiresAt })).text;
+    const accountId = atrium.world.users.ann?.id ?? 0n;
+    return (await atrium.instance.identity.tokens.issue({ accountId, name: crypto.randomUUID(), scopes, expiresAt }))
+      .text;
   };
   const table: readonly [
     what: string,
@@ -111,9 +112,9 @@ describe('Browser sessions', () => {
       401,
       'invalid username, password or token',
       async () => {
-        const id = house.world.users.ann?.id ?? 0n;
-        const session = await house.house.sessions.open(id, false, new Date());
-        await house.house.sessions.close(session.text);
+        const id = atrium.world.users.ann?.id ?? 0n;
+        const session = await atrium.instance.identity.sessions.open(id, false, new Date());
+        await atrium.instance.identity.sessions.close(session.text);
         return { Cookie: `atrium_session=${session.text}; _csrf=${session.csrf}` };
       },
     ],
@@ -128,7 +129,7 @@ describe('Browser sessions', () => {
     it(`Requests under /user with ${what} are answered with ${status}`, async () => {
       const shown = await headers();
       for (const path of ['/user', '/user/emails', '/user/followers', '/user/teams', '/user/clusters?all=true']) {
-        const answer = await house.as()('GET', path, undefined, shown);
+        const answer = await atrium.as()('GET', path, undefined, shown);
         assert.deepEqual([answer.status, answer.body.message], [status, message], path);
         assert.equal(answer.headers.get('www-authenticate'), status === 401 ? 'token' : null);
       }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import { createBucketLister } from '../../../src/user/buckets.lister.ts';
-import { createBuckets, noClusters } from '../../../src/user/buckets.ts';
+import { createBucketLister } from '../../../src/buckets/bucket-list.client.ts';
+import { createBuckets, noClusters } from '../../../src/buckets/buckets.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import {
   AZURE,
@@ -17,7 +17,7 @@ import {
   startPagedS3,
   startS3,
 } from '../../support/clouds.ts';
-import { type Answer, type Call, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { type Answer, type Call, openTestServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
 const UID = '0b7e8d1c-7a41-4f2b-9a5b-7a6f6f0c2d11';
@@ -25,8 +25,8 @@ const SECRET = 'canary-bucket-secret-9f2';
 const CLUSTER = { cluster_uid: UID };
 
 describe('Buckets', () => {
-  let house: TestHouse;
-  let strict: TestHouse;
+  let atrium: TestServer;
+  let strict: TestServer;
   let ann: Call;
   const servers: Record<string, { url: string }> = {};
   const s3 = (name: string, endpoint: string, keys: object = {}) => ({
@@ -68,9 +68,9 @@ describe('Buckets', () => {
   };
 
   before(async () => {
-    house = await openTestHouse({ env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.0/8,::1' } });
-    strict = await openTestHouse();
-    ann = house.as('ann');
+    atrium = await openTestServer({ env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.0/8,::1' } });
+    strict = await openTestServer();
+    ann = atrium.as('ann');
     servers.s3 = await startS3(['alpha', 'beta']);
     servers.paged = await startPagedS3(2500, 1000);
     servers.azurite = await startAzurite();
@@ -83,7 +83,7 @@ describe('Buckets', () => {
     await keep(google('google', servers.google.url));
   });
   after(async () => {
-    await house.close();
+    await atrium.close();
     await strict.close();
   });
 
@@ -133,8 +133,8 @@ describe('Buckets', () => {
     const query = `/user/clouds/aws/buckets?cluster_uid=${UID}&credential=s3`;
     assert.deepEqual((await ann('GET', query)).body, { names: ['alpha', 'beta'] });
     assert.deepEqual((await ann('POST', query)).body, { names: ['alpha', 'beta'] });
-    const url = `${house.url}/api/v1/user/clouds/aws/buckets`;
-    const token = house.world.users.ann?.token ?? '';
+    const url = `${atrium.url}/api/v1/user/clouds/aws/buckets`;
+    const token = atrium.world.users.ann?.token ?? '';
     assert.equal((await getWithBody(url, token, { ...CLUSTER, credential: 's3' })).status, 200);
     const both = await getWithBody(`${url}?cluster_uid=x&credential=paged`, token, { credential: 's3' });
     assert.deepEqual(JSON.parse(both.text), { names: ['alpha', 'beta'] });
@@ -167,8 +167,8 @@ describe('Buckets', () => {
       assert.equal(answer.status, status, `${cloud} ${JSON.stringify(body)}: ${answer.text}`);
       assert.match(answer.body.message, words);
     }
-    assert.equal((await list('aws', 's3', {}, house.as('bob'))).status, 404);
-    assert.equal((await list('aws', 's3', {}, house.as())).status, 401);
+    assert.equal((await list('aws', 's3', {}, atrium.as('bob'))).status, 404);
+    assert.equal((await list('aws', 's3', {}, atrium.as())).status, 401);
   });
 
   it('An error from a cloud service is passed on with 502 and without secrets', async () => {
@@ -186,8 +186,8 @@ describe('Buckets', () => {
     refused(await list('gcp', 'bad-google'), /invalid_grant: Invalid JWT Signature/);
     refused(await list('gcp', 'no-key'), /private key of the credential cannot be read/);
     refused(await list('aws', 'chatty'), /Chatty: you sent \*\*\* and more/);
-    assert.ok(!house.logged().includes(SECRET));
-    assert.doesNotMatch(house.logged(), /PRIVATE KEY|SharedKey|Bearer/);
+    assert.ok(!atrium.logged().includes(SECRET));
+    assert.doesNotMatch(atrium.logged(), /PRIVATE KEY|SharedKey|Bearer/);
   });
 
   it('An unreachable service, or one that speaks another protocol, is reported with 502 and the reason', async () => {
@@ -248,8 +248,8 @@ describe('Buckets', () => {
 
     it('A request to a cloud service is canceled when the caller disconnects', async () => {
       const caller = new AbortController();
-      const call = fetch(`${house.url}/api/v1/user/clouds/aws/buckets?cluster_uid=x&credential=slow-s3`, {
-        headers: { Authorization: `token ${house.world.users.ann?.token}` },
+      const call = fetch(`${atrium.url}/api/v1/user/clouds/aws/buckets?cluster_uid=x&credential=slow-s3`, {
+        headers: { Authorization: `token ${atrium.world.users.ann?.token}` },
         signal: caller.signal,
       });
       await until(() => slow.asked() > 0);
@@ -260,10 +260,10 @@ describe('Buckets', () => {
 
     it('A cloud service that does not answer is given up', async () => {
       const lister = createBucketLister(['127.0.0.0/8']);
-      const impatient = createBuckets(house.house.credentials, noClusters, lister, 300);
+      const impatient = createBuckets(atrium.instance.features.credentials, noClusters, lister, 300);
       const { signal } = new AbortController();
       for (const [cloud, credential] of CLOUDS) {
-        const names = impatient.list(house.world.users.ann?.id ?? 0n, cloud, { clusterUid: 'x', credential }, signal);
+        const names = impatient.list(atrium.world.users.ann?.id ?? 0n, cloud, { clusterUid: 'x', credential }, signal);
         await assert.rejects(names, { kind: 'upstream', message: /did not answer within 0.3 s/ });
       }
     });

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { restoreKeyPair } from '../../../src/bus/nkeys.ts';
 import { fileOf } from '../../support/bus.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { newNats, type TestNats } from '../../support/nats.ts';
+import { setActive } from '../../support/people.ts';
 import { freePort } from '../../support/ports.ts';
 import { lacks } from '../../support/requirements.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 import { writtenDatabaseFiles, writtenFiles } from '../../support/written-files.ts';
 
@@ -23,7 +24,7 @@ const CALLS: readonly (readonly [who: string, path: string])[] = [
 
 /** Every secret that the bus has, and every place where it must not be. On PGlite, whose files we can read. */
 describe('Bus secrets', { skip: lacks('nats-server') }, () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let nats: TestNats;
   let metrics = '';
   const secrets = new Map<string, Buffer>();
@@ -34,11 +35,11 @@ describe('Bus secrets', { skip: lacks('nats-server') }, () => {
     nats = await newNats();
     const adminPort = await freePort();
     const env = { ...nats.env, ADMIN_PORT: String(adminPort) };
-    house = await openTestHouse({ driver: 'pglite', env });
+    atrium = await openTestServer({ driver: 'pglite', env });
     await callAll();
-    await nats.start(await house.house.bus.serverConfig(nats.folder));
+    await nats.start(await atrium.instance.features.bus.serverConfig(nats.folder));
     await callAll();
-    await house.house.people.setActive(house.world.users.bob?.id ?? 0n, false);
+    await setActive(atrium.instance, atrium.world.users.bob?.id ?? 0n, false);
     await callAll();
     for (const text of await keysOfTheHouse()) learn(text);
     metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
@@ -48,25 +49,25 @@ describe('Bus secrets', { skip: lacks('nats-server') }, () => {
   /** Answers teach us the secrets; everything that is not such an answer must hold none. */
   async function callAll(): Promise<void> {
     for (const [who, path] of CALLS) {
-      const { status, text, body } = await house.as(who)('GET', `/user/bus/${path}`);
+      const { status, text, body } = await atrium.as(who)('GET', `/user/bus/${path}`);
       if (status !== 200 || body.credentials === undefined) refusals.push(text);
       else learn(fileOf(body));
     }
   }
 
   async function keysOfTheHouse(): Promise<string[]> {
-    const rows = await house.house.db.query<{ name: string; seed: Buffer }>(
+    const rows = await atrium.instance.db.query<{ name: string; seed: Buffer }>(
       statement('select name, seed from bus_key'),
     );
-    const users = await house.house.db.query<{ account_id: bigint; identity: string; seed: Buffer }>(
+    const users = await atrium.instance.db.query<{ account_id: bigint; identity: string; seed: Buffer }>(
       statement(`select account_id, 'bus user ' || realm || ' ' || public_key as identity, seed from bus_user`),
     );
     for (const { account_id, identity, seed } of users) {
-      secrets.set(`raw ${identity}`, await house.house.vault.open(account_id, identity, seed));
+      secrets.set(`raw ${identity}`, await atrium.instance.vault.open(account_id, identity, seed));
     }
     return await Promise.all(
       rows.map(async ({ name, seed }) => {
-        const raw = await house.house.vault.open(0n, `bus key ${name}`, seed);
+        const raw = await atrium.instance.vault.open(0n, `bus key ${name}`, seed);
         secrets.set(`raw ${name}`, raw);
         return restoreKeyPair(name === 'operator' ? 'operator' : 'account', raw).seed();
       }),
@@ -95,8 +96,8 @@ describe('Bus secrets', { skip: lacks('nats-server') }, () => {
   });
 
   it('Bus secrets do not appear in the logs', () => {
-    assert.ok(house.logged().length > 1000);
-    assertAbsent('the log', Buffer.from(house.logged()));
+    assert.ok(atrium.logged().length > 1000);
+    assertAbsent('the log', Buffer.from(atrium.logged()));
   });
 
   it('Bus secrets do not appear in the metrics', () => {
@@ -106,18 +107,18 @@ describe('Bus secrets', { skip: lacks('nats-server') }, () => {
 
   it('Bus secrets appear in no response other than issued credentials', () => {
     assert.ok(refusals.length > 5);
-    assertAbsent('a refusal', Buffer.from(refusals.join()));
+    assertAbsent('a rejection', Buffer.from(refusals.join()));
   });
 
   it('Bus secrets do not appear in the audit log', async () => {
-    const rows = await house.house.db.query(statement('select audit::text as line from audit'));
+    const rows = await atrium.instance.db.query(statement('select audit::text as line from audit'));
     assert.ok(rows.length > 0);
     assertAbsent('the audit log', Buffer.from(JSON.stringify(rows)));
   });
 
   it('Bus secrets do not appear in the files of the database or of the NATS server', async () => {
-    await house.close();
-    const database = new Set(writtenDatabaseFiles(house.dataDir, began));
+    await atrium.close();
+    const database = new Set(writtenDatabaseFiles(atrium.dataDir, began));
     const files = [...database, ...writtenFiles(nats.folder, began)];
     const seeds = new Map([...secrets].filter(([name]) => !name.startsWith('signature')));
     for (const file of files) {

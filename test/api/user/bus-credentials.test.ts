@@ -2,26 +2,27 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseCreds } from '@nats-io/jwt';
 import { fromSeed } from '@nats-io/nkeys';
-import { readConfig } from '../../../src/config.ts';
-import { openHouse } from '../../../src/house.ts';
-import { createLog } from '../../../src/log.ts';
+import { readConfig } from '../../../src/base/config.ts';
+import { createLog } from '../../../src/base/log.ts';
+import { openInstance } from '../../../src/instance.ts';
 import { claimsOf, fileOf } from '../../support/bus.ts';
-import { openTestHouse, TEST_KEY, type TestHouse } from '../../support/house.ts';
+import { createCluster, removeMember } from '../../support/people.ts';
 import { lacks } from '../../support/requirements.ts';
+import { openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 /** No bus is running here: credentials are issued without one. */
 describe('Bus credentials', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   const env = { BUS_URL: 'nats://127.0.0.1:1', BUS_WS_URL: 'ws://127.0.0.1:2' };
-  const uid = (name: string) => house.world.clusters[name]?.uid ?? '';
-  const id = (name: string) => house.world.users[name]?.id ?? 0n;
-  const own = async (name: string) => await house.as(name)('GET', '/user/bus/credentials');
+  const uid = (name: string) => atrium.world.clusters[name]?.uid ?? '';
+  const id = (name: string) => atrium.world.users[name]?.id ?? 0n;
+  const own = async (name: string) => await atrium.as(name)('GET', '/user/bus/credentials');
 
   before(async () => {
-    house = await openTestHouse({ env });
+    atrium = await openTestServer({ env });
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Bus credentials are a NATS .creds file with the bus endpoints, TCP first', async () => {
     const { status, body } = await own('ann');
@@ -76,7 +77,7 @@ describe('Bus credentials', () => {
   it('Newly issued bus credentials reflect a change of rights immediately', async () => {
     const before = claimsOf(fileOf((await own('cat')).body));
     assert.ok(JSON.stringify(before).includes(uid('prod')));
-    await house.house.organizations.removeMember(house.world.orgs.acme?.teams.Viewers ?? 0n, id('cat'));
+    await removeMember(atrium.instance, atrium.world.orgs.acme?.teams.Viewers ?? 0n, id('cat'));
     const gone = claimsOf(fileOf((await own('cat')).body));
     assert.ok(!JSON.stringify(gone).includes(uid('prod')));
   });
@@ -85,24 +86,24 @@ describe('Bus credentials', () => {
     skip: lacks('postgresql'),
   }, async () => {
     const before = claimsOf(fileOf((await own('ann')).body));
-    const configuration = await house.house.bus.serverConfig();
+    const configuration = await atrium.instance.features.bus.serverConfig();
     const later = () => new Date(Date.now() + 7_200_000);
-    assert.deepEqual((await house.house.rotateKeys({ now: later() })).damaged, []);
-    assert.deepEqual((await house.house.rotateKeys({ now: later() })).damaged, []);
+    assert.deepEqual((await atrium.instance.rotateKeys({ now: later() })).damaged, []);
+    assert.deepEqual((await atrium.instance.rotateKeys({ now: later() })).damaged, []);
     const after = claimsOf(fileOf((await own('ann')).body));
     assert.equal(after.user, before.user);
     assert.equal(after.iss, before.iss);
     // Another process reads the keys anew.
-    const { DATABASE_URL = '' } = house.house.config;
+    const { DATABASE_URL = '' } = atrium.instance.config;
     const config = readConfig({ ...env, DATABASE_URL, ATRIUM_KEY: TEST_KEY });
-    const other = await openHouse(config, { log: createLog('error'), say: () => undefined });
-    assert.equal(await other.bus.serverConfig(), configuration);
+    const other = await openInstance(config, { log: createLog('error'), say: () => undefined });
+    assert.equal(await other.features.bus.serverConfig(), configuration);
     await other.close();
   });
 
   it('Clusters whose UID could act as a wildcard are left out of bus permissions', async () => {
     for (const wild of ['*', '>', 'a.>', 'x y', '']) {
-      await house.house.resources.createCluster({ ownerId: id('bob'), name: `wild${wild.length}${wild}`, uid: wild });
+      await createCluster(atrium.instance, { ownerId: id('bob'), name: `wild${wild.length}${wild}`, uid: wild });
     }
     const { publish, subscribe } = claimsOf(fileOf((await own('bob')).body));
     for (const subject of [...publish, ...subscribe]) {
@@ -112,21 +113,21 @@ describe('Bus credentials', () => {
 });
 
 describe('Bus credentials for site administrators', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const WHOLE = ['busEndpoints', 'account', 'user', 'jwt', 'seed', 'credentials'];
 
   it('Bus credentials list no WebSocket endpoint when none is configured', async () => {
-    const { body } = await house.as('ann')('GET', '/user/bus/credentials');
+    const { body } = await atrium.as('ann')('GET', '/user/bus/credentials');
     assert.deepEqual(body.busEndpoints, ['nats://127.0.0.1:4222']);
   });
 
   it('admin_credentials belong to the administrative account, with a NATS user of their own', async () => {
-    const { status, body } = await house.as('root')('GET', '/user/bus/admin_credentials');
+    const { status, body } = await atrium.as('root')('GET', '/user/bus/admin_credentials');
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body), WHOLE);
     const read = await parseCreds(Buffer.from(fileOf(body)));
@@ -134,18 +135,18 @@ describe('Bus credentials for site administrators', () => {
     assert.equal(read.key, body.seed);
     assert.equal(read.uc.iss, body.account);
     assert.equal(read.uc.sub, body.user);
-    const other = (await house.as('root')('GET', '/user/bus/user_credentials')).body;
+    const other = (await atrium.as('root')('GET', '/user/bus/user_credentials')).body;
     assert.notEqual(other.account, body.account);
     assert.notEqual(other.user, body.user);
   });
 
   it('user_credentials are issued for the named user, in any letter case, and for the caller by default', async () => {
-    const ask = async (query: string) => await house.as('root')('GET', `/user/bus/user_credentials${query}`);
+    const ask = async (query: string) => await atrium.as('root')('GET', `/user/bus/user_credentials${query}`);
     const ann = await ask('?user=ANN');
     assert.equal(ann.status, 200);
     assert.deepEqual(Object.keys(ann.body), WHOLE);
     assert.equal(claimsOf(fileOf(ann.body)).name, 'ann');
-    const own = (await house.as('ann')('GET', '/user/bus/credentials')).body;
+    const own = (await atrium.as('ann')('GET', '/user/bus/credentials')).body;
     assert.equal(claimsOf(fileOf(own)).user, ann.body.user);
     for (const query of ['', '?user=', '?user=root']) {
       const { status, body } = await ask(query);
@@ -155,8 +156,8 @@ describe('Bus credentials for site administrators', () => {
   });
 
   it('The audit log records who obtained whose bus credentials, without secrets', async () => {
-    const { body } = await house.as('root')('GET', '/user/bus/user_credentials?user=dan');
-    const rows = await house.house.db.query<{ actor_name: string; after: { user: string } }>(
+    const { body } = await atrium.as('root')('GET', '/user/bus/user_credentials?user=dan');
+    const rows = await atrium.instance.db.query<{ actor_name: string; after: { user: string } }>(
       statement(`select actor_name, after from audit where action = 'bus_user.issue' order by id desc limit 1`),
     );
     assert.deepEqual(rows[0], { actor_name: 'root', after: { user: body.user } });
@@ -198,20 +199,20 @@ describe('Bus credentials for site administrators', () => {
   ];
   for (const [who, path, status, message] of REFUSED) {
     it(`GET /user/bus/${path.slice(0, 60)} is answered with ${status} for ${who ?? 'an anonymous caller'}`, async () => {
-      const answer = await house.as(who)('GET', `/user/bus/${path}`);
+      const answer = await atrium.as(who)('GET', `/user/bus/${path}`);
       assert.equal(answer.status, status, answer.text);
       assert.match(answer.body.message, message);
     });
   }
 
   it('A token with only read:user can read bus credentials but not admin_credentials', async () => {
-    const { text } = await house.house.tokens.issue({
-      accountId: house.world.users.root?.id ?? 0n,
+    const { text } = await atrium.instance.identity.tokens.issue({
+      accountId: atrium.world.users.root?.id ?? 0n,
       name: 'narrow',
       scopes: ['read:user'],
     });
     const headers = { Authorization: `token ${text}` };
-    assert.equal((await house.call('GET', '/api/v1/user/bus/credentials', undefined, headers)).status, 200);
-    assert.equal((await house.call('GET', '/api/v1/user/bus/admin_credentials', undefined, headers)).status, 403);
+    assert.equal((await atrium.call('GET', '/api/v1/user/bus/credentials', undefined, headers)).status, 200);
+    assert.equal((await atrium.call('GET', '/api/v1/user/bus/admin_credentials', undefined, headers)).status, 403);
   });
 });

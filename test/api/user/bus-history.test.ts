@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import { openTestBus, type TestBus } from '../../support/bus.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { newNats, type TestNats } from '../../support/nats.ts';
 import { lacks } from '../../support/requirements.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
 interface Item {
@@ -177,27 +177,27 @@ describe('Cluster resource history', { skip: lacks('nats-server') }, () => {
 
 describe('Cluster resource history without a bus', { skip: lacks('nats-server') }, () => {
   let nats: TestNats;
-  let house: TestHouse;
-  const ask = async (of: TestHouse) => await of.as('root')('GET', '/user/bus/cluster-resource-history?cluster=x');
+  let atrium: TestServer;
+  const ask = async (of: TestServer) => await of.as('root')('GET', '/user/bus/cluster-resource-history?cluster=x');
   before(async () => {
     nats = await newNats();
-    house = await openTestHouse({ env: nats.env });
+    atrium = await openTestServer({ env: nats.env });
   });
   after(async () => {
-    await house.close();
+    await atrium.close();
     await nats.kill();
   });
 
   it('Resource history answers 503 until the bus is started for the first time', async () => {
-    const { status, headers } = await ask(house);
+    const { status, headers } = await ask(atrium);
     assert.equal(status, 503);
     assert.ok(Number(headers.get('retry-after')) >= 1);
-    await nats.start(await house.house.bus.serverConfig(nats.folder));
-    await until(async () => (await ask(house)).status === 200);
+    await nats.start(await atrium.instance.features.bus.serverConfig(nats.folder));
+    await until(async () => (await ask(atrium)).status === 200);
   });
 
   it('Cluster resource history answers 503 when the bus belongs to another deployment', async () => {
-    const stranger = await openTestHouse({ env: nats.env });
+    const stranger = await openTestServer({ env: nats.env });
     const answer = await ask(stranger);
     assert.equal(answer.status, 503);
     assert.doesNotMatch(answer.text, /auth/i);

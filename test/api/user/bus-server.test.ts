@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { userJwt } from '../../../src/bus/claims.ts';
 import { credentialsFile } from '../../../src/bus/credentials-file.ts';
+import { userJwt } from '../../../src/bus/jwt-claims.ts';
 import { createKeyPair } from '../../../src/bus/nkeys.ts';
 import { claimsOf, fileOf, inboxOf, mayHear, maySay, openTestBus, type TestBus } from '../../support/bus.ts';
+import { addMember, removeMember, setActive } from '../../support/people.ts';
 import { onServer } from '../../support/postgres.ts';
 import { lacks } from '../../support/requirements.ts';
 import { until } from '../../support/until.ts';
@@ -24,7 +25,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
   after(() => bus.close());
 
   it('The NATS server configuration contains no seed', async () => {
-    const configuration = await bus.house.bus.serverConfig();
+    const configuration = await bus.instance.features.bus.serverConfig();
     assert.doesNotMatch(configuration, /\bS[AOUNC][A-Z2-7]{56}\b/);
     for (const part of [
       'operator:',
@@ -145,7 +146,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     for (const [what, credentials] of Object.entries(REFUSED)) {
       await assert.rejects(bus.nats.connect(credentials), /authorization|authentication/i, what);
     }
-    const past = await bus.house.bus.issuer.issue(
+    const past = await bus.instance.features.bus.issuer.issue(
       'application',
       { id: id('ann'), name: 'ann', ...EVERYTHING },
       new Date(Date.now() - 3_601_000),
@@ -157,7 +158,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     const connectFor = async (seconds: number) => {
       const issuedAt = new Date(Date.now() - 3_600_000 + seconds * 1000);
       const user = { id: id('ann'), name: 'ann', ...EVERYTHING };
-      return await bus.nats.connect((await bus.house.bus.issuer.issue('application', user, issuedAt)).file);
+      return await bus.nats.connect((await bus.instance.features.bus.issuer.issue('application', user, issuedAt)).file);
     };
     // On a machine that is busy they may have expired before the connection is made.
     const connection = await connectFor(2).catch(() => connectFor(20));
@@ -166,7 +167,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
 
   it('NATS credentials for 4,000 clusters are accepted', async () => {
     const many = Array.from({ length: 4000 }, () => `cluster.${crypto.randomUUID()}.>`);
-    const issued = await bus.house.bus.issuer.issue(
+    const issued = await bus.instance.features.bus.issuer.issue(
       'application',
       { id: id('fan01'), name: 'fan01', publish: many, subscribe: many },
       new Date(),
@@ -188,7 +189,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
   it('Deactivating a user revokes their NATS connection and credentials but not those of others', async () => {
     const credentials = await bus.credentials('bob');
     const [bob, ann] = [await bus.nats.connect(credentials), await bus.connect('ann')];
-    await bus.house.people.setActive(id('bob'), false);
+    await setActive(bus.instance, id('bob'), false);
     assert.match(String(await bob.closed()), /revoked/i);
     assert.equal(await refused(credentials), true);
     assert.equal(ann.isClosed(), false);
@@ -198,7 +199,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
 
   it('A revocation survives a restart of the bus', async () => {
     const credentials = await bus.credentials('cat');
-    await bus.house.people.setActive(id('cat'), false);
+    await setActive(bus.instance, id('cat'), false);
     await until(() => refused(credentials));
     await bus.nats.kill();
     await bus.nats.restart();
@@ -208,16 +209,16 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
   it('A revocation made while the bus is down is applied when the bus returns', async () => {
     const credentials = await bus.credentials('dan');
     await bus.nats.kill();
-    await bus.house.people.setActive(id('dan'), false);
+    await setActive(bus.instance, id('dan'), false);
     await bus.nats.restart();
     await until(() => refused(credentials));
   });
 
   it('A reactivated user gets a new key, and the old bus credentials remain rejected', async () => {
     const old = await bus.credentials('eve');
-    await bus.house.people.setActive(id('eve'), false);
+    await setActive(bus.instance, id('eve'), false);
     await until(() => refused(old));
-    await bus.house.people.setActive(id('eve'), true);
+    await setActive(bus.instance, id('eve'), true);
     const fresh = await bus.credentials('eve');
     assert.notEqual(claimsOf(fresh).user, claimsOf(old).user);
     assert.equal(await refused(fresh), false);
@@ -229,12 +230,12 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     const fan = bus.world.users.fan05?.id ?? 0n;
     const of = async (name: string) =>
       fileOf((await bus.as('root')('GET', `/user/bus/user_credentials?user=${name}`)).body);
-    await bus.house.organizations.addMember(teams.Editors ?? 0n, fan);
-    await bus.house.organizations.addMember(teams.Viewers ?? 0n, fan);
+    await addMember(bus.instance, teams.Editors ?? 0n, fan);
+    await addMember(bus.instance, teams.Viewers ?? 0n, fan);
     const [fan5, ann] = [await of('fan05'), await of('ann')];
     const connection = await bus.nats.connect(fan5);
     assert.ok(claimsOf(fan5).publish.some((subject) => subject.startsWith('history.')));
-    await bus.house.organizations.removeMember(teams.Editors ?? 0n, fan);
+    await removeMember(bus.instance, teams.Editors ?? 0n, fan);
     assert.match(String(await connection.closed()), /revoked/i);
     const narrower = await of('fan05');
     assert.ok(!claimsOf(narrower).publish.some((subject) => subject.startsWith('history.')));
@@ -242,7 +243,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     assert.equal(await refused(narrower), false);
     assert.equal(await refused(ann), false);
     // Asking at once, before anybody looked, ends what was out there as well.
-    await bus.house.organizations.removeMember(teams.Viewers ?? 0n, fan);
+    await removeMember(bus.instance, teams.Viewers ?? 0n, fan);
     assert.notEqual(claimsOf(await of('fan05')).user, claimsOf(narrower).user);
     await until(() => refused(narrower));
     assert.equal(await refused(ann), false);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { Db } from '../../../src/db/db.ts';
 import { serve } from '../../support/clouds.ts';
 import { DRIVERS } from '../../support/db.ts';
-import { openTestHouse } from '../../support/house.ts';
+import { openTestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 import { writtenDatabaseFiles } from '../../support/written-files.ts';
 
@@ -49,8 +49,8 @@ for (const driver of DRIVERS) {
       ) as Record<string, string>;
       const { created, changed, refused, deep, broken, taken, unknown, cloud, google, kept } = secrets;
       const began = Date.now();
-      const house = await openTestHouse({ driver, env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.1' } });
-      const ann = house.as('ann');
+      const atrium = await openTestServer({ driver, env: { BUCKET_ALLOWED_NETWORKS: '127.0.0.1' } });
+      const ann = atrium.as('ann');
       const chatty = await serve((_request, response) => {
         response.writeHead(403).end(`<Error><Code>No</Code><Message>${cloud}</Message></Error>`);
       });
@@ -90,24 +90,24 @@ for (const driver of DRIVERS) {
       await call(201, 'POST', '/user/credentials', { name: 'g', googleCloud: { projectID: 'p', serviceAccount } });
       await call(502, 'POST', '/user/clouds/gcp/buckets', { cluster_uid: 'x', credential: 'g' });
       await call(201, 'POST', '/user/credentials', aws('k', kept));
-      await house.house.db.query(
+      await atrium.instance.db.query(
         statement(`update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) where name = 'k'`),
       );
       await call(500, 'GET', '/user/credentials/k');
       await call(500, 'GET', '/user/credentials');
-      assert.equal((await house.house.rotateKeys()).damaged.length, 1);
+      assert.equal((await atrium.instance.rotateKeys()).damaged.length, 1);
       await call(204, 'DELETE', '/user/credentials/c');
 
       const places: Record<string, Buffer> = {
-        logs: Buffer.from(house.logged()),
-        metrics: Buffer.from(await house.house.metrics.registry.metrics()),
+        logs: Buffer.from(atrium.logged()),
+        metrics: Buffer.from(await atrium.instance.metrics.registry.metrics()),
         refusals: Buffer.from(refusals.join('\n')),
-        tables: Buffer.from(await dump(house.house.db)),
+        tables: Buffer.from(await dump(atrium.instance.db)),
       };
       assert.ok(places.logs?.includes('cannot be opened'), 'the fault was logged');
-      await house.close();
+      await atrium.close();
       if (driver === 'pglite') {
-        for (const path of writtenDatabaseFiles(house.dataDir, began)) places[path] = readFileSync(path);
+        for (const path of writtenDatabaseFiles(atrium.dataDir, began)) places[path] = readFileSync(path);
       }
       for (const [name, secret] of Object.entries(secrets)) {
         for (const form of forms(secret)) {

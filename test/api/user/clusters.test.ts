@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ageOf } from '../../../src/directory/clusters.ts';
+import { ageOf } from '../../../src/clusters/cluster.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { createCluster } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Clusters of the caller on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const clusters = async (name: string, query = '') => {
-      const { status, body } = await house.as(name)('GET', `/user/clusters${query}`);
+      const { status, body } = await atrium.as(name)('GET', `/user/clusters${query}`);
       assert.equal(status, 200);
       return body;
     };
@@ -23,7 +24,7 @@ for (const driver of API_DRIVERS) {
     it(`A listed cluster has every field with the correct type on ${driver}`, async () => {
       const [laptop, ...others] = await clusters('ann');
       assert.deepEqual(others, []);
-      const { uid, id } = house.world.clusters.laptop ?? assert.fail();
+      const { uid, id } = atrium.world.clusters.laptop ?? assert.fail();
       const { createdAt, age, ...rest } = laptop;
       assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       assert.match(age, /^\d+(s|m|h|d|mo|y)$/);
@@ -33,7 +34,7 @@ for (const driver of API_DRIVERS) {
         displayName: rest.displayName,
         name: 'laptop',
         uid,
-        ownerID: Number(house.world.users.ann?.id),
+        ownerID: Number(atrium.world.users.ann?.id),
         ownerName: 'ann',
         managerID: 0,
         externalID: '',
@@ -63,7 +64,7 @@ for (const driver of API_DRIVERS) {
         assert.deepEqual(await names('ann', query), ['laptop'], query);
         assert.deepEqual(await names('bob', query), [], query);
       }
-      assert.equal((await house.as('bob')('GET', '/user/clusters')).text, '[]');
+      assert.equal((await atrium.as('bob')('GET', '/user/clusters')).text, '[]');
     });
 
     it(`all=true lists the clusters that the caller may view in all organizations on ${driver}`, async () => {
@@ -77,20 +78,20 @@ for (const driver of API_DRIVERS) {
     it(`The listed clusters agree with allowed-permissions on ${driver}`, async () => {
       for (const name of ['ann', 'bob', 'cat', 'dan', 'eve', 'root']) {
         const seen = new Set(await names(name));
-        for (const [cluster, { id, org }] of Object.entries(house.world.clusters)) {
+        for (const [cluster, { id, org }] of Object.entries(atrium.world.clusters)) {
           const path = `/authz/objects/cluster/${id}/allowed-permissions?org=${org ?? 'acme'}`;
-          const { body } = await house.as(name)('GET', path);
+          const { body } = await atrium.as(name)('GET', path);
           assert.equal(body.allowedPermissions.includes('can_view'), seen.has(cluster), `${name} ${cluster}`);
         }
       }
     });
 
     it(`Revoking or restoring a role changes the listed clusters immediately on ${driver}`, async () => {
-      const { roles, teams } = house.world.orgs.acme ?? assert.fail();
+      const { roles, teams } = atrium.world.orgs.acme ?? assert.fail();
       const path = `/authz/roles/${roles['cluster-operator']}?org=acme`;
-      const { body: role } = await house.as('ann')('GET', path);
+      const { body: role } = await atrium.as('ann')('GET', path);
       const change = (teamIDs: number[]) =>
-        house.as('ann')('PUT', path, { name: role.name, permissions: role.permissions, teamIDs });
+        atrium.as('ann')('PUT', path, { name: role.name, permissions: role.permissions, teamIDs });
       assert.ok((await change([])).status < 300);
       assert.deepEqual(await names('dan'), []);
       assert.ok((await change([Number(teams.operators)])).status < 300);
@@ -98,8 +99,8 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`A new cluster is listed immediately for members of its organization on ${driver}`, async () => {
-      await house.house.resources.createCluster({
-        ownerId: house.world.orgs.acme?.id ?? 0n,
+      await createCluster(atrium.instance, {
+        ownerId: atrium.world.orgs.acme?.id ?? 0n,
         name: 'new',
         uid: crypto.randomUUID(),
       });

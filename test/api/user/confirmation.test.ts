@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createLog } from '../../../src/log.ts';
-import { createMailer } from '../../../src/mail.ts';
-import { createSignedTexts } from '../../../src/signed-text.ts';
-import { createConfirmationLinks } from '../../../src/user/confirmation-links.ts';
+import { createLog } from '../../../src/base/log.ts';
+import { createMailer } from '../../../src/base/mail.ts';
+import { createSignedTexts } from '../../../src/base/signed-text.ts';
+import { createConfirmationLinks } from '../../../src/users/confirmation-links.ts';
 import { IS_LONG } from '../../counts.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
 
 describe('Email confirmation', () => {
   let smtp: SmtpServer;
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
     smtp = await startSmtp();
     const env = { EMAIL_CONFIRMATION: 'true', SMTP_URL: smtp.url, MAIL_FROM: 'Atrium <atrium@example.com>' };
-    house = await openTestHouse({ env });
+    atrium = await openTestServer({ env });
   });
   after(async () => {
-    await house.close();
+    await atrium.close();
     await smtp.close();
   });
 
   const isVerified = async (address: string) =>
-    (await house.as('bob')('GET', '/user/emails')).body.find(({ email }: { email: string }) => email === address)
+    (await atrium.as('bob')('GET', '/user/emails')).body.find(({ email }: { email: string }) => email === address)
       ?.verified;
   /** Adds an address and takes the link out of the letter. */
   const add = async (address: string) => {
-    const answer = await house.as('bob')('POST', '/user/emails', { emails: [address] });
+    const answer = await atrium.as('bob')('POST', '/user/emails', { emails: [address] });
     assert.equal(answer.status, 201);
     const letter = smtp.letters.find(({ to }) => to.includes(address)) ?? assert.fail('no letter');
     // Quoted-printable, as long lines travel.
@@ -37,7 +37,7 @@ describe('Email confirmation', () => {
 
   it('Each new address is unverified and receives a confirmation email from the configured sender', async () => {
     const addresses = ['bob.one@example.org', "o'bob+two@example.org"];
-    const added = await house.as('bob')('POST', '/user/emails', { emails: addresses });
+    const added = await atrium.as('bob')('POST', '/user/emails', { emails: addresses });
     assert.deepEqual(
       added.body.map(({ verified }: { verified: boolean }) => verified),
       [true, false, false],
@@ -56,7 +56,7 @@ describe('Email confirmation', () => {
     const path = await add('bob.link@example.org');
     assert.equal(await isVerified('bob.link@example.org'), false);
     for (let time = 0; time < 2; time++) {
-      const answer = await house.call('GET', path);
+      const answer = await atrium.call('GET', path);
       assert.deepEqual([answer.status, answer.body], [200, { message: 'the address is confirmed' }]);
       assert.equal(await isVerified('bob.link@example.org'), true);
     }
@@ -79,31 +79,31 @@ describe('Email confirmation', () => {
       'x',
       '%00',
     ]) {
-      const answer = await house.call('GET', `/api/v1/user/emails/confirm?key=${text}`);
+      const answer = await atrium.call('GET', `/api/v1/user/emails/confirm?key=${text}`);
       assert.ok(answer.status === 404 || text === '%00', `${text}: ${answer.status}`);
     }
-    assert.equal((await house.call('GET', '/api/v1/user/emails/confirm')).status, 400);
+    assert.equal((await atrium.call('GET', '/api/v1/user/emails/confirm')).status, 400);
     assert.equal(await isVerified('bob.forged@example.org'), false);
   });
 
   it('A confirmation link is invalid after its address is removed, even if another user adds the address', async () => {
     const path = await add('bob.moved@example.org');
-    await house.as('bob')('DELETE', '/user/emails', { emails: ['bob.moved@example.org'] });
-    assert.equal((await house.call('GET', path)).status, 404);
-    await house.as('eve')('POST', '/user/emails', { emails: ['bob.moved@example.org'] });
-    const refused = await house.call('GET', path);
+    await atrium.as('bob')('DELETE', '/user/emails', { emails: ['bob.moved@example.org'] });
+    assert.equal((await atrium.call('GET', path)).status, 404);
+    await atrium.as('eve')('POST', '/user/emails', { emails: ['bob.moved@example.org'] });
+    const refused = await atrium.call('GET', path);
     assert.deepEqual([refused.status, refused.body.message], [404, 'this link is not valid, or no longer']);
   });
 
   it('An unconfirmed address cannot be used to sign in', async () => {
     const path = await add('bob.login@example.org');
     const signIn = () =>
-      house.as()('POST', '/user/signin', {
+      atrium.as()('POST', '/user/signin', {
         username: 'bob.login@example.org',
-        password: house.world.users.bob?.password,
+        password: atrium.world.users.bob?.password,
       });
     assert.equal((await signIn()).status, 404);
-    await house.call('GET', path);
+    await atrium.call('GET', path);
     assert.equal((await signIn()).status, 200);
   });
 
@@ -120,7 +120,7 @@ describe('Email confirmation', () => {
 
   it('An address is kept, and the error logged, when the mail server rejects its confirmation email', async () => {
     const grim = await startSmtp('refuse');
-    const home = await openTestHouse({ env: { EMAIL_CONFIRMATION: 'true', SMTP_URL: grim.url } });
+    const home = await openTestServer({ env: { EMAIL_CONFIRMATION: 'true', SMTP_URL: grim.url } });
     const answer = await home.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
     assert.equal(answer.status, 201);
     assert.match(home.logged(), /"level":"error".*550 no such person.*"letter not sent"/);
@@ -153,11 +153,11 @@ describe('Email without a mail server', () => {
   };
 
   it('A working confirmation link is logged in dev mode without a mail server', async () => {
-    const house = await openTestHouse({ env: { EMAIL_CONFIRMATION: 'true', RUN_MODE: 'dev' } });
-    await house.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
-    const path = LINK.exec(house.logged())?.[1] ?? assert.fail('no link in the log');
-    assert.equal((await house.call('GET', path)).status, 200);
-    await house.close();
+    const atrium = await openTestServer({ env: { EMAIL_CONFIRMATION: 'true', RUN_MODE: 'dev' } });
+    await atrium.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
+    const path = LINK.exec(atrium.logged())?.[1] ?? assert.fail('no link in the log');
+    assert.equal((await atrium.call('GET', path)).status, 200);
+    await atrium.close();
   });
 
   it('The log in prod mode without a mail server omits the email text and names SMTP_URL', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { type Call, openTestHouse, type TestHouse } from '../../support/house.ts';
+import { type Call, openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const MIB = 1024 * 1024;
@@ -16,15 +16,15 @@ const sized = (bytes: number, name = 'big') => {
 
 for (const driver of API_DRIVERS) {
   describe(`Cloud credentials on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     let ann: Call;
     let bob: Call;
     before(async () => {
-      house = await openTestHouse({ driver });
-      ann = house.as('ann');
-      bob = house.as('bob');
+      atrium = await openTestServer({ driver });
+      ann = atrium.as('ann');
+      bob = atrium.as('bob');
     });
-    after(() => house.close());
+    after(() => atrium.close());
     const names = async (query = '', call = ann) =>
       (await call('GET', `/user/credentials${query}`)).body.map((one: { name: string }) => one.name);
 
@@ -109,14 +109,14 @@ for (const driver of API_DRIVERS) {
         ['PUT', '/user/credentials', { name: 'ann-aws' }],
         ['DELETE', '/user/credentials/ann-aws'],
       ] as const) {
-        assert.equal((await house.as('root')(method, path, body)).status, 404);
-        assert.equal((await house.as()(method, path, body)).status, 401);
+        assert.equal((await atrium.as('root')(method, path, body)).status, 404);
+        assert.equal((await atrium.as()(method, path, body)).status, 401);
       }
       assert.equal((await bob('DELETE', '/user/credentials/ann-aws')).status, 204);
     });
 
     it(`Credentials can be filtered by type and by management endpoint on ${driver}`, async () => {
-      const eve = house.as('eve');
+      const eve = atrium.as('eve');
       for (const spec of [
         { name: 'a', type: 'Aws', endpoint: 'https://elsewhere.example' },
         { name: 'g', type: 'GoogleCloud' },
@@ -213,10 +213,14 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`A token with only read:credential can list credentials but not create them on ${driver}`, async () => {
-      const accountId = house.world.users.ann?.id ?? 0n;
-      const { text } = await house.house.tokens.issue({ accountId, name: `r-${driver}`, scopes: ['read:credential'] });
+      const accountId = atrium.world.users.ann?.id ?? 0n;
+      const { text } = await atrium.instance.identity.tokens.issue({
+        accountId,
+        name: `r-${driver}`,
+        scopes: ['read:credential'],
+      });
       const call = (method: string, body?: unknown) =>
-        house.call(method, '/api/v1/user/credentials', body, { Authorization: `token ${text}` });
+        atrium.call(method, '/api/v1/user/credentials', body, { Authorization: `token ${text}` });
       assert.equal((await call('GET')).status, 200);
       assert.equal((await call('POST', { name: 'x' })).status, 403);
     });
@@ -225,7 +229,7 @@ for (const driver of API_DRIVERS) {
       await bob('POST', '/user/credentials', { name: 'seen', type: 'Aws', aws: { secretAccessKey: 'hush' } });
       await bob('PUT', '/user/credentials', { name: 'seen', type: 'Linode', linode: { token: 'hush' } });
       await bob('DELETE', '/user/credentials/seen');
-      const rows = await house.house.db.query<{ action: string; before: unknown; after: unknown }>(
+      const rows = await atrium.instance.db.query<{ action: string; before: unknown; after: unknown }>(
         statement(`select action, before, after from audit where action like 'credential.%' order by id desc limit 3`),
       );
       assert.deepEqual(rows.reverse(), [
@@ -241,7 +245,7 @@ for (const driver of API_DRIVERS) {
 
     it(`A corrupted or moved credential row is answered with a counted 500 that leaks nothing on ${driver}`, async () => {
       await bob('POST', '/user/credentials', { name: 'hurt', type: 'Aws', aws: { secretAccessKey: 'canary-hurt' } });
-      const { db } = house.house;
+      const { db } = atrium.instance;
       await db.query(
         statement(`update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1) where name = 'hurt'`),
       );
@@ -256,10 +260,12 @@ for (const driver of API_DRIVERS) {
         ),
       );
       assert.equal((await bob('GET', '/user/credentials/hurt')).status, 200);
-      await db.query(statement(`update credential set owner_id = $1 where name = 'hurt'`), [house.world.users.dan?.id]);
-      assert.equal((await house.as('dan')('GET', '/user/credentials/hurt')).status, 500);
-      assert.match(await house.house.metrics.registry.metrics(), /^atrium_vault_faults_total 2$/m);
-      assert.doesNotMatch(house.logged(), /canary-hurt/);
+      await db.query(statement(`update credential set owner_id = $1 where name = 'hurt'`), [
+        atrium.world.users.dan?.id,
+      ]);
+      assert.equal((await atrium.as('dan')('GET', '/user/credentials/hurt')).status, 500);
+      assert.match(await atrium.instance.metrics.registry.metrics(), /^atrium_vault_faults_total 2$/m);
+      assert.doesNotMatch(atrium.logged(), /canary-hurt/);
     });
   });
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Email addresses on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const call = (name: string, method: string, emails?: unknown) =>
-      house.as(name)(method, '/user/emails', emails === undefined ? undefined : { emails });
+      atrium.as(name)(method, '/user/emails', emails === undefined ? undefined : { emails });
     const list = async (name: string) =>
       (await call(name, 'GET')).body.map((one: { email: string; verified: boolean; primary: boolean }) => {
         assert.deepEqual(Object.keys(one), ['email', 'verified', 'primary']);
@@ -94,11 +94,11 @@ for (const driver of API_DRIVERS) {
     for (const [what, method, emails, status, message] of refusals) {
       it(`${method} /user/emails rejects ${what} with ${status} and changes nothing on ${driver}`, async () => {
         const before = await list('ann');
-        const answer = await house.as('ann')(method, '/user/emails', emails === undefined ? {} : { emails });
+        const answer = await atrium.as('ann')(method, '/user/emails', emails === undefined ? {} : { emails });
         assert.equal(answer.status, status, answer.text);
         if (typeof message === 'string') assert.equal(answer.body.message, message);
         else assert.match(answer.body.message, message);
-        assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+        assert.equal(answer.body.url, `${atrium.url}/api/v1/docs`);
         if (status === 422) assert.match(answer.body.errors[0].field, /^emails(\.0)?$/);
         assert.deepEqual(await list('ann'), before);
       });

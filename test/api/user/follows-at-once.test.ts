@@ -2,29 +2,32 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const FANS = Array.from({ length: 45 }, (_, index) => `fan${String(index + 1).padStart(2, '0')}`);
 
 for (const driver of API_DRIVERS) {
   describe(`Concurrent follows and deleted accounts on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
       for (const fan of FANS) {
-        const id = house.world.users[fan]?.id ?? 0n;
-        tokens.set(fan, (await house.house.tokens.issue({ accountId: id, name: 'x', scopes: ['all'] })).text);
+        const id = atrium.world.users[fan]?.id ?? 0n;
+        tokens.set(
+          fan,
+          (await atrium.instance.identity.tokens.issue({ accountId: id, name: 'x', scopes: ['all'] })).text,
+        );
       }
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const tokens = new Map<string, string>();
     const call = (name: string, method: string, path: string) =>
-      house.as()(method, path, undefined, {
-        Authorization: `token ${tokens.get(name) ?? house.world.users[name]?.token}`,
+      atrium.as()(method, path, undefined, {
+        Authorization: `token ${tokens.get(name) ?? atrium.world.users[name]?.token}`,
       });
-    const query = <Row extends object>(text: string) => house.house.db.query<Row>(statement(text));
+    const query = <Row extends object>(text: string) => atrium.instance.db.query<Row>(statement(text));
     /** What the counters say, beside what a count says. */
     const wrongCounters = () =>
       query<{ name: string }>(
@@ -87,10 +90,13 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`A follow by an account that was just deleted fails with notFound on ${driver}`, async () => {
-      const { follows, db } = house.house;
-      const gone = house.world.users.fan03?.id ?? 0n;
+      const { db, features } = atrium.instance;
+      const gone = atrium.world.users.fan03?.id ?? 0n;
       await query(`delete from account where name = 'fan03'`);
-      await assert.rejects(follows.follow(gone, 'ann'), { kind: 'notFound', message: 'user does not exist: ann' });
+      await assert.rejects(features.follows.follow(gone, 'ann'), {
+        kind: 'notFound',
+        message: 'user does not exist: ann',
+      });
       assert.equal((await db.query(statement(`select from follow where follower_id = ${gone}`))).length, 0);
     });
   });

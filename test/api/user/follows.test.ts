@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Follows on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const call = async (name: string, method: string, who: string) => {
-      const answer = await house.as(name)(method, `/user/following/${who}`);
+      const answer = await atrium.as(name)(method, `/user/following/${who}`);
       assert.equal(answer.text === '', answer.status === 204);
       return answer.status;
     };
     const list = async (name: string, which: 'followers' | 'following') => {
-      const { body, headers } = await house.as(name)('GET', `/user/${which}?limit=50`);
+      const { body, headers } = await atrium.as(name)('GET', `/user/${which}?limit=50`);
       const logins = body.map(({ login }: { login: string }) => login);
       assert.equal(headers.get('x-total-count'), String(logins.length));
       return logins;
@@ -38,21 +38,21 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`Follow lists show the public view of users, and organizations with their type, on ${driver}`, async () => {
-      await house.house.db.query(
+      await atrium.instance.db.query(
         statement(
           `update account set language = 'en-US', last_login_at = now(), full_name = 'Cat', location = 'Rome' where name = 'cat'`,
         ),
       );
-      const [cat] = (await house.as('ann')('GET', '/user/followers')).body;
+      const [cat] = (await atrium.as('ann')('GET', '/user/followers')).body;
       const { id, created, ...rest } = cat;
-      assert.equal(id, Number(house.world.users.cat?.id));
+      assert.equal(id, Number(atrium.world.users.cat?.id));
       assert.match(created, /Z$/);
       assert.deepEqual(rest, {
         login: 'cat',
         username: 'cat',
         full_name: 'Cat',
         email: 'cat@example.com',
-        avatar_url: `${house.url}/avatars/cat`,
+        avatar_url: `${atrium.url}/avatars/cat`,
         language: '',
         is_admin: false,
         last_login: '1970-01-01T00:00:00Z',
@@ -64,30 +64,30 @@ for (const driver of API_DRIVERS) {
         description: '',
         orgAdmin: false,
       });
-      const acme = (await house.as('cat')('GET', '/user/following')).body.find((one: { type: number }) => one.type);
+      const acme = (await atrium.as('cat')('GET', '/user/following')).body.find((one: { type: number }) => one.type);
       assert.deepEqual([acme.login, acme.type, acme.email], ['acme', 1, '']);
       await call('dan', 'PUT', 'root');
-      assert.equal((await house.as('dan')('GET', '/user/following')).body[0].is_admin, false);
+      assert.equal((await atrium.as('dan')('GET', '/user/following')).body[0].is_admin, false);
     });
 
     it(`orgAdmin is true for users who own or administer an organization on ${driver}`, async () => {
       const told = async (name: string, which: string) =>
-        (await house.as(name)('GET', `/user/${which}`)).body.map(
+        (await atrium.as(name)('GET', `/user/${which}`)).body.map(
           (one: { login: string; orgAdmin: boolean }) => `${one.login} ${one.orgAdmin}`,
         );
       assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob false']);
-      const team = await house.as('ann')('POST', '/orgs/acme/teams', { name: 'keepers', permission: 'admin' });
+      const team = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'keepers', permission: 'admin' });
       assert.equal(team.status, 201, team.text);
-      assert.equal((await house.as('ann')('PUT', `/teams/${team.body.id}/members/bob`)).status, 204);
+      assert.equal((await atrium.as('ann')('PUT', `/teams/${team.body.id}/members/bob`)).status, 204);
       assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob true']);
       assert.deepEqual(await told('bob', 'followers'), ['cat false', 'ann true']);
-      assert.equal((await house.as('eve')('GET', '/users/bob')).body.orgAdmin, true);
-      assert.equal((await house.as('eve')('GET', '/users/search?q=ann')).body.data[0].orgAdmin, true);
+      assert.equal((await atrium.as('eve')('GET', '/users/bob')).body.orgAdmin, true);
+      assert.equal((await atrium.as('eve')('GET', '/users/search?q=ann')).body.data[0].orgAdmin, true);
       for (const path of ['/orgs/acme/members', `/teams/${team.body.id}/members`]) {
-        const { body } = await house.as('ann')('GET', path);
+        const { body } = await atrium.as('ann')('GET', path);
         assert.equal(body.find((one: { login: string }) => one.login === 'bob').orgAdmin, true, path);
       }
-      assert.equal((await house.as('ann')('DELETE', `/teams/${team.body.id}`)).status, 204);
+      assert.equal((await atrium.as('ann')('DELETE', `/teams/${team.body.id}`)).status, 204);
       assert.deepEqual(await told('cat', 'following'), ['ann true', 'acme false', 'bob false']);
     });
 
@@ -105,9 +105,9 @@ for (const driver of API_DRIVERS) {
     for (const who of unknown) {
       it(`/user/following/${who.slice(0, 30)} is answered with 404 and a message on ${driver}`, async () => {
         for (const method of ['GET', 'PUT', 'DELETE']) {
-          const answer = await house.as('ann')(method, `/user/following/${who}`);
+          const answer = await atrium.as('ann')(method, `/user/following/${who}`);
           assert.equal(answer.status, 404, method);
-          assert.equal(answer.body.url, `${house.url}/api/v1/docs`);
+          assert.equal(answer.body.url, `${atrium.url}/api/v1/docs`);
           assert.match(answer.body.message, method === 'GET' ? /^not found$/ : /^user does not exist: /);
         }
       });
@@ -116,7 +116,7 @@ for (const driver of API_DRIVERS) {
     it(`Follow requests accept a JSON content type without a body on ${driver}`, async () => {
       const json = { 'Content-Type': 'application/json' };
       for (const method of ['PUT', 'GET', 'DELETE']) {
-        assert.equal((await house.as('eve')(method, '/user/following/bob', undefined, json)).status, 204, method);
+        assert.equal((await atrium.as('eve')(method, '/user/following/bob', undefined, json)).status, 204, method);
       }
     });
   });

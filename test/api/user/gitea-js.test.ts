@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { giteaApi } from 'gitea-js';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 /** An existing client library of this API family, pointed at the running server and used as its users use it. */
 describe('gitea-js', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let ann: ReturnType<typeof giteaApi>;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
     ann = clientOf('ann');
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   function clientOf(name: string) {
-    return giteaApi(house.url, { token: house.world.users[name]?.token ?? '', customFetch: fetch });
+    return giteaApi(atrium.url, { token: atrium.world.users[name]?.token ?? '', customFetch: fetch });
   }
 
   it('gitea-js reads the version', async () => {
@@ -24,7 +24,7 @@ describe('gitea-js', () => {
   it('gitea-js reads the current user', async () => {
     const { data } = await ann.user.userGetCurrent();
     assert.equal(data.login, 'ann');
-    assert.equal(data.id, Number(house.world.users.ann?.id));
+    assert.equal(data.id, Number(atrium.world.users.ann?.id));
     assert.equal(data.email, 'ann@example.com');
   });
 
@@ -51,7 +51,7 @@ describe('gitea-js', () => {
       (answer: Response & { error: { message: string; url: string } }) => {
         assert.equal(answer.status, 422);
         assert.equal(answer.error.message, 'Email address has been used: bob@example.com');
-        assert.equal(answer.error.url, `${house.url}/api/v1/docs`);
+        assert.equal(answer.error.url, `${atrium.url}/api/v1/docs`);
         return true;
       },
     );
@@ -95,13 +95,13 @@ describe('gitea-js', () => {
   });
 
   it('gitea-js creates, lists and deletes tokens with Basic authentication', async () => {
-    const { password } = house.world.users.ann ?? {};
+    const { password } = atrium.world.users.ann ?? {};
     const basic = { headers: { Authorization: `Basic ${Buffer.from(`ann:${password}`).toString('base64')}` } };
-    const plain = giteaApi(house.url, { customFetch: fetch });
+    const plain = giteaApi(atrium.url, { customFetch: fetch });
     const made = await plain.users.userCreateToken('ann', { name: 'laptop', scopes: ['read:user'] }, basic);
     assert.equal(made.status, 201);
     assert.match(made.data.sha1 ?? '', /^atr_/);
-    const narrow = giteaApi(house.url, { token: made.data.sha1 ?? '', customFetch: fetch });
+    const narrow = giteaApi(atrium.url, { token: made.data.sha1 ?? '', customFetch: fetch });
     assert.equal((await narrow.user.userGetCurrent()).data.login, 'ann');
     await assert.rejects(narrow.user.userCurrentPutFollow('cat'), (answer: Response) => answer.status === 403);
     const listed = await plain.users.userGetTokens('ann', {}, basic);
@@ -136,8 +136,8 @@ describe('gitea-js', () => {
   });
 
   it('gitea-js receives 401 without a valid token, and for token creation without Basic authentication', async () => {
-    const nobody = giteaApi(house.url, { customFetch: fetch });
-    const wrong = giteaApi(house.url, { token: 'wrong', customFetch: fetch });
+    const nobody = giteaApi(atrium.url, { customFetch: fetch });
+    const wrong = giteaApi(atrium.url, { token: 'wrong', customFetch: fetch });
     for (const [client, message] of [
       [nobody, 'token is required'],
       [wrong, 'invalid username, password or token'],

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { openTestHouse } from '../../support/house.ts';
+import { openTestServer } from '../../support/server.ts';
 
 describe('Hosted tokens', () => {
   it('A hosted token is a short-lived JWT that anyone can verify with the published keys', async () => {
-    const house = await openTestHouse({ env: { DEPLOYMENT: 'hosted' } });
-    const { status, body } = await house.as('ann')('GET', '/user/hosted-token');
+    const atrium = await openTestServer({ env: { DEPLOYMENT: 'hosted' } });
+    const { status, body } = await atrium.as('ann')('GET', '/user/hosted-token');
     assert.deepEqual([status, Object.keys(body)], [200, ['hostedToken']]);
-    const keySet = createRemoteJWKSet(new URL(`${house.url}/.well-known/jwks.json`));
-    const { payload } = await jwtVerify(body.hostedToken, keySet, { issuer: house.url, algorithms: ['EdDSA'] });
-    assert.equal(payload.sub, String(house.world.users.ann?.id));
+    const keySet = createRemoteJWKSet(new URL(`${atrium.url}/.well-known/jwks.json`));
+    const { payload } = await jwtVerify(body.hostedToken, keySet, { issuer: atrium.url, algorithms: ['EdDSA'] });
+    assert.equal(payload.sub, String(atrium.world.users.ann?.id));
     assert.equal(payload.preferred_username, 'ann');
     assert.equal(payload.is_admin, false);
     assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 300);
@@ -22,28 +22,28 @@ describe('Hosted tokens', () => {
     const forged = Buffer.from(JSON.stringify({ ...payload, is_admin: true })).toString('base64url');
     await assert.rejects(jwtVerify(`${head}.${forged}.${signature}`, keySet), /signature/);
     assert.notEqual(claims, forged);
-    const again = (await house.as('ann')('GET', '/user/hosted-token')).body.hostedToken;
+    const again = (await atrium.as('ann')('GET', '/user/hosted-token')).body.hostedToken;
     assert.notEqual(again, body.hostedToken);
 
-    const keys = (await house.call('GET', '/.well-known/jwks.json')).body.keys;
+    const keys = (await atrium.call('GET', '/.well-known/jwks.json')).body.keys;
     assert.equal(keys.length, 1);
     assert.equal(keys[0].kid, decodeProtectedHeader(again).kid);
     assert.equal('d' in keys[0], false);
     // It says who somebody is to others; it is no credential here.
-    const tried = await house.as()('GET', '/user', undefined, { Authorization: `Bearer ${again}` });
+    const tried = await atrium.as()('GET', '/user', undefined, { Authorization: `Bearer ${again}` });
     assert.equal(tried.status, 401);
-    await house.close();
+    await atrium.close();
   });
 
   for (const deployment of ['standard', 'marketplace']) {
     it(`Hosted tokens and their public keys are answered with 404 on ${deployment} deployments`, async () => {
-      const house = await openTestHouse({ env: { DEPLOYMENT: deployment } });
+      const atrium = await openTestServer({ env: { DEPLOYMENT: deployment } });
       for (const name of ['ann', undefined]) {
-        const answer = await house.as(name)('GET', '/user/hosted-token');
-        assert.deepEqual([answer.status, answer.body.url], [404, `${house.url}/api/v1/docs`]);
+        const answer = await atrium.as(name)('GET', '/user/hosted-token');
+        assert.deepEqual([answer.status, answer.body.url], [404, `${atrium.url}/api/v1/docs`]);
       }
-      assert.equal((await house.call('GET', '/.well-known/jwks.json')).status, 404);
-      await house.close();
+      assert.equal((await atrium.call('GET', '/.well-known/jwks.json')).status, 404);
+      await atrium.close();
     });
   }
 });

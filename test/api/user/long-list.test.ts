@@ -4,30 +4,30 @@ import pg from 'pg';
 import { fillFollowers } from '../../../bench/user/fill.ts';
 import { rowsRead } from '../../../bench/user/plan.ts';
 import { COUNTS } from '../../counts.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
 import { lacks } from '../../support/requirements.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const MANY = COUNTS.followers;
 
 /** The blocks by which a page is found must always say what a plain sort of all followers would. */
 describe(`A list of ${MANY} followers`, { skip: lacks('postgresql') }, () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   let client: pg.Client;
   before(async () => {
-    house = await openTestHouse({ driver: 'postgres' });
-    client = new pg.Client({ connectionString: house.house.config.DATABASE_URL });
+    atrium = await openTestServer({ driver: 'postgres' });
+    client = new pg.Client({ connectionString: atrium.instance.config.DATABASE_URL });
     await client.connect();
     await fillFollowers(client, Number(id()), MANY);
     await client.query('vacuum analyze');
   });
   after(async () => {
     await client.end();
-    await house.close();
+    await atrium.close();
   });
 
-  const id = () => house.world.users.cat?.id ?? 0n;
+  const id = () => atrium.world.users.cat?.id ?? 0n;
   const page = async (number: number) => {
-    const { body, headers } = await house.as('cat')('GET', `/user/followers?limit=50&page=${number}`);
+    const { body, headers } = await atrium.as('cat')('GET', `/user/followers?limit=50&page=${number}`);
     return { logins: body.map(({ login }: { login: string }) => login), total: headers.get('x-total-count') };
   };
   const sorted = async () => {
@@ -55,7 +55,7 @@ describe(`A list of ${MANY} followers`, { skip: lacks('postgresql') }, () => {
       'delete from follow where followed_id = $1 and (seq between 900 and 2100 or seq % 97 = 3 or seq > $2)',
       [String(id()), MANY - 10],
     );
-    for (const name of ['ann', 'bob', 'dan']) await house.as(name)('PUT', '/user/following/cat');
+    for (const name of ['ann', 'bob', 'dan']) await atrium.as(name)('PUT', '/user/following/cat');
     await assertRight();
     assert.deepEqual((await page(1)).logins.slice(0, 3), ['dan', 'bob', 'ann']);
   });

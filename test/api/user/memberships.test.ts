@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { addMember, createTeam, removeMember } from '../../support/people.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 for (const driver of API_DRIVERS) {
   describe(`Teams and organizations of the caller on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
-    const id = (name: string) => house.world.users[name]?.id ?? 0n;
-    const teams = (name: string, query = '') => house.as(name)('GET', `/user/teams${query}`);
+    const id = (name: string) => atrium.world.users[name]?.id ?? 0n;
+    const teams = (name: string, query = '') => atrium.as(name)('GET', `/user/teams${query}`);
     const titles = (body: { name: string; organization: { username: string } }[]) =>
       body.map((team) => `${team.organization.username}/${team.name}`);
 
     it(`A team is returned with its organization, permission, units, type and roles on ${driver}`, async () => {
-      const { acme } = house.world.orgs;
+      const { acme } = atrium.world.orgs;
       const [team, ...others] = (await teams('dan')).body;
       assert.deepEqual(others, []);
       assert.deepEqual(team, {
@@ -29,7 +30,7 @@ for (const driver of API_DRIVERS) {
           name: 'acme',
           username: 'acme',
           full_name: 'Acme Corporation',
-          avatar_url: `${house.url}/avatars/acme`,
+          avatar_url: `${atrium.url}/avatars/acme`,
           description: '',
           website: '',
           location: '',
@@ -49,12 +50,12 @@ for (const driver of API_DRIVERS) {
     });
 
     it(`Teams are sorted by organization, Owners first, then by name, ignoring case, on ${driver}`, async () => {
-      const { organizations } = house.house;
+      const { instance } = atrium;
       for (const name of ['Zeta', 'alpha', 'Beta']) {
-        const made = await organizations.create({ name, founderId: id('cat') });
+        const made = await instance.features.organizations.create({ name, founderId: id('cat') });
         for (const team of ['zebra', 'Ape', 'bee']) {
-          const teamId = await organizations.createTeam({ organizationId: made.id, name: team, permission: 'read' });
-          await organizations.addMember(teamId, id('cat'));
+          const teamId = await createTeam(instance, { organizationId: made.id, name: team, permission: 'read' });
+          await addMember(instance, teamId, id('cat'));
         }
       }
       const sorted = ['Owners', 'Ape', 'bee', 'zebra'];
@@ -83,23 +84,23 @@ for (const driver of API_DRIVERS) {
       assert.equal((await teams('root')).text, '[]');
     });
 
-    it(`A removed team member immediately loses sight of the team and its organization on ${driver}`, async () => {
-      const { Editors = 0n } = house.world.orgs.acme?.teams ?? {};
+    it(`A removed team member immediately loses viewpoint of the team and its organization on ${driver}`, async () => {
+      const { Editors = 0n } = atrium.world.orgs.acme?.teams ?? {};
       assert.equal((await teams('bob')).body.length, 1);
-      await house.house.organizations.removeMember(Editors, id('bob'));
+      await removeMember(atrium.instance, Editors, id('bob'));
       assert.equal((await teams('bob')).text, '[]');
-      assert.equal((await house.as('bob')('GET', '/user/settings/organizations')).text, '[]');
-      await house.house.organizations.addMember(Editors, id('bob'));
+      assert.equal((await atrium.as('bob')('GET', '/user/settings/organizations')).text, '[]');
+      await addMember(atrium.instance, Editors, id('bob'));
     });
 
     it(`Each organization of the caller is listed once, in order of id, on ${driver}`, async () => {
-      const { body } = await house.as('cat')('GET', '/user/settings/organizations');
+      const { body } = await atrium.as('cat')('GET', '/user/settings/organizations');
       assert.deepEqual(
         body.map(({ username }: { username: string }) => username),
         ['acme', 'Zeta', 'alpha', 'Beta'],
       );
       assert.deepEqual(body[0], (await teams('cat')).body[0].organization);
-      assert.equal((await house.as('root')('GET', '/user/settings/organizations')).text, '[]');
+      assert.equal((await atrium.as('root')('GET', '/user/settings/organizations')).text, '[]');
     });
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const INVALID = [
   ...[
@@ -78,14 +78,14 @@ const VALID = [
 const TAKEN = ['ann', 'ANN', 'aNn', 'root', 'acme', 'Acme', 'fan01'];
 
 describe('User and organization names', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   const ask = async (path: string) => {
-    const answer = await house.as('eve')('POST', `/user/validate/${path}`);
+    const answer = await atrium.as('eve')('POST', `/user/validate/${path}`);
     assert.deepEqual([answer.status, Object.keys(answer.body)], [200, ['Status']]);
     return answer.body.Status;
   };
@@ -143,20 +143,20 @@ describe('User and organization names', () => {
 
   it('A user can be created under every name reported as VALID and under no other', async () => {
     for (const name of VALID) {
-      await house.house.people.create({ name, email: `v${VALID.indexOf(name)}@x.org` });
+      await atrium.instance.features.users.create({ name, email: `v${VALID.indexOf(name)}@x.org` });
       assert.equal(await ask(`username?user_name=${name}`), 'USER_EXISTS');
     }
     for (const name of [...INVALID, ...RESERVED, ...TAKEN]) {
-      const made = house.house.people.create({ name, email: 'never@x.org' });
+      const made = atrium.instance.features.users.create({ name, email: 'never@x.org' });
       await assert.rejects(made, { kind: 'malformed' }, JSON.stringify(name));
     }
   });
 
   it('A token with only the scope read:user can validate names', async () => {
-    const accountId = house.world.users.eve?.id ?? 0n;
-    const { text } = await house.house.tokens.issue({ accountId, name: 'reader', scopes: ['read:user'] });
+    const accountId = atrium.world.users.eve?.id ?? 0n;
+    const { text } = await atrium.instance.identity.tokens.issue({ accountId, name: 'reader', scopes: ['read:user'] });
     const headers = { Authorization: `token ${text}` };
-    const answer = await house.as()('POST', '/user/validate/username?user_name=x9', undefined, headers);
+    const answer = await atrium.as()('POST', '/user/validate/username?user_name=x9', undefined, headers);
     assert.equal(answer.body.Status, 'VALID');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const CHART = { name: 'redis', sourceRef: { name: 'charts' }, version: '1', releaseName: 'cache', namespace: 'data' };
 const without = (key: keyof typeof CHART) => Object.fromEntries(Object.entries(CHART).filter(([one]) => one !== key));
@@ -9,17 +9,17 @@ const items = (...charts: object[]) => ({ spec: { items: charts.map((chart) => (
 type Step = Record<string, unknown>;
 
 describe('Deploy order validation', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
-  const send = (body: unknown) => house.as('ann')('POST', '/user/deploy/orders', body);
+  const send = (body: unknown) => atrium.as('ann')('POST', '/user/deploy/orders', body);
   const patched = async (values: object, ...valuesPatch: Step[]) => {
     const { status, body } = await send(items({ ...CHART, values, valuesPatch }));
     if (status !== 200) return body.message;
-    const { text } = await house.as('ann')('GET', `/user/deploy/orders/${body.metadata.uid}/render/manifest`);
+    const { text } = await atrium.as('ann')('GET', `/user/deploy/orders/${body.metadata.uid}/render/manifest`);
     return parse(text).spec.values;
   };
 
@@ -154,6 +154,6 @@ describe('Deploy order validation', () => {
       assert.equal(Object.hasOwn(Object.prototype[name], 'x'), false);
     }
     assert.equal(({} as { b?: number }).b, undefined);
-    assert.doesNotMatch(house.logged(), /"level":"error"/);
+    assert.doesNotMatch(atrium.logged(), /"level":"error"/);
   });
 });

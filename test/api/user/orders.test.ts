@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const SOURCE = { apiGroup: 'source.toolkit.fluxcd.io', kind: 'HelmRepository', namespace: 'kubeops', name: 'charts' };
 const CHART = { name: 'redis', sourceRef: SOURCE, version: 'v1.2.3', releaseName: 'cache', namespace: 'data' };
@@ -12,15 +12,15 @@ const order = (...charts: object[]) => ({
 
 for (const driver of API_DRIVERS) {
   describe(`Deploy orders on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
-    const create = async (body: object) => (await house.as('ann')('POST', '/user/deploy/orders', body)).body;
+    const create = async (body: object) => (await atrium.as('ann')('POST', '/user/deploy/orders', body)).body;
     const render = (name: string, uid: string, what: string) =>
-      house.as(name)('GET', `/user/deploy/orders/${uid}/render/${what}`);
+      atrium.as(name)('GET', `/user/deploy/orders/${uid}/render/${what}`);
     const manifests = async (body: object) => {
       const { metadata } = await create(body);
       const { headers, text } = await render('ann', metadata.uid, 'manifest');
@@ -30,7 +30,7 @@ for (const driver of API_DRIVERS) {
 
     it(`A created deploy order is returned with an id, the first release name and the sent spec on ${driver}`, async () => {
       const sent = { ...order({ bundle: { name: 'b' }, valuesFile: 'values.yaml' }, { releaseName: 'two' }) };
-      const answer = await house.as('ann')('POST', '/user/deploy/orders', {
+      const answer = await atrium.as('ann')('POST', '/user/deploy/orders', {
         ...sent,
         spec: { ...sent.spec, kubeVersion: 'v1.31', big: 1 },
       });
@@ -40,7 +40,7 @@ for (const driver of API_DRIVERS) {
       assert.match(metadata.creationTimestamp, /Z$/);
       assert.equal(metadata.name, 'cache');
       assert.deepEqual(rest, {
-        apiVersion: 'deploy.atrium.dev/v1',
+        apiVersion: 'deploy.instance.dev/v1',
         kind: 'Order',
         spec: { ...sent.spec, kubeVersion: 'v1.31', big: 1 },
         status: {},
@@ -106,7 +106,7 @@ for (const driver of API_DRIVERS) {
       const [release] = await manifests(order({ values }));
       assert.deepEqual(release.spec.values, values);
       const text = JSON.stringify(order({ values: { big: 0 } })).replace('"big":0', '"big":9007199254740993');
-      const { body } = await house.as('ann')('POST', '/user/deploy/orders', text);
+      const { body } = await atrium.as('ann')('POST', '/user/deploy/orders', text);
       const raw = await render('ann', body.metadata.uid, 'manifest');
       assert.match(raw.text, /big: 9007199254740993$/m);
       assert.match((await render('ann', body.metadata.uid, 'resources')).text, /"big":9007199254740993/);

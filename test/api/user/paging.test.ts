@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { TestHouse } from '../../support/house.ts';
 import { sendRaw } from '../../support/raw.ts';
-import { sharedHouse } from '../../support/shared-house.ts';
+import type { TestServer } from '../../support/server.ts';
+import { sharedServer } from '../../support/shared-server.ts';
 
 /** root has 45 followers, fan45 the newest. */
 describe('Paging of followers', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await sharedHouse();
+    atrium = await sharedServer();
   });
 
-  const followers = (query: string) => house.as('root')('GET', `/user/followers${query}`);
+  const followers = (query: string) => atrium.as('root')('GET', `/user/followers${query}`);
   const fans = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => `fan${String(from - index).padStart(2, '0')}`);
 
@@ -73,19 +73,19 @@ describe('Paging of followers', () => {
       const link = (await followers(query)).headers.get('link');
       const expected = wanted.map((one) => {
         const [rel, search] = one.split(' ');
-        return `<${house.url}/api/v1/user/followers${search}>; rel="${rel}"`;
+        return `<${atrium.url}/api/v1/user/followers${search}>; rel="${rel}"`;
       });
       assert.equal(link, expected.length > 0 ? expected.join(',') : null);
     });
   }
 
   it('Page links use the base URL when the request target names another scheme and host', async () => {
-    const lines = ['Host: elsewhere.test', `Authorization: token ${house.world.users.root?.token}`];
-    for (const origin of ['http://elsewhere.test', house.url, 'HTTPS://elsewhere.test:8443']) {
+    const lines = ['Host: elsewhere.test', `Authorization: token ${atrium.world.users.root?.token}`];
+    for (const origin of ['http://elsewhere.test', atrium.url, 'HTTPS://elsewhere.test:8443']) {
       const target = `${origin}/api/v1/user/followers?limit=30`;
-      const answer = await sendRaw(house.url, [`GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`]);
+      const answer = await sendRaw(atrium.url, [`GET ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`]);
       assert.equal(answer.status, 200, `${origin}: ${answer.text}`);
-      const page = `<${house.url}/api/v1/user/followers?limit=30&page=2>`;
+      const page = `<${atrium.url}/api/v1/user/followers?limit=30&page=2>`;
       assert.equal(answer.headers.get('link'), `${page}; rel="next",${page}; rel="last"`);
     }
   });
@@ -94,17 +94,17 @@ describe('Paging of followers', () => {
     const seen: string[] = [];
     let path: string | undefined = '/api/v1/user/followers?limit=7';
     while (path !== undefined) {
-      const token = house.world.users.root?.token ?? '';
-      const answer = await house.call('GET', path, undefined, { Authorization: `token ${token}` });
+      const token = atrium.world.users.root?.token ?? '';
+      const answer = await atrium.call('GET', path, undefined, { Authorization: `token ${token}` });
       seen.push(...answer.body.map(({ login }: { login: string }) => login));
-      path = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]?.slice(house.url.length);
+      path = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]?.slice(atrium.url.length);
     }
     assert.deepEqual(seen, fans(45, 45));
   });
 
   it('An empty list of followers or followed accounts is returned as [] with a total of 0', async () => {
     for (const list of ['followers', 'following']) {
-      const { text, headers } = await house.as('dan')('GET', `/user/${list}`);
+      const { text, headers } = await atrium.as('dan')('GET', `/user/${list}`);
       assert.deepEqual([text, headers.get('x-total-count'), headers.get('link')], ['[]', '0', null]);
     }
   });

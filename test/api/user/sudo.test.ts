@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 describe('Sudo', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await openTestHouse();
+    atrium = await openTestServer();
   });
-  after(() => house.close());
+  after(() => atrium.close());
 
   it('Administrators can act as another user with ?sudo= or the Sudo header, and ?sudo= takes precedence', async () => {
-    const root = house.as('root');
+    const root = atrium.as('root');
     assert.equal((await root('GET', '/user?sudo=ann')).body.login, 'ann');
     assert.equal((await root('GET', '/user?sudo=ANN')).body.login, 'ann');
     assert.equal((await root('GET', '/user', undefined, { Sudo: 'bob' })).body.login, 'bob');
@@ -36,34 +36,34 @@ describe('Sudo', () => {
   ];
   for (const [who, query, status, message] of refusals) {
     it(`GET /user?${query} as ${who} is answered with ${status}`, async () => {
-      const answer = await house.as(who)('GET', `/user?${query}`);
+      const answer = await atrium.as(who)('GET', `/user?${query}`);
       assert.deepEqual([answer.status, answer.body.message], [status, message]);
     });
   }
 
   it('An administrator who acts as another user has only the rights of that user', async () => {
-    const root = house.as('root');
+    const root = atrium.as('root');
     assert.equal((await root('GET', '/authz/roles?org=acme')).status, 200);
     assert.equal((await root('GET', '/authz/roles?org=acme&sudo=eve')).status, 403);
     assert.equal((await root('GET', '/users/ann/tokens?sudo=eve')).status, 403);
   });
 
   it('Sudo does not extend the scopes of the token', async () => {
-    const accountId = house.world.users.root?.id ?? 0n;
-    const { text } = await house.house.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
+    const accountId = atrium.world.users.root?.id ?? 0n;
+    const { text } = await atrium.instance.identity.tokens.issue({ accountId, name: 'narrow', scopes: ['read:user'] });
     const headers = { Authorization: `token ${text}` };
-    assert.equal((await house.as()('GET', '/user?sudo=ann', undefined, headers)).body.login, 'ann');
-    const refused = await house.as()('PUT', '/user/following/bob?sudo=cat', undefined, headers);
+    assert.equal((await atrium.as()('GET', '/user?sudo=ann', undefined, headers)).body.login, 'ann');
+    const refused = await atrium.as()('PUT', '/user/following/bob?sudo=cat', undefined, headers);
     assert.match(refused.body.message, /required=\[write:user\]/);
   });
 
   it('The audit log names both the administrator and the user acted for', async () => {
     const role = { name: 'sudo role', permissions: [] };
-    const made = await house.as('root')('POST', '/authz/roles?org=acme&sudo=ann', role);
+    const made = await atrium.as('root')('POST', '/authz/roles?org=acme&sudo=ann', role);
     assert.equal(made.status, 201, made.text);
-    const rows = await house.house.db.query<{ actor_name: string; actor_id: bigint }>(
+    const rows = await atrium.instance.db.query<{ actor_name: string; actor_id: bigint }>(
       statement('select actor_name, actor_id from audit order by id desc limit 1'),
     );
-    assert.deepEqual(rows, [{ actor_name: 'root as ann', actor_id: house.world.users.ann?.id }]);
+    assert.deepEqual(rows, [{ actor_name: 'root as ann', actor_id: atrium.world.users.ann?.id }]);
   });
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { TestHouse } from '../../support/house.ts';
-import { sharedHouse } from '../../support/shared-house.ts';
+import type { TestServer } from '../../support/server.ts';
+import { sharedServer } from '../../support/shared-server.ts';
 
 describe('Access token validation', () => {
-  let house: TestHouse;
+  let atrium: TestServer;
   before(async () => {
-    house = await sharedHouse();
+    atrium = await sharedServer();
   });
 
   const table: readonly [what: string, body: unknown, status: number, message: string | RegExp, field?: string][] = [
@@ -51,8 +51,8 @@ describe('Access token validation', () => {
   ];
   for (const [what, body, status, message, field] of table) {
     it(`Creating an access token ${what} is rejected with ${status}`, async () => {
-      const pair = Buffer.from(`ann:${house.world.users.ann?.token}`).toString('base64');
-      const answer = await house.as()('POST', '/users/ann/tokens', body, { Authorization: `Basic ${pair}` });
+      const pair = Buffer.from(`ann:${atrium.world.users.ann?.token}`).toString('base64');
+      const answer = await atrium.as()('POST', '/users/ann/tokens', body, { Authorization: `Basic ${pair}` });
       assert.equal(answer.status, status, answer.text);
       if (typeof message === 'string') assert.equal(answer.body.message, message);
       else assert.match(answer.body.message, message);
@@ -61,8 +61,8 @@ describe('Access token validation', () => {
   }
 
   it('Creating an access token without valid Basic authentication is rejected with 401', async () => {
-    const { token, password } = house.world.users.ann ?? {};
-    const session = await house.as()('POST', '/user/signin', { username: 'ann', password });
+    const { token, password } = atrium.world.users.ann ?? {};
+    const session = await atrium.as()('POST', '/user/signin', { username: 'ann', password });
     const Cookie = session.headers
       .getSetCookie()
       .map((one) => one.split(';', 1)[0])
@@ -80,7 +80,7 @@ describe('Access token validation', () => {
       ],
     ];
     for (const [headers, message] of shown) {
-      const answer = await house.as()('POST', '/users/ann/tokens', { name: 'x' }, headers);
+      const answer = await atrium.as()('POST', '/users/ann/tokens', { name: 'x' }, headers);
       assert.deepEqual([answer.status, answer.body.message], [401, message]);
     }
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditOf } from '../../support/audit.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
-import { openTestHouse, type TestHouse } from '../../support/house.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const NEVER = '1970-01-01T00:00:00Z';
@@ -11,20 +11,20 @@ const FOREIGN = 'doer should be the site admin or be same as the contextUser';
 
 for (const driver of API_DRIVERS) {
   describe(`Access tokens on ${driver}`, () => {
-    let house: TestHouse;
+    let atrium: TestServer;
     before(async () => {
-      house = await openTestHouse({ driver });
+      atrium = await openTestServer({ driver });
     });
-    after(() => house.close());
+    after(() => atrium.close());
 
     const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
-    const asPassword = (name: string) => basic(`${name}:${house.world.users[name]?.password}`);
+    const asPassword = (name: string) => basic(`${name}:${atrium.world.users[name]?.password}`);
     /** Checking a password is slow on purpose. */
-    const asToken = (name: string) => basic(`${name}:${house.world.users[name]?.token}`);
+    const asToken = (name: string) => basic(`${name}:${atrium.world.users[name]?.token}`);
     const make = (name: string, body: unknown, headers = asToken(name), owner = name) =>
-      house.as()('POST', `/users/${owner}/tokens`, body, headers);
+      atrium.as()('POST', `/users/${owner}/tokens`, body, headers);
     const list = async (name: string, query = '') =>
-      (await house.as(name)('GET', `/users/${name}/tokens${query}`)).body;
+      (await atrium.as(name)('GET', `/users/${name}/tokens${query}`)).body;
     const bearer = (text: string) => ({ Authorization: `Bearer ${text}` });
 
     it(`The text of an access token is returned only by the request that creates it on ${driver}`, async () => {
@@ -38,14 +38,14 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(rest, { ...plain, last_used_at: NEVER });
       const listed = (await list('ann')).find((token: { id: number }) => token.id === id);
       assert.deepEqual(listed, { ...made.body, sha1: '' });
-      assert.doesNotMatch(house.logged(), new RegExp(sha1));
+      assert.doesNotMatch(atrium.logged(), new RegExp(sha1));
     });
 
     it(`The last use of an access token is reported without a write per request on ${driver}`, async () => {
       const { body } = await make('bob', { name: 'used' });
-      for (let time = 0; time < 5; time++) await house.as()('GET', '/user', undefined, bearer(body.sha1));
+      for (let time = 0; time < 5; time++) await atrium.as()('GET', '/user', undefined, bearer(body.sha1));
       const stored = statement(`select last_used_at from token where id = ${body.id}`);
-      assert.deepEqual(await house.house.db.query(stored), [{ last_used_at: null }]);
+      assert.deepEqual(await atrium.instance.db.query(stored), [{ last_used_at: null }]);
       const used = (await list('bob')).find((token: { id: number }) => token.id === body.id);
       assert.ok(Date.parse(used.last_used_at) >= Date.parse(body.created_at));
     });
@@ -97,19 +97,19 @@ for (const driver of API_DRIVERS) {
     it(`An access token can be deleted by id or by name and stops working immediately on ${driver}`, async () => {
       for (const by of ['id', 'name'] as const) {
         const { body } = await make('eve', { name: `by ${by}/é` });
-        assert.equal((await house.as()('GET', '/user', undefined, bearer(body.sha1))).status, 200);
+        assert.equal((await atrium.as()('GET', '/user', undefined, bearer(body.sha1))).status, 200);
         const path = `/users/eve/tokens/${encodeURIComponent(body[by])}`;
-        assert.equal((await house.as('eve')('DELETE', path)).status, 204);
-        const refused = await house.as()('GET', '/user', undefined, bearer(body.sha1));
+        assert.equal((await atrium.as('eve')('DELETE', path)).status, 204);
+        const refused = await atrium.as()('GET', '/user', undefined, bearer(body.sha1));
         assert.deepEqual([refused.status, refused.body.message], [401, 'invalid username, password or token']);
-        const again = await house.as('eve')('DELETE', path);
+        const again = await atrium.as('eve')('DELETE', path);
         assert.deepEqual([again.status, again.body.message], [404, 'access token does not exist']);
       }
     });
 
     it(`Access tokens are listed in pages on ${driver}`, async () => {
       for (let number = 1; number <= 3; number++) await make('eve', { name: `page ${number}` });
-      const { body, headers } = await house.as('eve')('GET', '/users/eve/tokens?page=2&limit=2');
+      const { body, headers } = await atrium.as('eve')('GET', '/users/eve/tokens?page=2&limit=2');
       assert.deepEqual(
         body.map(({ name }: { name: string }) => name),
         ['page 2', 'page 3'],
@@ -121,26 +121,26 @@ for (const driver of API_DRIVERS) {
     it(`Only the owner and the site administrator can manage a user's access tokens on ${driver}`, async () => {
       const made = await make('root', { name: 'by root' }, asToken('root'), 'ANN');
       assert.equal(made.status, 201);
-      assert.equal((await house.as()('GET', '/user', undefined, bearer(made.body.sha1))).body.login, 'ann');
-      assert.equal((await house.as('root')('GET', '/users/ann/tokens')).status, 200);
-      assert.equal((await house.as('root')('DELETE', `/users/Ann/tokens/${made.body.id}`)).status, 204);
+      assert.equal((await atrium.as()('GET', '/user', undefined, bearer(made.body.sha1))).body.login, 'ann');
+      assert.equal((await atrium.as('root')('GET', '/users/ann/tokens')).status, 200);
+      assert.equal((await atrium.as('root')('DELETE', `/users/Ann/tokens/${made.body.id}`)).status, 204);
       for (const [method, path] of [
         ['GET', '/users/ann/tokens'],
         ['DELETE', '/users/ann/tokens/demo'],
         ['GET', '/users/nobody/tokens'],
         ['GET', '/users/acme/tokens'],
       ] as const) {
-        const answer = await house.as('eve')(method, path);
+        const answer = await atrium.as('eve')(method, path);
         assert.deepEqual([answer.status, answer.body.message], [403, FOREIGN], path);
       }
       assert.equal((await make('eve', { name: 'x' }, asToken('eve'), 'ann')).status, 403);
       for (const name of ['nobody', 'acme', '%E2%84%AAat']) {
-        assert.equal((await house.as('root')('GET', `/users/${name}/tokens`)).status, 404, name);
+        assert.equal((await atrium.as('root')('GET', `/users/${name}/tokens`)).status, 404, name);
       }
     });
 
     it(`The audit log records who created and deleted an access token, without its text, on ${driver}`, async () => {
-      const cat = house.world.users.cat?.id ?? 0n;
+      const cat = atrium.world.users.cat?.id ?? 0n;
       const texts: string[] = [];
       for (const [by, name] of [
         ['root', 'for cat'],
@@ -148,8 +148,10 @@ for (const driver of API_DRIVERS) {
       ] as const) {
         const made = await make(by, { name, scopes: ['read:user'] }, asToken(by), 'cat');
         texts.push(made.body.sha1);
-        assert.equal((await house.as(by)('DELETE', `/users/cat/tokens/${made.body.id}`)).status, 204);
-        const rows = (await auditOf(house.house.db, cat)).filter(({ object_id }) => object_id === BigInt(made.body.id));
+        assert.equal((await atrium.as(by)('DELETE', `/users/cat/tokens/${made.body.id}`)).status, 204);
+        const rows = (await auditOf(atrium.instance.db, cat)).filter(
+          ({ object_id }) => object_id === BigInt(made.body.id),
+        );
         assert.deepEqual(
           rows.map(({ actor_name, action, object_type }) => [actor_name, action, object_type]),
           [
@@ -165,7 +167,7 @@ for (const driver of API_DRIVERS) {
         });
         assert.deepEqual(JSON.parse(rows[1]?.before ?? ''), { name, robotId: null, scopes: ['read:user'] });
       }
-      const written = (await auditOf(house.house.db, cat)).map(({ before, after }) => `${before} ${after}`).join();
+      const written = (await auditOf(atrium.instance.db, cat)).map(({ before, after }) => `${before} ${after}`).join();
       for (const text of texts) assert.ok(!written.includes(text) && !written.includes(text.slice(-8)));
     });
   });

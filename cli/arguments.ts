@@ -1,0 +1,69 @@
+/** What can complete a word: a fixed list, files, or the names of things on the server. */
+export type Kind =
+  | 'file'
+  | 'context'
+  | 'org'
+  | 'team'
+  | 'role'
+  | 'cluster'
+  | 'contract'
+  | 'robot'
+  | 'user'
+  | 'object'
+  | 'relation'
+  | 'credential'
+  | 'command';
+
+export interface Arg {
+  readonly about: string;
+  readonly optional?: boolean;
+  /** Takes all the words that are left, at least one unless optional. */
+  readonly many?: boolean;
+  readonly kind?: Kind;
+  readonly choices?: readonly string[];
+}
+
+export interface Option {
+  readonly about: string;
+  /** How the value is called in the help; without it the option is a switch. */
+  readonly value?: string;
+  readonly short?: string;
+  /** May be given more than once. */
+  readonly many?: boolean;
+  readonly kind?: Kind;
+  readonly choices?: readonly string[];
+}
+
+export type Args = Readonly<Record<string, Arg>>;
+export type Options = Readonly<Record<string, Option>>;
+
+/** Where only certain words are taken, the type knows them. */
+type Word<T> = T extends { choices: readonly (infer Choice extends string)[] } ? Choice : string;
+type ArgValue<A extends Arg> = A extends { many: true }
+  ? readonly Word<A>[]
+  : A extends { optional: true }
+    ? Word<A> | undefined
+    : Word<A>;
+type OptionValue<O extends Option> = O extends { value: string }
+  ? O extends { many: true }
+    ? readonly Word<O>[]
+    : Word<O> | undefined
+  : boolean;
+
+export interface Values<A extends Args, O extends Options> {
+  readonly args: { readonly [K in keyof A]: ArgValue<A[K]> };
+  readonly options: { readonly [K in keyof O]: OptionValue<O[K]> };
+}
+
+/** Every command takes these. */
+export const GLOBAL = {
+  org: { about: 'the organization; else ATRIUM_ORG, else that of the context', value: 'NAME', short: 'o', kind: 'org' },
+  context: { about: 'which server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
+  json: { about: 'the answer as JSON' },
+  yaml: { about: 'the answer as YAML' },
+  yes: { about: 'do not ask before something is lost', short: 'y' },
+  timeout: { about: 'how long to wait for an answer, 30 unless said', value: 'SECONDS' },
+  help: { about: 'what this command does', short: 'h' },
+} as const satisfies Options;
+
+export type GlobalValues = Values<Record<never, Arg>, typeof GLOBAL>['options'];

@@ -1,0 +1,215 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { writeJson } from '../base/json.ts';
+import { callerIn, holdsIn, siteAdmin } from '../http/access.ts';
+import { Int64, NoBody, Timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Audit, AuditQuestion, AuditRow } from './audit.ts';
+
+const DEFAULT_LIMIT = 30;
+const MAX_LIMIT = 200;
+const JSON_TYPE = 'application/json; charset=utf-8';
+const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8';
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
+
+const Filters = {
+  actor: text('Who did it: a login name, or the ID of an account (also of one that is gone; 0: the server itself).'),
+  action: text('What was done, such as role.create; with a dot at the end all that begins so: role.'),
+  object: text('What it was done to, such as cluster:7; cluster alone: all clusters.'),
+  since: time('From this time on (RFC 3339).'),
+  until: time('Before this time (RFC 3339).'),
+};
+const ExportQuery = Type.Object(Filters);
+const PageQuery = Type.Object({
+  ...Filters,
+  cursor: text('Go on behind here: the next_cursor of the page before.'),
+  limit: Type.Optional(
+    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MAX_LIMIT}.` }),
+  ),
+});
+const org = text('Only what concerns this organization: its name, or its ID when it is gone; 0: the deployment.');
+const AdminExportQuery = Type.Object({ ...ExportQuery.properties, org });
+const AdminPageQuery = Type.Object({ ...PageQuery.properties, org });
+const OrgPath = Type.Object({ org: Type.String() });
+
+const State = Type.Unsafe<unknown>({ description: 'What it was like; null where there was nothing.' });
+const Entry = Type.Object({
+  id: Int64,
+  at: Timestamp,
+  organization_id: Int64,
+  actor: Type.Object({ id: Int64, name: Type.String() }),
+  action: Type.String(),
+  object: Type.Object({ type: Type.String(), id: Int64 }),
+  before: State,
+  after: State,
+  request_id: Type.String(),
+  previous_hash: Type.String(),
+  hash: Type.String({
+    description:
+      'SHA-256, in hexadecimal, over the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without blanks: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All are strings: numbers in decimal, before and after as they stand in this answer, letter for letter, or null. The first entry of an organization has zeros for previous_hash.',
+  }),
+});
+const Page = Type.Object({
+  items: Type.Array(Entry),
+  next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+});
+const Verdict = Type.Object({
+  rows: Type.Integer(),
+  ok: Type.Boolean(),
+  first_broken_id: Type.Unsafe<bigint | null>({ type: ['integer', 'null'], format: 'int64' }),
+});
+
+export function auditRoutes(scope: Scope, audit: Audit): void {
+  const tags = ['administration'];
+  const extension = true;
+  const ofOrganization = { access: holdsIn('view_audit_log:org', 'organization') };
+  const ofAll = { access: siteAdmin('admin') };
+
+  scope.get(
+    '/orgs/:org/audit',
+    {
+      config: ofOrganization,
+      schema: {
+        summary: 'The audit log of an organization, newest first',
+        tags,
+        extension,
+        params: OrgPath,
+        querystring: PageQuery,
+        response: { 200: Page },
+      },
+    },
+    async (request, reply) => await sendPage(reply, callerIn(request).organization.id, request.query),
+  );
+
+  scope.get(
+    '/orgs/:org/audit/export',
+    {
+      config: ofOrganization,
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'The audit log of an organization as a stream of JSON lines, oldest first',
+        tags,
+        extension,
+        params: OrgPath,
+        querystring: ExportQuery,
+        response: { 200: NoBody },
+      },
+    },
+    async (request, reply) => await sendLines(reply, callerIn(request).organization.id, request.query),
+  );
+
+  scope.get(
+    '/orgs/:org/audit/verify',
+    {
+      config: ofOrganization,
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'Whether the audit log of an organization is whole: every entry must follow from the one before',
+        tags,
+        extension,
+        params: OrgPath,
+        response: { 200: Verdict },
+      },
+    },
+    async (request, reply) => {
+      const { id } = callerIn(request).organization;
+      const { rows, firstBrokenId } = await audit.verify(id, () => !request.raw.socket.destroyed);
+      const verdict = { rows, ok: firstBrokenId === null, first_broken_id: firstBrokenId };
+      // The framework does not write a number that may be null and has 64 bits.
+      return reply.type(JSON_TYPE).send(writeJson(verdict) as never);
+    },
+  );
+
+  scope.get(
+    '/admin/audit',
+    {
+      config: ofAll,
+      schema: {
+        summary: 'The audit log of the whole deployment, newest first',
+        tags,
+        extension,
+        querystring: AdminPageQuery,
+        response: { 200: Page },
+      },
+    },
+    async (request, reply) => await sendPage(reply, await organizationIn(request), request.query),
+  );
+
+  scope.get(
+    '/admin/audit/export',
+    {
+      config: ofAll,
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'The audit log of the whole deployment as a stream of JSON lines, oldest first',
+        tags,
+        extension,
+        querystring: AdminExportQuery,
+        response: { 200: NoBody },
+      },
+    },
+    async (request, reply) => await sendLines(reply, await organizationIn(request), request.query),
+  );
+
+  async function organizationIn(request: FastifyRequest): Promise<bigint | undefined> {
+    const { org: name } = request.query as { org?: string };
+    return name === undefined ? undefined : await audit.organizationNamed(name);
+  }
+
+  async function sendPage(reply: FastifyReply, organizationId: bigint | undefined, query: Static<typeof PageQuery>) {
+    const { items, nextCursor } = await audit.page(organizationId, readQuestion(query), readLimit(query.limit));
+    const body = `{"items":[${items.map(line).join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`;
+    return reply.type(JSON_TYPE).send(body);
+  }
+
+  /** Read from the database as fast as the client takes it, and no further when they have gone. */
+  async function sendLines(reply: FastifyReply, organizationId: bigint | undefined, query: Static<typeof ExportQuery>) {
+    const batches = await audit.rows(organizationId, readQuestion(query));
+    return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches)));
+  }
+}
+
+async function* lines(batches: AsyncIterable<readonly AuditRow[]>): AsyncGenerator<string> {
+  for await (const rows of batches) yield rows.map((row) => `${line(row)}\n`).join('');
+}
+
+/** Put together by hand: what was before and after goes out as it is stored, so that numbers and hashes stay exact. */
+function line(row: AuditRow): string {
+  const { actor, object } = row;
+  return [
+    `{"id":${row.id},"at":"${row.at}","organization_id":${row.organizationId}`,
+    `"actor":{"id":${actor.id},"name":${JSON.stringify(actor.name)}},"action":${JSON.stringify(row.action)}`,
+    `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}},"before":${state(row.before)}`,
+    `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
+    `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
+  ].join(',');
+}
+
+/** JSON on one line; ours has no line ends anyway. */
+function state(json: string | null): string {
+  return json === null ? 'null' : json.replace(/[\r\n]/g, ' ');
+}
+
+function readQuestion(query: Static<typeof ExportQuery>): AuditQuestion {
+  return { ...query, since: readTime('since', query.since), until: readTime('until', query.until) };
+}
+
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Nothing was recorded before 1970, and the database does not know every year that JavaScript does. */
+function readTime(name: string, given: string | undefined): Date | undefined {
+  if (given === undefined) return undefined;
+  const ms = Date.parse(given);
+  if (Number.isNaN(ms)) throw new AppError('invalid', `${name} is not a time of RFC 3339`);
+  return new Date(Math.min(Math.max(0, ms), LAST_MS));
+}
+
+/** As with other pages: what cannot be read means the default. */
+function readLimit(given: unknown): number {
+  const limit = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  return Math.min(limit || DEFAULT_LIMIT, MAX_LIMIT);
+}

@@ -1,0 +1,124 @@
+import { chainHash } from '../changes/audit-chain.store.ts';
+import { type Db, type Statement, sql } from '../db/db.ts';
+import type { AuditRow, AuditSearch, AuditStore, ChainLink, Order, Place } from './audit.ts';
+
+interface Row {
+  id: bigint;
+  moment: string;
+  organization_id: bigint;
+  actor_id: bigint;
+  actor_name: string;
+  action: string;
+  object_type: string;
+  object_id: bigint;
+  before: string | null;
+  after: string | null;
+  request_id: string;
+  previous_hash: Buffer;
+  hash: Buffer;
+}
+
+// What was before and after comes as text: read as JSON, a number of 64 bits would lose digits.
+const COLUMNS = `id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as moment, organization_id, actor_id,
+  actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash, hash`;
+const ACCOUNT = sql('audit.account', 'select id from account where name_key = lower($1)');
+const CHAIN = sql(
+  'audit.chain',
+  `select ${COLUMNS} from audit where organization_id = $1 and id > $2 order by id limit $3`,
+);
+
+export function createAuditStore(db: Db): AuditStore {
+  return {
+    async accountNamed(name) {
+      return (await db.query<{ id: bigint }>(ACCOUNT, [name]))[0]?.id;
+    },
+    async list(search, order, after, limit) {
+      const { statement, values } = listing(search, order, after);
+      return (await db.query<Row>(statement, [limit, ...values])).map(toRow);
+    },
+    async chain(organizationId, after, limit) {
+      return (await db.query<Row>(CHAIN, [organizationId, after, limit])).map(toLink);
+    },
+  };
+}
+
+interface Listing {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * A statement for each set of filters, so that every condition in it is a place in an index. Which index is decided by how
+ * the time is spelled, see migration 0010.
+ */
+function listing(search: AuditSearch, order: Order, after: Place | undefined): Listing {
+  const { organizationId, actorId, objectType, objectId } = search;
+  const isNarrow = actorId !== undefined || objectType !== undefined;
+  const zone = isNarrow ? '' : organizationId === undefined ? ` at time zone 'GMT'` : ` at time zone 'UTC'`;
+  const moment = `(at${zone})`;
+  const [compare, direction] = order === 'newest first' ? ['<', 'desc'] : ['>', 'asc'];
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const words: string[] = [];
+  const place = (value: unknown) => `$${values.push(value) + 1}`;
+  const filter = (word: string, value: unknown, condition: (parameter: string) => string) => {
+    if (value === undefined) return;
+    words.push(word);
+    conditions.push(condition(place(value)));
+  };
+  filter('org', organizationId, (one) => `organization_id = ${one}`);
+  filter('actor', actorId, (one) => `actor_id = ${one}`);
+  filter('type', objectType, (one) => `object_type = ${one}`);
+  filter('id', objectId, (one) => `object_id = ${one}`);
+  filter('action', search.action, (one) => `action = ${one}`);
+  filter('prefix', search.actionPrefix, (one) => `starts_with(action, ${one})`);
+  filter('since', search.since, (one) => `${moment} >= (${one}::timestamptz${zone})`);
+  filter('until', search.until, (one) => `${moment} < (${one}::timestamptz${zone})`);
+  filter('after', after?.at, (one) => `(${moment}, id) ${compare} ((${one}::timestamptz${zone}), ${place(after?.id)})`);
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const text = `select ${COLUMNS} from audit ${where} order by ${moment} ${direction}, id ${direction} limit $1`;
+  return { statement: sql(['audit', direction, ...words].join('.'), text), values };
+}
+
+function toRow(row: Row): AuditRow {
+  return {
+    id: row.id,
+    at: momentOf(row),
+    organizationId: row.organization_id,
+    actor: { id: row.actor_id, name: row.actor_name },
+    action: row.action,
+    object: { type: row.object_type, id: row.object_id },
+    before: row.before,
+    after: row.after,
+    requestId: row.request_id,
+    previousHash: row.previous_hash,
+    hash: row.hash,
+  };
+}
+
+function toLink(row: Row): ChainLink {
+  const said = [
+    momentOf(row),
+    row.organization_id,
+    row.actor_id,
+    row.actor_name,
+    row.action,
+    row.object_type,
+    row.object_id,
+    row.before,
+    row.after,
+    row.request_id,
+    row.previous_hash,
+  ];
+  return {
+    id: row.id,
+    previousHash: row.previous_hash,
+    hash: row.hash,
+    expected: chainHash(row.previous_hash, said),
+  };
+}
+
+/** Milliseconds, as they were hashed; whoever forged finer ones must see them, and break the chain. */
+function momentOf({ moment }: Row): string {
+  return `${moment.replace(/000$/, '')}Z`;
+}

@@ -1,0 +1,213 @@
+import { AppError } from '../base/errors.ts';
+
+/** One row of the audit log. What was before and after is the text that was hashed, letter for letter. */
+export interface AuditRow {
+  readonly id: bigint;
+  /** RFC 3339 in UTC with milliseconds, as it was hashed. */
+  readonly at: string;
+  readonly organizationId: bigint;
+  readonly actor: { readonly id: bigint; readonly name: string };
+  readonly action: string;
+  readonly object: { readonly type: string; readonly id: bigint };
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly requestId: string;
+  readonly previousHash: Buffer;
+  readonly hash: Buffer;
+}
+
+/** What a caller asks for, in their own words. */
+export interface AuditQuestion {
+  /** A login name, or the ID of an account: also of one that is gone. */
+  readonly actor?: string | undefined;
+  /** `role.create`, or with a dot at the end all that begins so: `role.`. */
+  readonly action?: string | undefined;
+  /** `cluster:7`, or `cluster` for all clusters. */
+  readonly object?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** A place between two rows: behind the row of this time and number. */
+export interface Place {
+  readonly at: string;
+  readonly id: bigint;
+}
+
+export interface AuditSearch {
+  readonly organizationId?: bigint | undefined;
+  readonly actorId?: bigint | undefined;
+  readonly action?: string | undefined;
+  readonly actionPrefix?: string | undefined;
+  readonly objectType?: string | undefined;
+  readonly objectId?: bigint | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+export type Order = 'newest first' | 'oldest first';
+
+export interface ChainLink {
+  readonly id: bigint;
+  readonly previousHash: Buffer;
+  readonly hash: Buffer;
+  /** What the hash must be, reckoned from the row as it stands. */
+  readonly expected: Buffer;
+}
+
+export interface AuditStore {
+  accountNamed(name: string): Promise<bigint | undefined>;
+  list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<AuditRow[]>;
+  /** The rows of one organization behind a number, in the order of the chain. */
+  chain(organizationId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
+}
+
+export interface Verdict {
+  readonly rows: number;
+  readonly firstBrokenId: bigint | null;
+}
+
+export type Audit = ReturnType<typeof createAudit>;
+
+const BATCH = 250;
+const CHAIN_BATCH = 1000;
+const MAX_ID = 2n ** 63n - 1n;
+const START = Buffer.alloc(32);
+
+/** Who changed what: read a page at a time, exported as a whole, and checked for holes. */
+export function createAudit(store: AuditStore) {
+  const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
+
+  return { page, organizationNamed, rows, verify };
+
+  async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
+    const search = await searchFor(organizationId, question);
+    // One more than is shown tells whether there is a next page.
+    const found = await store.list(search, 'newest first', readCursor(question.cursor), limit + 1);
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    return { items, nextCursor: found.length > limit && last ? writeCursor(last) : null };
+  }
+
+  /** Everything that is asked for, oldest first, a batch at a time: the next is read when somebody takes it. */
+  async function rows(organizationId: bigint | undefined, question: AuditQuestion) {
+    const search = await searchFor(organizationId, question);
+    return batches(search);
+  }
+
+  async function* batches(search: AuditSearch): AsyncGenerator<AuditRow[]> {
+    for (let after: Place | undefined; ; ) {
+      const found = await store.list(search, 'oldest first', after, BATCH);
+      if (found.length > 0) yield found;
+      if (found.length < BATCH) return;
+      after = found.at(-1);
+    }
+  }
+
+  /** A walk reads the whole chain, so there is one at a time: who asks while it is under way gets its verdict. */
+  function verify(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
+    const present = walks.get(organizationId);
+    if (present) {
+      present.wanting.push(isWanted);
+      return present.verdict;
+    }
+    const wanting = [isWanted];
+    const verdict = walk(organizationId, () => wanting.some((wants) => wants()));
+    walks.set(organizationId, { verdict, wanting });
+    return verdict;
+  }
+
+  /** Each row must hold the hash of the one before, and its own must follow from what it says. */
+  async function walk(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
+    let previous: Buffer = START;
+    let after = 0n;
+    let count = 0;
+    let firstBrokenId: bigint | null = null;
+    try {
+      for (;;) {
+        const links = await store.chain(organizationId, after, CHAIN_BATCH);
+        for (const link of links) {
+          const follows = link.previousHash.equals(previous) && link.expected.equals(link.hash);
+          if (!follows) firstBrokenId ??= link.id;
+          previous = link.hash;
+        }
+        count += links.length;
+        after = links.at(-1)?.id ?? after;
+        if (links.length < CHAIN_BATCH || !isWanted()) return { rows: count, firstBrokenId };
+      }
+    } finally {
+      // In the same turn as the end, so that nobody joins a walk that was given up.
+      walks.delete(organizationId);
+    }
+  }
+
+  /** By its name, or by its ID when it is gone; 0 is the deployment itself. */
+  async function organizationNamed(text: string): Promise<bigint> {
+    return await accountNamed('org', text);
+  }
+
+  async function searchFor(organizationId: bigint | undefined, question: AuditQuestion): Promise<AuditSearch> {
+    const { actor, since, until } = question;
+    return {
+      organizationId,
+      actorId: actor === undefined ? undefined : await accountNamed('actor', actor),
+      ...readAction(question.action),
+      ...readObject(question.object),
+      since,
+      until,
+    };
+  }
+
+  async function accountNamed(parameter: string, text: string): Promise<bigint> {
+    const id = (await store.accountNamed(text)) ?? readNumber(text);
+    if (id !== undefined) return id;
+    throw new AppError(
+      'invalid',
+      `${parameter}: nobody is called ${JSON.stringify(text.slice(0, 40))}; who is gone is found by ID`,
+    );
+  }
+}
+
+function readAction(text: string | undefined): Pick<AuditSearch, 'action' | 'actionPrefix'> {
+  if (text === undefined) return {};
+  if (text === '') throw new AppError('invalid', 'action must be such as role.create, or role. for all about roles');
+  return text.endsWith('.') ? { actionPrefix: text } : { action: text };
+}
+
+function readObject(text: string | undefined): Pick<AuditSearch, 'objectType' | 'objectId'> {
+  if (text === undefined) return {};
+  const [, objectType = '', number] = /^(\w{1,40})(?::(\d{1,19}))?$/.exec(text) ?? [];
+  const objectId = number === undefined ? undefined : readNumber(number);
+  if (objectType === '' || (number !== undefined && objectId === undefined)) {
+    throw new AppError('invalid', 'object must be such as cluster:7, or cluster for all clusters');
+  }
+  return { objectType, objectId };
+}
+
+function readNumber(text: string): bigint | undefined {
+  const number = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n;
+  return number >= 0n && number <= MAX_ID ? number : undefined;
+}
+
+/** Opaque to callers, so that it may change: the time and the number of the last row that they have seen. */
+function writeCursor({ at, id }: Place): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url');
+}
+
+function readCursor(text: string | undefined): Place | undefined {
+  if (text === undefined) return undefined;
+  const said = Buffer.from(text, 'base64url').toString('latin1');
+  const [, at = '', number = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z) (\d{1,19})$/.exec(said) ?? [];
+  const id = readNumber(number);
+  if (id === undefined || !isMoment(at)) {
+    throw new AppError('invalid', 'cursor is not one that this server gave');
+  }
+  return { at, id };
+}
+
+/** Date.parse takes 30 February for a day in March; the database does not know it. */
+function isMoment(at: string): boolean {
+  const ms = Date.parse(at);
+  return !Number.isNaN(ms) && !at.startsWith('0000') && new Date(ms).toISOString().startsWith(at.slice(0, 19));
+}

@@ -1,0 +1,72 @@
+import { allowed } from '../rebac/engine.ts';
+import type { Graph } from '../rebac/graph.ts';
+import { nameOf, type ObjectRef } from './object-ref.ts';
+
+/** What one person may do on what they asked about, in one graph that has not changed since. */
+interface Remembered {
+  revision: number;
+  readonly people: Map<bigint, Map<string, Map<bigint, readonly string[]>>>;
+}
+
+const SHOWN = { prefix: 'can_' };
+const MAX_ANSWERS = 100_000;
+
+/** Asks the engine, and remembers its answers for as long as the graph stays as it is. */
+export function createAnswerCache() {
+  let graphs = new WeakMap<Graph, Remembered>();
+  let count = 0;
+  return { ask };
+
+  function ask(graph: Graph, personId: bigint, object: ObjectRef): readonly string[] {
+    const answers = answersOf(graph, personId, object.type);
+    const known = answers.get(object.id);
+    if (known !== undefined) return known;
+    const found =
+      object.type === 'user' ? onThemselves(graph, personId) : allowed(graph, userOf(personId), nameOf(object), SHOWN);
+    // Asking about oneself takes a tuple for the moment, which leaves the graph as it was but counts as a change.
+    recall(graph).revision = graph.revision;
+    // Counted as if none had been forgotten meanwhile: too few are kept then, never too many.
+    if (++count > MAX_ANSWERS) {
+      graphs = new WeakMap();
+      count = 0;
+    } else answers.set(object.id, found);
+    return found;
+  }
+
+  function answersOf(graph: Graph, personId: bigint, type: string): Map<bigint, readonly string[]> {
+    const remembered = recall(graph);
+    if (remembered.revision !== graph.revision) {
+      remembered.people.clear();
+      remembered.revision = graph.revision;
+    }
+    const types = at(remembered.people, personId, () => new Map());
+    return at(types, type, () => new Map());
+  }
+
+  function recall(graph: Graph): Remembered {
+    let remembered = graphs.get(graph);
+    if (remembered === undefined) {
+      remembered = { revision: graph.revision, people: new Map() };
+      graphs.set(graph, remembered);
+    }
+    return remembered;
+  }
+}
+
+function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+function userOf(personId: bigint): string {
+  return `user:${personId}`;
+}
+
+function onThemselves(graph: Graph, personId: bigint): string[] {
+  const user = userOf(personId);
+  return allowed(graph, user, user, { ...SHOWN, contextualTuples: [{ user, relation: 'identity', object: user }] });
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { readId } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { readModel } from '../rebac/model.ts';
+import { explainRoutes } from './explain.routes.ts';
+import { createExplainStore } from './explain.store.ts';
+import { createExplain } from './explain.ts';
+import { createGraphStore } from './graphs.store.ts';
+import { createGraphs } from './graphs.ts';
+import { createJudge } from './judge.ts';
+import { objectRoutes } from './objects.routes.ts';
+import { createObjects } from './objects.ts';
+import { createOwnerStore } from './relations.store.ts';
+import { createRelations } from './relations.ts';
+import { createVisibleClusterStore } from './visible-clusters.store.ts';
+import { createVisibleClusters } from './visible-clusters.ts';
+
+/** Memory for the graphs of organizations in use. */
+const GRAPH_BYTES = 256 * 1024 * 1024;
+
+export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
+
+/** Who may do what. */
+export async function wireAuthz({ db, revisions, baseUrl }: Infrastructure) {
+  const model = await readModel(readFileSync(new URL('./platform.fga', import.meta.url), 'utf8'));
+  const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
+  const judge = createJudge(graphs);
+  const names = createExplainStore(db);
+  return {
+    graphs,
+    judge,
+    names,
+    relations: createRelations(judge, createOwnerStore(db), readId),
+    visibleClusters: createVisibleClusters(graphs, createVisibleClusterStore(db)),
+    mount(scope: Scope): void {
+      objectRoutes(scope, createObjects(judge));
+      explainRoutes(scope, createExplain(graphs, names, judge), baseUrl);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { AppError } from '../base/errors.ts';
+import type { Permission } from '../identity/callers.ts';
+import type { Judge } from './judge.ts';
+
+/** One permission that a role contains. */
+export interface RoleGrant {
+  readonly namespace: string;
+  readonly action: string;
+  readonly relation: string;
+}
+
+/** What somebody gets with a team. */
+export interface TeamGrant {
+  readonly permission: Permission;
+  readonly roles: readonly RoleGrant[];
+}
+
+export type EscalationGuard = ReturnType<typeof createEscalationGuard>;
+
+/** What the members of a team with a permission are to the organization, in the words of the model. */
+const RELATION: Readonly<Record<Exclude<Permission, 'none'>, string>> = {
+  read: 'viewer',
+  write: 'editor',
+  admin: 'admin',
+  owner: 'owner',
+};
+const PERMISSIONS = Object.keys(RELATION) as (keyof typeof RELATION)[];
+
+/** Nobody can grant more than they hold. What they hold is read once, at the moment of the request. */
+export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
+  return async function guard(personId: bigint, organizationId: bigint) {
+    const organization = { type: 'organization', id: organizationId } as const;
+    const held = await heldBy(judge, personId, organizationId);
+    const permissions = new Set<Permission>(['none']);
+    for (const permission of PERMISSIONS) {
+      if (await judge.holds(personId, organizationId, RELATION[permission], organization)) permissions.add(permission);
+    }
+    return {
+      isOwner: permissions.has('owner'),
+      rejectEscalation({ permission, roles }: TeamGrant): void {
+        reject([
+          ...(permissions.has(permission) ? [] : [`permission "${permission}"`]),
+          ...notHeld(roles, held).map(describePermission),
+        ]);
+      },
+    };
+  };
+}
+
+/** Every relation of the organization that the person holds, in one walk. */
+export async function heldBy(
+  judge: Pick<Judge, 'allowed'>,
+  personId: bigint,
+  organizationId: bigint,
+): Promise<ReadonlySet<string>> {
+  const [relations] = await judge.allowed(personId, organizationId, [{ type: 'organization', id: organizationId }]);
+  return new Set(relations);
+}
+
+export function rejectEscalation(granted: readonly RoleGrant[], held: ReadonlySet<string>): void {
+  reject(notHeld(granted, held).map(describePermission));
+}
+
+export function describePermission({ namespace, action }: Pick<RoleGrant, 'namespace' | 'action'>): string {
+  return `${namespace} "${action}"`.slice(0, 200);
+}
+
+function notHeld(granted: readonly RoleGrant[], held: ReadonlySet<string>): RoleGrant[] {
+  return granted.filter(({ relation }) => !held.has(relation));
+}
+
+function reject(missing: readonly string[]): void {
+  if (missing.length === 0) return;
+  throw new AppError('forbidden', `you cannot grant what you do not hold yourself: ${missing.join(', ')}`);
+}

@@ -1,0 +1,67 @@
+import { allowedMany } from '../rebac/engine.ts';
+import type { Graph } from '../rebac/graph.ts';
+import { listObjects } from '../rebac/list-objects.ts';
+import type { Graphs } from './graphs.ts';
+
+export interface VisibleCluster {
+  readonly id: bigint;
+  /** The person or the organization that has it. */
+  readonly ownerId: bigint;
+  /** What else the person may do with it, in the order of the model. */
+  readonly relations: readonly string[];
+}
+
+export interface Viewer {
+  readonly id: bigint;
+  /** The organizations that they are in. */
+  readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'keys'>;
+}
+
+export interface VisibleClusterStore {
+  /** Organizations that have clusters: where a site administrator, a member everywhere, may see some. */
+  organizationsWithClusters(): Promise<bigint[]>;
+}
+
+export type VisibleClusters = ReturnType<typeof createVisibleClusters>;
+
+const AT_ONCE = 8;
+
+/** Which clusters a person may view, over all their organizations and what they own: the engine's own answer. */
+export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: VisibleClusterStore) {
+  return { clusters, visibleTo };
+
+  /** By id, of the organizations that the person is in. For a person who came with this request. */
+  async function clusters(person: Viewer): Promise<VisibleCluster[]> {
+    const found: VisibleCluster[] = [];
+    for (const ownerId of [person.id, ...person.organizations.keys()]) {
+      const graph = await graphs.of(ownerId);
+      const objects = visibleIn(graph, person);
+      const relations = allowedMany(graph, `user:${person.id}`, objects, { prefix: 'can_' });
+      objects.forEach((object, place) => {
+        found.push({ id: idOf(object), ownerId, relations: relations[place] ?? [] });
+      });
+    }
+    return found.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** The ids alone; for a site administrator those of all organizations. */
+  async function visibleTo(person: Viewer & { readonly isAdmin: boolean }): Promise<bigint[]> {
+    const organizations = person.isAdmin ? await store.organizationsWithClusters() : person.organizations.keys();
+    const accounts = [person.id, ...organizations];
+    const found = new Set<string>();
+    // A few at a time: loading those that are not known yet waits for the database, mostly.
+    for (let at = 0; at < accounts.length; at += AT_ONCE) {
+      const wave = await Promise.all(accounts.slice(at, at + AT_ONCE).map(graphs.of));
+      for (const graph of wave) for (const cluster of visibleIn(graph, person)) found.add(cluster);
+    }
+    return [...found].map(idOf);
+  }
+}
+
+function visibleIn(graph: Graph, person: Viewer): string[] {
+  return listObjects(graph, { user: `user:${person.id}`, relation: 'can_view', type: 'cluster' });
+}
+
+function idOf(cluster: string): bigint {
+  return BigInt(cluster.slice('cluster:'.length));
+}

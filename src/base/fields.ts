@@ -1,0 +1,37 @@
+import { invalidField } from './errors.ts';
+
+/** Rules for the fields of resources: clusters, contracts, robots. */
+const NAME = /^[0-9A-Za-z](?:[-.\w]*[0-9A-Za-z])?$/;
+const MAX_NAME = 100;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** What clouds allow in the name of a cluster, all of them together; letter case counts, as it does there. */
+export function readResourceName(text: string): string {
+  if (text.length <= MAX_NAME && NAME.test(text)) return text;
+  const rule = 'letters, digits, "-", "_" and ".", with a letter or digit at both ends';
+  throw invalidField('name', `name must have 1 to ${MAX_NAME} characters: ${rule}`);
+}
+
+/** One line of text. */
+export function readLine(field: string, text: string, most: number, least = 0): string {
+  const line = text.normalize('NFC').trim();
+  const length = [...line].length;
+  if (length < least || length > most) {
+    throw invalidField(field, `${field} must have ${least > 0 ? `${least} to` : 'at most'} ${most} characters`);
+  }
+  if (CONTROL.test(line)) throw invalidField(field, `${field} must not hold control characters`);
+  return line;
+}
+
+export function readUuid(field: string, text: string): string {
+  const uuid = text.toLowerCase();
+  if (!UUID.test(uuid)) throw invalidField(field, `${field} must be a UUID`);
+  return uuid;
+}
+
+/** Each once, in the order in which they are first said. */
+export function readSet(items: readonly string[], read: (item: string) => string): string[] {
+  return [...new Set(items.map(read))];
+}

@@ -1,0 +1,203 @@
+import { AppError } from './errors.ts';
+
+// Node 24 has both; the type library does not know them yet.
+declare global {
+  interface JSON {
+    rawJSON(text: string): unknown;
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  }
+}
+
+/**
+ * JSON as this house reads and writes it. Integers beyond 2^53 come in and go out exact, as BigInt; what JSON.parse
+ * lets pass and later code would trip over (duplicate keys, prototype keys, NUL, lone surrogates) is refused here.
+ */
+export const MAX_DEPTH = 64;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+const EMPTY = /^[ \t\r\n]*$/;
+const FORBIDDEN = ['__proto__', 'constructor'];
+
+/** With numbers `as text` nobody reads them from the value, so they may have any size. */
+export function readJson(body: Buffer, numbers: 'exact' | 'as text' = 'exact'): unknown {
+  const text = decode(body);
+  if (EMPTY.test(text)) return {};
+  const value = parse(text);
+  const { isPlain, keys, hasLongNumber } = glance(body);
+  if (typeof value !== 'object' || value === null) inspectString(text);
+  // As many keys in the text as in the value: none was given twice. Whatever is not so simple is gone through word by word.
+  else if (!isPlain || FORBIDDEN.some((key) => text.includes(key)) || keys !== keysIn(value)) inspect(body);
+  return numbers === 'exact' && hasLongNumber ? JSON.parse(text, exactNumber) : value;
+}
+
+/** The text of a body that readJson has accepted. */
+export function bodyText(body: Buffer): string {
+  return decode(body).trim() || '{}';
+}
+
+export function writeJson(value: unknown, indent = 0): string {
+  const exact = (_key: string, item: unknown) => (typeof item === 'bigint' ? JSON.rawJSON(item.toString()) : item);
+  return JSON.stringify(value, exact, indent);
+}
+
+/** For long lists: the plain writer takes half the time, and stumbles over what it could not write exactly. */
+export function writeLongJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return writeJson(value);
+  }
+}
+
+function decode(body: Buffer): string {
+  try {
+    return decoder.decode(body);
+  } catch (cause) {
+    throw new AppError('malformed', 'body is not valid UTF-8', { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('malformed', 'body is not valid JSON', { cause });
+  }
+}
+
+function exactNumber(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context.source ?? '';
+  if (!Number.isFinite(value)) throw new AppError('malformed', `number is out of range: ${source.slice(0, 40)}`);
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const COLON = 58;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const LETTER_E = 101;
+
+interface Glance {
+  /** No escapes, and not nested too deep. */
+  readonly isPlain: boolean;
+  readonly keys: number;
+  /** Only such a number can lose digits or overflow; without one the plain, ten times faster parse is exact. */
+  readonly hasLongNumber: boolean;
+}
+
+const LONG_NUMBER = 16;
+
+/**
+ * One look at the bytes of a text that JSON.parse has accepted: no byte of a letter beyond ASCII looks like a quote, a
+ * bracket or a digit.
+ */
+function glance(body: Buffer): Glance {
+  let keys = 0;
+  let depth = 0;
+  let digits = 0;
+  let isPlain = true;
+  let hasLongNumber = false;
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at] as number;
+    if (byte === QUOTE) {
+      for (at++; body[at] !== QUOTE; at++) {
+        if (body[at] !== BACKSLASH) continue;
+        isPlain = false;
+        at++;
+      }
+      if (isKey(body, at)) keys++;
+    } else if (byte >= 48 && byte <= 57) {
+      if (++digits === LONG_NUMBER) hasLongNumber = true;
+      continue;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (++depth > MAX_DEPTH) isPlain = false;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
+    else if (digits > 0 && (byte | 32) === LETTER_E) hasLongNumber = true;
+    digits = 0;
+  }
+  return { isPlain, keys, hasLongNumber };
+}
+
+/** How many keys a value holds in all; for values that are not nested too deep. */
+function keysIn(value: object): number {
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null) count += keysIn(item);
+    return count;
+  }
+  for (const key in value) {
+    count++;
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === 'object' && item !== null) count += keysIn(item);
+  }
+  return count;
+}
+
+/** Objects with more keys than this look them up in a set; for fewer, looking through a list is quicker. */
+const FEW_KEYS = 16;
+
+/**
+ * Walks over a body that JSON.parse has accepted, so only strings and brackets need a look. Over its bytes: no byte of a
+ * letter beyond ASCII looks like a quote or a bracket, and reading a long text letter by letter can be very slow.
+ */
+function inspect(body: Buffer): void {
+  const keysOfOpen: (Keys | undefined)[] = [];
+  for (let at = 0; at < body.length; at++) {
+    const byte = body[at];
+    if (byte === QUOTE) {
+      const start = at;
+      let hasEscapes = false;
+      for (at++; body[at] !== QUOTE; at++) {
+        if (body[at] !== BACKSLASH) continue;
+        hasEscapes = true;
+        at++;
+      }
+      if (isKey(body, at)) inspectKey(stringAt(body, start, at, hasEscapes), keysOfOpen.at(-1));
+      else if (hasEscapes) stringAt(body, start, at, hasEscapes);
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (keysOfOpen.length >= MAX_DEPTH) {
+        throw new AppError('malformed', `body is nested more than ${MAX_DEPTH} levels deep`);
+      }
+      keysOfOpen.push(byte === OPEN_BRACE ? { few: [], many: undefined } : undefined);
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) keysOfOpen.pop();
+  }
+}
+
+function isKey(body: Buffer, end: number): boolean {
+  let at = end + 1;
+  while ((body[at] ?? COLON) <= 32) at++;
+  return body[at] === COLON;
+}
+
+function stringAt(body: Buffer, start: number, end: number, hasEscapes: boolean): string {
+  return hasEscapes ? inspectString(body.toString('utf8', start, end + 1)) : body.toString('utf8', start + 1, end);
+}
+
+/** The value of a string literal. Only an escape can hide a NUL or a lone surrogate: decoding refused the raw ones. */
+function inspectString(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1);
+  const string = String(JSON.parse(literal));
+  if (string.includes('\0')) throw new AppError('malformed', 'body holds a NUL character');
+  if (!string.isWellFormed()) throw new AppError('malformed', 'body holds half of a surrogate pair');
+  return string;
+}
+
+/** The keys of an object that is open. */
+interface Keys {
+  few: string[];
+  many: Set<string> | undefined;
+}
+
+function inspectKey(key: string, keys: Keys | undefined): void {
+  if (key === '__proto__' || key === 'constructor') throw new AppError('malformed', `key is not allowed: ${key}`);
+  if (!keys) return;
+  if (keys.many?.has(key) ?? keys.few.includes(key)) {
+    throw new AppError('malformed', `key is given twice: ${key.slice(0, 100)}`);
+  }
+  if (keys.many) keys.many.add(key);
+  else if (keys.few.push(key) > FEW_KEYS) keys.many = new Set(keys.few);
+}

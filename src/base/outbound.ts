@@ -1,0 +1,132 @@
+import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, Socket } from 'node:net';
+import { blockList } from './ip.ts';
+
+/** Thrown for a connection to an address that is not the public internet, nor allowed by a setting. */
+export class ForbiddenAddress extends Error {
+  constructor() {
+    super('it leads to a private or reserved address, which this server does not call');
+    this.name = 'ForbiddenAddress';
+  }
+}
+
+export interface Agents {
+  readonly http: http.Agent;
+  readonly https: https.Agent;
+  /** Ends every connection at once. */
+  destroy(): void;
+}
+
+/** Not the public internet: this network, private, shared, loopback, link-local, metadata, documentation, multicast, reserved. */
+const CLOSED_V4 = blockList([
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  // A cloud's own service for its machines, at a public address.
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]);
+/** Of IPv6 only this much is the public internet; what maps, translates or tunnels IPv4 lies outside or is closed below. */
+const PUBLIC_V6 = blockList(['2000::/3']);
+const CLOSED_V6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
+const MAPPED_V4 = /^::ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/;
+
+export function createAddressGuard(allowedNetworks: readonly string[]) {
+  const allowed = blockList(allowedNetworks);
+  return function isAllowed(text: string): boolean {
+    const address = plain(text);
+    const family = isIP(address);
+    if (family === 0) return false;
+    if (allowed.check(address, family === 4 ? 'ipv4' : 'ipv6')) return true;
+    if (family === 4) return !CLOSED_V4.check(address);
+    return PUBLIC_V6.check(address, 'ipv6') && !CLOSED_V6.check(address, 'ipv6');
+  };
+}
+
+/** Connections to allowed addresses only. What is judged is the address that is connected to, after every resolving. */
+export function createGuardedAgents(isAllowed: (address: string) => boolean): Agents {
+  const agents = { http: new GuardedHttp(isAllowed), https: new GuardedHttps(isAllowed) };
+  return {
+    ...agents,
+    destroy() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+type Connect = http.Agent['createConnection'];
+
+class GuardedHttp extends http.Agent {
+  readonly #isAllowed: (address: string) => boolean;
+  constructor(isAllowed: (address: string) => boolean) {
+    super({ keepAlive: true });
+    this.#isAllowed = isAllowed;
+  }
+  override createConnection(...[options, done]: Parameters<Connect>): ReturnType<Connect> {
+    return guarded(this.#isAllowed, options, (safe) => super.createConnection(safe, done));
+  }
+}
+
+class GuardedHttps extends https.Agent {
+  readonly #isAllowed: (address: string) => boolean;
+  constructor(isAllowed: (address: string) => boolean) {
+    super({ keepAlive: true });
+    this.#isAllowed = isAllowed;
+  }
+  override createConnection(...[options, done]: Parameters<Connect>): ReturnType<Connect> {
+    return guarded(this.#isAllowed, options, (safe) => super.createConnection(safe, done));
+  }
+}
+
+function guarded(
+  isAllowed: (address: string) => boolean,
+  options: http.ClientRequestArgs,
+  connect: (options: http.ClientRequestArgs) => ReturnType<Connect>,
+): ReturnType<Connect> {
+  const host = String(options.host ?? '').replace(/^\[|\]$/g, '');
+  // A socket path is no address, and a host that is an address is connected to without being looked up.
+  if (options.socketPath || (isIP(host) !== 0 && !isAllowed(host))) return new Socket().destroy(new ForbiddenAddress());
+  return connect({ ...options, lookup: guardedLookup(isAllowed) as NonNullable<http.ClientRequestArgs['lookup']> });
+}
+
+type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+function guardedLookup(isAllowed: (address: string) => boolean) {
+  return (hostname: string, options: LookupOptions, done: Found) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return done(error, []);
+      const open = addresses.filter(({ address }) => isAllowed(address));
+      const [first] = open;
+      if (!first) return done(new ForbiddenAddress(), []);
+      return options.all ? done(null, open) : done(null, first.address, first.family);
+    });
+  };
+}
+
+/** Without a zone, in small letters, and IPv4 in IPv6 clothes as IPv4. */
+function plain(text: string): string {
+  const address = (text.split('%', 1)[0] ?? '').toLowerCase();
+  if (isIP(address) !== 6) return address;
+  const compressed = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, dotted, high, low] = MAPPED_V4.exec(compressed) ?? [];
+  if (dotted !== undefined) return dotted;
+  if (high === undefined || low === undefined) return compressed;
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16BE(Number.parseInt(high, 16));
+  bytes.writeUInt16BE(Number.parseInt(low, 16), 2);
+  return bytes.join('.');
+}

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { callerOf, signedIn } from '../http/access.ts';
+import type { Scope } from '../http/server.ts';
+import type { Buckets } from './buckets.ts';
+
+const text = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
+const Options = Type.Object({
+  credential: text('Name of the cloud credential; or else secret_namespace and secret_name.'),
+  cloudC_project: text('Project to look in, where buckets belong to projects.'),
+  cluster_uid: text('UID of the cluster that the question is about; required.'),
+  secret_namespace: text('Where in the cluster the secret stands.'),
+  secret_name: text('Secret of the cluster that holds the keys.'),
+  provider: text('Accepted and not used: the cloud stands in the path.'),
+});
+const Names = Type.Object({ names: Type.Array(Type.String()) });
+const Cloud = Type.Object({
+  cloud: Type.String({ description: 'aws or s3, azure or azureStorage, gcp, gcs or gce; S3-compatible services: s3' }),
+});
+
+interface BucketRequest {
+  readonly params: Static<typeof Cloud>;
+  readonly query: Static<typeof Options>;
+  readonly body: Static<typeof Options>;
+}
+
+export function bucketRoutes(scope: Scope, buckets: Buckets): void {
+  const schema = {
+    tags: ['credentials'],
+    params: Cloud,
+    querystring: Options,
+    body: Options,
+    response: { 200: Names },
+  };
+  // The options may stand in the query alone, or beside nothing but nulls and empty texts in the body.
+  const preValidation = [
+    async (request: FastifyRequest) => {
+      request.body ??= {};
+    },
+    dropAbsent(...Object.keys(Options.properties)),
+  ];
+
+  scope.get(
+    '/user/clouds/:cloud/buckets',
+    {
+      config: { access: signedIn('credential') },
+      schema: { ...schema, summary: 'The buckets that a credential can see' },
+      // The framework knows no HEAD with a body.
+      exposeHeadRoute: false,
+      preValidation,
+    },
+    async (request, reply) => answer(request, reply),
+  );
+
+  scope.post(
+    '/user/clouds/:cloud/buckets',
+    {
+      config: { access: signedIn('credential', { level: 'read' }) },
+      schema: { ...schema, summary: 'The same, for clients whose GET cannot have a body', extension: true },
+      preValidation,
+    },
+    async (request, reply) => answer(request, reply),
+  );
+
+  async function answer(request: FastifyRequest & BucketRequest, reply: FastifyReply) {
+    const options = { ...request.query, ...request.body };
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    const names = await buckets.list(
+      callerOf(request).person.id,
+      request.params.cloud,
+      {
+        credential: options.credential,
+        project: options.cloudC_project,
+        clusterUid: options.cluster_uid,
+        secretNamespace: options.secret_namespace,
+        secretName: options.secret_name,
+      },
+      gone.signal,
+    );
+    return { names };
+  }
+}

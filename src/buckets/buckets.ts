@@ -1,0 +1,113 @@
+import { AppError } from '../base/errors.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import { accountOf, kindOfCloud, type StorageAccount, secretsOf } from './storage-account.ts';
+
+export interface BucketListOptions {
+  readonly credential?: string | undefined;
+  readonly project?: string | undefined;
+  readonly clusterUid?: string | undefined;
+  readonly secretNamespace?: string | undefined;
+  readonly secretName?: string | undefined;
+}
+
+/** Says in the cloud's own words why it gave nothing. */
+export class CloudRefusal extends Error {}
+
+/** A storage service, asked through its own SDK. */
+export interface BucketLister {
+  /** Pages to the end, at most `most` names; throws a CloudRefusal. */
+  list(account: StorageAccount, most: number, signal: AbortSignal): Promise<string[]>;
+}
+
+/** The way into clusters. Throws when the cluster is not connected, or the person may not read the secret. */
+export interface ClusterSecrets {
+  read(personId: bigint, clusterUid: string, namespace: string, name: string): Promise<Record<string, string>>;
+}
+
+/** No cluster has connected to this server, so there is no way into any. */
+export const noClusters: ClusterSecrets = {
+  async read(_personId, clusterUid) {
+    const uid = JSON.stringify(clusterUid.slice(0, 60));
+    throw new AppError('upstream', `cluster ${uid} is not connected to this server, so its secrets cannot be read`);
+  },
+};
+
+export type Buckets = ReturnType<typeof createBuckets>;
+
+const MAX_NAMES = 10_000;
+/** The answer must be there within ten seconds. */
+const PATIENCE_MS = 8_500;
+const MAX_WORDS = 500;
+
+/** The names of the buckets that a person's cloud credential, or a secret in a cluster of theirs, can see. */
+export function createBuckets(
+  credentials: Pick<Credentials, 'get'>,
+  secrets: ClusterSecrets,
+  lister: BucketLister,
+  patienceMs = PATIENCE_MS,
+) {
+  return { list };
+
+  async function list(
+    personId: bigint,
+    cloud: string,
+    options: BucketListOptions,
+    gone: AbortSignal,
+  ): Promise<string[]> {
+    const kind = kindOfCloud(cloud);
+    if (!kind) throw new AppError('invalid', `unknown cloud: ${JSON.stringify(cloud.slice(0, 40))}`);
+    const spec = await specOf(personId, options);
+    const account = accountOf(kind, spec, options.project || undefined);
+    const late = AbortSignal.timeout(patienceMs);
+    try {
+      return await unlessAborted(lister.list(account, MAX_NAMES, AbortSignal.any([gone, late])), late);
+    } catch (error) {
+      if (late.aborted) throw refused(`it did not answer within ${patienceMs / 1000} s`, account);
+      if (error instanceof CloudRefusal) throw refused(error.message, account);
+      throw error;
+    }
+  }
+
+  async function specOf(personId: bigint, options: BucketListOptions): Promise<Record<string, unknown>> {
+    const { clusterUid, credential, secretNamespace, secretName } = options;
+    const missing = [
+      ...(clusterUid ? [] : [{ field: 'cluster_uid', message: 'cluster_uid is required' }]),
+      ...(credential || (secretNamespace && secretName)
+        ? []
+        : [{ field: 'credential', message: 'credential, or secret_namespace and secret_name, is required' }]),
+    ];
+    if (missing.length > 0) {
+      throw new AppError('malformed', missing.map((one) => one.message).join('; '), { errors: missing });
+    }
+    if (credential) return JSON.parse((await credentials.get(personId, credential)).spec);
+    return fromSecret(await secrets.read(personId, clusterUid ?? '', secretNamespace ?? '', secretName ?? ''));
+  }
+}
+
+/** Not every SDK lets go at once. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  work.catch(() => undefined);
+  return Promise.race([work, aborted]);
+}
+
+/** The keys under which backup tools keep storage secrets in a cluster. */
+function fromSecret(data: Record<string, string>): Record<string, unknown> {
+  return {
+    aws: { accessKeyID: data.AWS_ACCESS_KEY_ID, secretAccessKey: data.AWS_SECRET_ACCESS_KEY },
+    azureStorage: { account: data.AZURE_ACCOUNT_NAME, key: data.AZURE_ACCOUNT_KEY },
+    googleCloud: { projectID: data.GOOGLE_PROJECT_ID, serviceAccount: data.GOOGLE_SERVICE_ACCOUNT_JSON_KEY },
+  };
+}
+
+/** Readable, on one line, of bounded length, and with nothing in it that the credential keeps secret. */
+function refused(words: string, account: StorageAccount): AppError {
+  const hidden = secretsOf(account)
+    .flatMap((secret) => [secret, encodeURIComponent(secret), secret.replaceAll('\n', '\\n')])
+    .filter((secret) => secret.length > 3)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), words);
+  const line = hidden.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return new AppError('upstream', `the cloud refused or cannot be reached: ${line.slice(0, MAX_WORDS)}`);
+}

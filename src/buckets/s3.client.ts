@@ -1,0 +1,43 @@
+import { paginateListBuckets, S3Client } from '@aws-sdk/client-s3';
+import type { Agents } from '../base/outbound.ts';
+import { CloudRefusal } from './buckets.ts';
+import type { S3Account } from './storage-account.ts';
+
+export interface Asking {
+  readonly agents: Agents;
+  readonly most: number;
+  readonly signal: AbortSignal;
+}
+
+const PAGE = 1000;
+
+export async function listS3(account: S3Account, { agents, most, signal }: Asking): Promise<string[]> {
+  const { endpoint, region, accessKeyId, secretAccessKey, sessionToken } = account;
+  const client = new S3Client({
+    region,
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
+    ...(endpoint && { endpoint, forcePathStyle: true }),
+    // The settings of the machine are the operator's, not the caller's.
+    ignoreConfiguredEndpointUrls: true,
+    maxAttempts: 2,
+    requestHandler: { httpAgent: agents.http, httpsAgent: agents.https },
+  });
+  try {
+    const names: string[] = [];
+    for await (const page of paginateListBuckets({ client, pageSize: PAGE }, {}, { abortSignal: signal })) {
+      if (!page.Buckets) throw new CloudRefusal('it does not answer as S3 does');
+      for (const { Name } of page.Buckets) if (Name !== undefined) names.push(Name);
+      if (names.length >= most) break;
+    }
+    return names.slice(0, most);
+  } catch (error) {
+    throw isUnreadable(error) ? new CloudRefusal('it does not answer as S3 does') : error;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** The parser's complaint about an answer that is not the protocol is of no use to anybody. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && (error instanceof SyntaxError || /deserialization/i.test(error.message));
+}

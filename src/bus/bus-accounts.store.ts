@@ -1,0 +1,36 @@
+import { type Db, sql } from '../db/db.ts';
+import type { AccountsStore } from './bus-accounts.ts';
+
+interface Row {
+  changed_at: bigint;
+  realm: string | null;
+  public_key: string;
+  revoked_at: Date;
+}
+
+// One statement, so one snapshot: the moment and what was revoked by then belong together.
+const STATE = sql(
+  'busAccounts.state',
+  `select s.changed_at, r.realm, r.public_key, r.revoked_at
+     from bus_state s left join bus_revocation r on true where s.id = 1 order by r.revoked_at, r.public_key`,
+);
+const CHANGED_AT = sql('busAccounts.changedAt', 'select changed_at from bus_state where id = 1');
+
+export function createAccountsStore(db: Db): AccountsStore {
+  return {
+    async state() {
+      const rows = await db.query<Row>(STATE);
+      return {
+        changedAt: Number(rows[0]?.changed_at ?? 0n),
+        revoked: rows.flatMap(({ realm, public_key, revoked_at }) =>
+          realm === null ? [] : [{ realm, publicKey: public_key, revokedAt: revoked_at }],
+        ),
+      };
+    },
+
+    async changedAt() {
+      const [row] = await db.query<{ changed_at: bigint }>(CHANGED_AT);
+      return Number(row?.changed_at ?? 0n);
+    },
+  };
+}

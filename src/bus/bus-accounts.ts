@@ -1,0 +1,82 @@
+import { type AccountClaims, accountJwt, operatorJwt, type Passage } from './jwt-claims.ts';
+import type { KeyName, Keyring, Keyrings } from './keyring.ts';
+import type { ServerSetup } from './server-config.ts';
+import { ROOTS } from './subjects.ts';
+
+/** What was revoked, as of one moment. */
+export interface AccountsState {
+  /** Whole seconds since 1970; moves on with every change. */
+  readonly changedAt: number;
+  readonly revoked: readonly { readonly realm: string; readonly publicKey: string; readonly revokedAt: Date }[];
+}
+
+export interface AccountsStore {
+  state(): Promise<AccountsState>;
+  changedAt(): Promise<number>;
+}
+
+export type Accounts = ReturnType<typeof createAccounts>;
+
+/** A dead key stays dead: also for what is being signed with it while the revocation is written. */
+const DAY_SECONDS = 86_400;
+/** Under this name administrators reach what the application account listens to. */
+const SPEAK = 'app';
+
+/**
+ * What the bus is told about its accounts. The texts follow from the keys and the state alone, so every replica writes the same
+ * ones, and telling them twice changes nothing.
+ */
+export function createAccounts(keyrings: Keyrings, store: AccountsStore) {
+  return { describe, changedAt: () => store.changedAt() };
+
+  async function describe(): Promise<ServerSetup & { readonly changedAt: number }> {
+    const keys = await keyrings.get();
+    const state = await store.state();
+    const created = seconds(keys.createdAt);
+    return {
+      changedAt: state.changedAt,
+      operatorJwt: operatorJwt(keys.operator, {
+        name: 'atrium',
+        issuedAt: created,
+        systemAccount: keys.system.publicKey,
+      }),
+      systemAccount: keys.system.publicKey,
+      accounts: [
+        account('system', { issuedAt: created }),
+        account('application', { issuedAt: state.changedAt, jetStream: true, exports: EXPORTS }),
+        account('administration', { issuedAt: state.changedAt, imports: importsFrom(keys) }),
+      ],
+    };
+
+    function account(name: Exclude<KeyName, 'operator'>, claims: Omit<AccountClaims, 'name' | 'account'>) {
+      const key = keys[name].publicKey;
+      return { name, key, jwt: accountJwt(keys.operator, { ...claims, name, account: key, revoked: revokedIn(name) }) };
+    }
+
+    function revokedIn(realm: string): Map<string, number> {
+      const revoked = state.revoked.filter((one) => one.realm === realm);
+      return new Map(revoked.map((one) => [one.publicKey, seconds(one.revokedAt) + DAY_SECONDS]));
+    }
+  }
+}
+
+const EXPORTS: readonly Passage[] = ROOTS.flatMap((root) => [
+  { name: `hear ${root}`, subject: `${root}.>`, type: 'stream' },
+  { name: `speak ${root}`, subject: `${root}.>`, type: 'service' },
+]);
+
+/**
+ * Administrators hear everything under its own name, and speak under a prefix: with the same name both ways, the server would
+ * carry a message back to where it came from and deliver it twice.
+ */
+function importsFrom({ application }: Keyring): NonNullable<AccountClaims['imports']> {
+  return EXPORTS.map((one) => ({
+    ...one,
+    account: application.publicKey,
+    ...(one.type === 'service' && { localSubject: `${SPEAK}.${one.subject}` }),
+  }));
+}
+
+function seconds(moment: Date): number {
+  return Math.floor(moment.getTime() / 1000);
+}

@@ -1,0 +1,145 @@
+import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { actorOf, callerOf, signedIn, siteAdmin } from '../http/access.ts';
+import { Timestamp, timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Bus } from './bus.ts';
+import { type History, MAX_ITEMS } from './history.ts';
+import type { Issued } from './issuer.ts';
+
+const endpoints = Type.Array(Type.String(), { description: 'Where to connect: TCP first, then websocket.' });
+const file = Type.String({ contentEncoding: 'base64', description: 'A .creds file of NATS, in base64.' });
+const Credentials = Type.Object({ busEndpoints: endpoints, credentials: file });
+const WholeCredentials = Type.Object({
+  busEndpoints: endpoints,
+  account: Type.String({ description: 'Public key of the account.' }),
+  user: Type.String({ description: 'Public key of the user.' }),
+  jwt: Type.String(),
+  seed: Type.String({ description: 'The secret of the user.' }),
+  credentials: file,
+});
+const HistoryQuery = Type.Object({
+  cluster: Type.String({ minLength: 1, description: 'UID of the cluster.' }),
+  group: Type.Optional(Type.String({ maxLength: 253, description: 'API group; empty: the core group.' })),
+  resource: Type.Optional(Type.String({ maxLength: 253, description: 'Kind of resource.' })),
+  rid: Type.Optional(Type.String({ maxLength: 253, description: 'ID of the resource.' })),
+  since: Type.Optional(Type.String({ description: 'Only what was reported since this moment (RFC 3339).' })),
+  limit: Type.Optional(Type.String({ description: `Items wanted; at most and by default ${MAX_ITEMS}.` })),
+  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Where the page before ended.' })),
+});
+const HistoryPage = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      key: Type.String(),
+      values: Type.Array(
+        Type.Object({
+          resource: Type.String(),
+          resourceID: Type.String(),
+          licenseID: Type.String(),
+          version: Type.String(),
+          timestamp: Timestamp,
+        }),
+      ),
+      lastSeen: Timestamp,
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'Send it back for the next page; absent on the last one.' })),
+});
+
+const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)$/;
+
+export interface BusParts {
+  readonly bus: Bus;
+  readonly history: History;
+  /** Addresses of the bus, as clients reach it. */
+  readonly busEndpoints: readonly string[];
+}
+
+export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts): void {
+  scope.get(
+    '/user/bus/credentials',
+    {
+      config: { access: signedIn('user') },
+      schema: { summary: 'Message bus credentials of the caller', tags: ['bus'], response: { 200: Credentials } },
+    },
+    async (request) => {
+      const { file } = await bus.own(callerOf(request).person, new Date());
+      return { busEndpoints: [...busEndpoints], credentials: Buffer.from(file).toString('base64') };
+    },
+  );
+
+  scope.get(
+    '/user/bus/admin_credentials',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'Credentials of the administrative account',
+        tags: ['bus'],
+        response: { 200: WholeCredentials },
+      },
+    },
+    async (request) => presentWhole(await bus.ofAdministrator(callerOf(request).person, actorOf(request), new Date())),
+  );
+
+  scope.get(
+    '/user/bus/user_credentials',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'Message bus credentials of a user',
+        tags: ['bus'],
+        querystring: Type.Object({
+          user: Type.Optional(Type.String({ description: 'Login name; default: the caller.' })),
+        }),
+        response: { 200: WholeCredentials },
+      },
+    },
+    async (request) => {
+      const name = request.query.user || callerOf(request).person.login;
+      return presentWhole(await bus.ofUser(name, actorOf(request), new Date()));
+    },
+  );
+
+  scope.get(
+    '/user/bus/cluster-resource-history',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'What a cluster reported about its resources',
+        tags: ['bus'],
+        querystring: HistoryQuery,
+        response: { 200: HistoryPage },
+      },
+    },
+    async (request) => {
+      const { since, limit, ...question } = request.query;
+      const { items, cursor } = await history.list({
+        ...question,
+        since: since ? readMoment(since) : undefined,
+        limit: limit !== undefined && /^\d{1,9}$/.test(limit) ? Number(limit) : undefined,
+      });
+      return {
+        items: items.map(({ key, values, lastSeen }) => ({
+          key,
+          values: values.map((value) => ({ ...value, timestamp: timestamp(value.timestamp) })),
+          lastSeen: timestamp(lastSeen),
+        })),
+        ...(cursor !== undefined && { cursor }),
+      };
+    },
+  );
+
+  function presentWhole({ account, user, jwt, seed, file }: Issued) {
+    const credentials = Buffer.from(file).toString('base64');
+    return { busEndpoints: [...busEndpoints], account, user, jwt, seed, credentials };
+  }
+}
+
+function readMoment(text: string): Date {
+  // A plus sign in a query means a space, and many forget to encode it.
+  const moment = new Date(text.replace(/ (\d\d:\d\d)$/, '+$1'));
+  if (!DATE_TIME.test(text.replace(/ (\d\d:\d\d)$/, '+$1')) || Number.isNaN(moment.getTime())) {
+    throw new AppError('invalid', 'since must be a moment like 2026-01-31T12:00:00Z');
+  }
+  return moment;
+}

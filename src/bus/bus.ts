@@ -1,0 +1,62 @@
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import { type Person, refuseUnusable } from '../identity/callers.ts';
+import { type ClusterOfGrant, grantOf } from './grants.ts';
+import type { Issued, Issuer } from './issuer.ts';
+import { allowedSubjects } from './subjects.ts';
+
+export interface BusStore {
+  /** Cluster → its UID. */
+  uids(clusterIds: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
+  /** Leaves a trace of who took whose credentials. */
+  recordIssue(actor: Actor, personId: bigint, user: string): Promise<void>;
+}
+
+export interface VisibleClusters {
+  clusters(person: Pick<Person, 'id' | 'organizations'>): Promise<readonly ClusterOfGrant[]>;
+}
+
+interface Parts {
+  readonly issuer: Issuer;
+  readonly store: BusStore;
+  /** The clusters that authorization lets a person view, and what else they may do with each. */
+  readonly visible: VisibleClusters;
+  readonly personNamed: (name: string) => Promise<Person | undefined>;
+}
+
+export type Bus = ReturnType<typeof createBus>;
+
+/** The list travels in the first line of every connection, which the printed configuration allows to be 1 MiB. */
+const MAX_CLUSTERS = 4000;
+const EVERYTHING = ['>'];
+
+/** Credentials for the message bus, limited to what their owner may do there. */
+export function createBus({ issuer, store, visible, personNamed }: Parts) {
+  return { own, ofAdministrator, ofUser };
+
+  async function own(person: Person, now: Date): Promise<Issued> {
+    const clusters = (await visible.clusters(person)).slice(0, MAX_CLUSTERS);
+    const uids = await store.uids(clusters.map(({ id }) => id));
+    const rights = clusters.map(({ id, relations }) => ({ uid: uids.get(id) ?? '', relations }));
+    const grant = grantOf(clusters);
+    const bearer = { id: person.id, name: person.login, grant, ...allowedSubjects(person.id, rights) };
+    return await issuer.issue('application', bearer, now);
+  }
+
+  /** A user of the administrative account: its own for each site administrator, so that each can be dismissed alone. */
+  async function ofAdministrator(person: Person, actor: Actor, now: Date): Promise<Issued> {
+    const bearer = { id: person.id, name: person.login, publish: EVERYTHING, subscribe: EVERYTHING };
+    const issued = await issuer.issue('administration', bearer, now);
+    await store.recordIssue(actor, person.id, issued.user);
+    return issued;
+  }
+
+  async function ofUser(name: string, actor: Actor, now: Date): Promise<Issued> {
+    const person = await personNamed(name);
+    if (!person) throw new AppError('notFound', 'user does not exist');
+    refuseUnusable(person);
+    const issued = await own(person, now);
+    await store.recordIssue(actor, person.id, issued.user);
+    return issued;
+  }
+}

@@ -1,0 +1,79 @@
+import type { VisibleClusters } from '../authz/visible-clusters.ts';
+import type { Scope } from '../http/server.ts';
+import type { Identity } from '../identity/identity.wiring.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { type Announcer, createAnnouncer } from './announcer.ts';
+import { busRoutes } from './bus.routes.ts';
+import { createBusStore } from './bus.store.ts';
+import { createBus } from './bus.ts';
+import { createAccountsStore } from './bus-accounts.store.ts';
+import { createAccounts } from './bus-accounts.ts';
+import { createBusUserStore } from './bus-users.store.ts';
+import { createBusUsers } from './bus-users.ts';
+import { createLink } from './connection.client.ts';
+import { createHistoryStream } from './history.client.ts';
+import { createHistory } from './history.ts';
+import { createIssuer } from './issuer.ts';
+import { createKeyringStore } from './keyring.store.ts';
+import { createKeyrings } from './keyring.ts';
+import { createHolderStore } from './revocation.store.ts';
+import { createRevocation } from './revocation.ts';
+import { serverConfig } from './server-config.ts';
+
+/** The message bus. Nothing is asked of the bus itself before there is a reason to. */
+export function wireBus(
+  { db, vault, log, config, revisions }: Infrastructure,
+  { callers }: Identity,
+  visible: VisibleClusters,
+) {
+  const { BUS_URL: url, BUS_WS_URL: wsUrl } = config;
+  const keyrings = createKeyrings(createKeyringStore(db), vault);
+  const accounts = createAccounts(keyrings, createAccountsStore(db));
+  const system = createLink({ url, name: 'atrium', account: async () => (await keyrings.get()).system });
+  const application = createLink({ url, name: 'atrium', account: async () => (await keyrings.get()).application });
+  const stream = createHistoryStream(application);
+  const issuer = createIssuer(
+    keyrings,
+    createBusUsers(createBusUserStore(db), vault),
+    config.BUS_CREDENTIALS_MINUTES * 60,
+  );
+  const history = createHistory(stream);
+  const revocation = createRevocation({
+    revisions,
+    store: createHolderStore(db),
+    visible,
+    onError: (error) => log.warn({ err: error }, 'bus credentials could not be looked through'),
+  });
+  let announcer: Announcer | undefined;
+  return {
+    issuer,
+    history,
+    serverConfig: async (folder = './atrium-bus') => serverConfig(await accounts.describe(), { url, wsUrl, folder }),
+    mount,
+    start,
+    close,
+  };
+
+  function mount(scope: Scope): void {
+    const store = createBusStore(db, revisions.write);
+    const bus = createBus({ issuer, store, visible, personNamed: callers.personNamed });
+    busRoutes(scope, { bus, history, busEndpoints: [url, ...(wsUrl === undefined ? [] : [wsUrl])] });
+  }
+
+  /** From now on a running bus is told what it has to know. */
+  function start(): void {
+    announcer = createAnnouncer({ accounts, keyrings, link: system, afterwards: stream.ensure, onChange });
+    revocation.start();
+  }
+
+  function onChange(error: unknown): void {
+    if (error === undefined) log.info('the message bus knows its accounts again');
+    else log.warn({ err: error }, 'the message bus could not be told about its accounts; trying on');
+  }
+
+  async function close(): Promise<void> {
+    await revocation.close();
+    await announcer?.close();
+    await Promise.all([system.close(), application.close()]);
+  }
+}

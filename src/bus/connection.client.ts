@@ -1,0 +1,113 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { AppError } from '../base/errors.ts';
+import { userJwt } from './jwt-claims.ts';
+import { createKeyPair, type KeyPair } from './nkeys.ts';
+
+/** Our own connection to one account of the bus. */
+export interface Link {
+  /** Refused as unavailable, soon, while the bus is away. */
+  get(): Promise<NatsConnection>;
+  /** Grows with every connection that was made: who told the bus something before may have told another server. */
+  readonly times: number;
+  close(): Promise<void>;
+}
+
+interface Options {
+  readonly url: string;
+  readonly name: string;
+  /** The account that we are in. */
+  readonly account: () => Promise<KeyPair>;
+  /** One attempt, whose error says what was wrong: for who only wants to know. */
+  readonly once?: boolean;
+}
+
+const CONNECT_WITHIN_MS = 1500;
+/** A server that does not know an account asks around for two seconds before it refuses. */
+const ANSWER_WITHIN_MS = 5000;
+const TRY_AGAIN_MS = 250;
+const EVERYTHING = ['>'];
+
+/**
+ * Connected when first needed and reconnecting by itself from then on. We are a user of our own making: its key is in memory
+ * only and dies with the process.
+ */
+export function createLink({ url, name, account, once = false }: Options): Link {
+  const self = createKeyPair('user');
+  let connecting: Promise<NatsConnection> | undefined;
+  let connection: NatsConnection | undefined;
+  let isUp = false;
+  let times = 0;
+  let isClosed = false;
+
+  return {
+    get,
+    close,
+    get times() {
+      return times;
+    },
+  };
+
+  async function get(): Promise<NatsConnection> {
+    if (connection !== undefined) {
+      if (isUp) return connection;
+      throw away('the connection to the message bus is lost');
+    }
+    connecting ??= open().finally(() => {
+      connecting = undefined;
+    });
+    return await connecting;
+  }
+
+  async function open(): Promise<NatsConnection> {
+    if (isClosed) throw away('this server is closing');
+    const issuer = await account();
+    // Loaded when used: most installations start without a bus.
+    const { connect } = await import('@nats-io/transport-node');
+    const made = await connect({
+      servers: url,
+      name,
+      ...(url.startsWith('tls:') && { tls: {} }),
+      authenticator: (nonce) => prove(issuer, nonce ?? ''),
+      timeout: once ? ANSWER_WITHIN_MS : CONNECT_WITHIN_MS,
+      ...(once
+        ? { reconnect: false }
+        : { maxReconnectAttempts: -1, reconnectTimeWait: TRY_AGAIN_MS, ignoreAuthErrorAbort: true }),
+    }).catch((cause: unknown) => {
+      throw away('the message bus cannot be reached', cause);
+    });
+    connection = made;
+    isUp = true;
+    times++;
+    void watch(made);
+    if (isClosed) await made.close();
+    return made;
+  }
+
+  function prove(issuer: KeyPair, nonce: string) {
+    const claims = { name, user: self.publicKey, issuedAt: Math.floor(Date.now() / 1000) };
+    const jwt = userJwt(issuer, { ...claims, publish: EVERYTHING, subscribe: EVERYTHING });
+    return { jwt, nkey: self.publicKey, sig: self.sign(nonce).toString('base64url') };
+  }
+
+  async function watch(made: NatsConnection): Promise<void> {
+    void made.closed().then(() => {
+      if (connection === made) connection = undefined;
+    });
+    for await (const { type } of made.status()) {
+      if (type === 'disconnect') isUp = false;
+      if (type !== 'reconnect') continue;
+      isUp = true;
+      times++;
+    }
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    await connecting?.catch(() => undefined);
+    await connection?.close();
+  }
+}
+
+export function away(message: string, cause?: unknown): AppError {
+  return new AppError('unavailable', message, { retryAfter: 2, ...(cause !== undefined && { cause }) });
+}

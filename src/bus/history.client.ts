@@ -1,0 +1,68 @@
+import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
+import { AppError } from '../base/errors.ts';
+import { away, type Link } from './connection.client.ts';
+import type { HistoryStream, Report } from './history.ts';
+
+export const STREAM = 'HISTORY';
+const SUBJECTS = 'history.>';
+const ANSWER_WITHIN_MS = 1500;
+const YEAR_NS = 365 * 86_400 * 1_000_000_000;
+const KEPT_PER_RESOURCE = 64;
+const REPORT_BYTES = 8192;
+
+/** The stream of this deployment on the bus: the last reports on each resource, for a year. */
+export function createHistoryStream(link: Link): HistoryStream & { ensure(): Promise<void> } {
+  return { ensure, subjects, reports };
+
+  /** Clusters report into nothing until the stream is there. */
+  async function ensure(): Promise<void> {
+    await within((manager) => infoOf(manager, undefined));
+  }
+
+  async function subjects(filter: string): Promise<ReadonlyMap<string, number>> {
+    const info = await within((manager) => infoOf(manager, filter));
+    return new Map(Object.entries(info.state.subjects ?? {}));
+  }
+
+  async function reports(subject: string): Promise<readonly Report[]> {
+    return await within(async (manager) => {
+      const found: Report[] = [];
+      for (let seq = 1; found.length < KEPT_PER_RESOURCE; ) {
+        const message = await manager.direct.getMessage(STREAM, { seq, next_by_subj: subject });
+        if (message === null) break;
+        found.push({ text: message.string(), at: message.time });
+        seq = message.seq + 1;
+      }
+      return found;
+    });
+  }
+
+  async function within<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+    const connection = await link.get();
+    try {
+      const { jetstreamManager } = await import('@nats-io/jetstream');
+      return await work(await jetstreamManager(connection, { checkAPI: false, timeout: ANSWER_WITHIN_MS }));
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause;
+      throw away('the message bus does not answer', cause);
+    }
+  }
+}
+
+async function infoOf(manager: JetStreamManager, filter: string | undefined): Promise<StreamInfo> {
+  try {
+    return await manager.streams.info(STREAM, filter === undefined ? {} : { subjects_filter: filter });
+  } catch (error) {
+    const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
+    if (!(error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound)) throw error;
+  }
+  return await manager.streams.add({
+    name: STREAM,
+    description: 'What clusters report about their resources.',
+    subjects: [SUBJECTS],
+    max_msgs_per_subject: KEPT_PER_RESOURCE,
+    max_msg_size: REPORT_BYTES,
+    max_age: YEAR_NS,
+    allow_direct: true,
+  });
+}

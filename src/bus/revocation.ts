@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Revisions } from '../changes/revision.ts';
+import type { Change } from '../changes/write.ts';
+import type { Person } from '../identity/callers.ts';
+import type { VisibleClusters } from './bus.ts';
+import { exceeds, grantOf } from './grants.ts';
+
+/** A key that people hold credentials with, and the most that these allow. */
+export interface Holder {
+  readonly id: bigint;
+  readonly personId: bigint;
+  readonly publicKey: string;
+  readonly rights: readonly bigint[];
+  readonly grantedBy: readonly bigint[];
+}
+
+export interface HolderStore {
+  /** By id; those who were granted something by one of the accounts, or by any. */
+  holders(grantedBy: readonly bigint[] | 'anybody', afterId: bigint, most: number): Promise<Holder[]>;
+  /** Ends the key: from now on the bus refuses it. */
+  remove(publicKey: string): Promise<void>;
+}
+
+interface Parts {
+  readonly revisions: Pick<Revisions, 'current' | 'listen'>;
+  readonly store: HolderStore;
+  readonly visible: VisibleClusters;
+  /** Called when looking begins to fail; it goes on. */
+  readonly onError: (error: unknown) => void;
+}
+
+export type Revocation = ReturnType<typeof createRevocation>;
+
+const LOOK_EVERY_MS = 1000;
+const CLOSE_WITHIN_MS = 500;
+/** Credentials that were being issued while the change was made are noted by then. */
+const AGAIN_AFTER_MS = 10_000;
+const BATCH = 200;
+const MATTERS: ReadonlySet<Change['kind']> = new Set(['account', 'platform', 'team', 'role', 'cluster']);
+
+/**
+ * Takes credentials back that allow more than their owner may do by now. They carry their permissions with them, so without this a
+ * right that was taken away would live on until they expire. Every change of an organization is followed by a look at those who
+ * hold something by it.
+ */
+export function createRevocation({ revisions, store, visible, onError }: Parts) {
+  let fresh = new Set<bigint>();
+  let isEverybody = false;
+  let again: { readonly at: number; readonly changed: readonly bigint[] | 'anybody' }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  let isFailing = false;
+
+  revisions.listen({
+    forget({ kind, organizationId }) {
+      if (organizationId == null || !MATTERS.has(kind)) return;
+      if (organizationId === 0n) isEverybody = true;
+      else fresh.add(organizationId);
+    },
+    forgetAll() {
+      isEverybody = true;
+    },
+  });
+  return { start: schedule, close };
+
+  function schedule(): void {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      round = look()
+        .then(() => {
+          isFailing = false;
+        }, failed)
+        .then(schedule);
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  function failed(error: unknown): void {
+    if (!isFailing) onError(error);
+    isFailing = true;
+  }
+
+  async function look(): Promise<void> {
+    await revisions.current();
+    const changed = isEverybody ? 'anybody' : [...fresh];
+    const isNews = changed === 'anybody' || changed.length > 0;
+    isEverybody = false;
+    fresh = new Set();
+    if (isNews) again.push({ at: Date.now() + AGAIN_AFTER_MS, changed });
+    if (isNews) await sweep(changed);
+    const due = again.filter(({ at }) => at <= Date.now());
+    for (const { changed: before } of due) await sweep(before);
+    again = again.filter((one) => !due.includes(one));
+  }
+
+  async function sweep(changed: readonly bigint[] | 'anybody'): Promise<void> {
+    for (let after = 0n; ; ) {
+      const holders = await store.holders(changed, after, BATCH);
+      for (const holder of holders) if (await holdsTooMuch(holder)) await store.remove(holder.publicKey);
+      const last = holders.at(-1);
+      if (!last || isClosed) return;
+      after = last.id;
+    }
+  }
+
+  async function holdsTooMuch({ personId, rights, grantedBy }: Holder): Promise<boolean> {
+    // Requests go first.
+    await new Promise((resolve) => setImmediate(resolve));
+    const organizations: Person['organizations'] = new Map(
+      grantedBy.filter((one) => one !== personId).map((one) => [one, 'none']),
+    );
+    return exceeds(rights, grantOf(await visible.clusters({ id: personId, organizations })).rights);
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    clearTimeout(timer);
+    // A database that hangs must not keep the process.
+    await Promise.race([round, pause(CLOSE_WITHIN_MS, undefined, { ref: false })]);
+  }
+}

@@ -1,0 +1,87 @@
+import type { Revisions } from './revision.ts';
+
+/** What was loaded, and the revision of the snapshot that it was loaded from. */
+export interface Loaded<V> {
+  readonly revision: bigint;
+  readonly value: V | undefined;
+}
+
+interface Options<V> {
+  readonly revisions: Pick<Revisions, 'latest' | 'listen'>;
+  readonly load: (key: string) => Promise<Loaded<V>>;
+  /** The accounts that a value depends on: a change of one of them drops it. */
+  readonly dependsOn: (value: V) => readonly bigint[];
+  readonly most: number;
+}
+
+/**
+ * Remembers what was loaded for as long as it is exact. Absence is not remembered: what does not exist now may be
+ * created by a write that names an account nobody has heard of.
+ */
+export function createExactCache<V>({ revisions, load, dependsOn, most }: Options<V>) {
+  const values = new Map<string, V>();
+  const keysOf = new Map<bigint, Set<string>>();
+  const loading = new Map<string, Promise<Loaded<V>>>();
+
+  revisions.listen({
+    forget(change) {
+      if (change.kind !== 'account') return;
+      for (const key of keysOf.get(change.id) ?? []) drop(key);
+    },
+    forgetAll() {
+      values.clear();
+      keysOf.clear();
+    },
+  });
+
+  return { get, remembered: (key: string) => values.get(key) };
+
+  /** Exact as of the clock's latest reading; who needs more waits for the clock first. */
+  async function get(key: string): Promise<V | undefined> {
+    const known = values.get(key);
+    if (known !== undefined) return known;
+    const needed = revisions.latest;
+    for (;;) {
+      const fresh = await loadOnce(key);
+      // A load that another request began may have seen an older moment than this request is owed.
+      if (fresh.revision >= needed) return fresh.value;
+    }
+  }
+
+  function loadOnce(key: string): Promise<Loaded<V>> {
+    const under = loading.get(key);
+    if (under) return under;
+    const started = load(key)
+      .then((fresh) => {
+        // Changes up to clock.revision were already handed out; an older snapshot may miss one of them.
+        if (fresh.value !== undefined && fresh.revision >= revisions.latest) remember(key, fresh.value);
+        return fresh;
+      })
+      .finally(() => loading.delete(key));
+    loading.set(key, started);
+    return started;
+  }
+
+  function remember(key: string, value: V): void {
+    if (values.size >= most) {
+      const oldest = values.keys().next().value;
+      if (oldest !== undefined) drop(oldest);
+    }
+    values.set(key, value);
+    for (const account of dependsOn(value)) {
+      const keys = keysOf.get(account) ?? new Set();
+      keysOf.set(account, keys.add(key));
+    }
+  }
+
+  function drop(key: string): void {
+    const value = values.get(key);
+    if (value === undefined) return;
+    values.delete(key);
+    for (const account of dependsOn(value)) {
+      const keys = keysOf.get(account);
+      keys?.delete(key);
+      if (keys?.size === 0) keysOf.delete(account);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { AppError } from '../base/errors.ts';
+import { type Db, isMissingReference, type Query, sql } from '../db/db.ts';
+import { appendAudit } from './audit-chain.store.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { News, RevisionStore } from './revision.ts';
+import type { Change, ChangeKind, Work } from './write.ts';
+
+interface NewsRow {
+  revision: bigint;
+  pruned: bigint;
+  kind: ChangeKind | null;
+  id: bigint | null;
+  organization_id: bigint | null;
+}
+
+// As a rule nothing has changed, and this is asked a thousand times a second.
+const LATEST = sql('clock.latest', 'select value from revision where id = 1');
+// One statement, so one snapshot: the revision and the changes up to it belong together.
+const NEWS = sql(
+  'clock.news',
+  `select r.value as revision, r.pruned, c.kind, c.id, c.organization_id
+     from revision r left join change c on c.revision > $1 where r.id = 1`,
+);
+// Taken last in its transaction: the row lock puts revisions in commit order and is held only until the commit.
+const NEXT = sql(
+  'clock.next',
+  `with next as (update revision set value = value + 1 where id = 1 returning value)
+   insert into change (revision, kind, id, organization_id)
+   select next.value, c.kind, c.id, c.organization_id
+     from next, unnest($1::text[], $2::bigint[], $3::bigint[]) as c (kind, id, organization_id)
+   returning revision`,
+);
+const PRUNE = sql(
+  'clock.prune',
+  `with cut as (update revision set pruned = greatest(pruned, value - $1) where id = 1 returning pruned)
+   delete from change using cut where change.revision <= cut.pruned`,
+);
+
+const NO_CHANGES: readonly Change[] = [];
+
+export function createRevisionStore(db: Db): RevisionStore {
+  return { onlyWriter: db.driver === 'pglite', news, write, prune };
+
+  async function news(since: bigint): Promise<News> {
+    if ((await db.ask(LATEST)) === String(since)) return { revision: since, pruned: 0n, changes: NO_CHANGES };
+    const rows = await db.query<NewsRow>(NEWS, [since]);
+    const changes = rows.flatMap(({ kind, id, organization_id }) =>
+      kind === null || id === null ? [] : [{ kind, id, organizationId: organization_id }],
+    );
+    return { revision: rows[0]?.revision ?? 0n, pruned: rows[0]?.pruned ?? 0n, changes };
+  }
+
+  /** Whoever gives something to an account that is being deleted at this moment waits for it, and then finds it gone. */
+  async function write<T>(work: Work<T>) {
+    try {
+      return await writeAtOnce(work);
+    } catch (cause) {
+      if (!isMissingReference(cause)) throw cause;
+      throw new AppError('conflict', 'what this belongs to was deleted at the same moment', { cause });
+    }
+  }
+
+  async function writeAtOnce<T>(work: Work<T>) {
+    return await db.transaction(async (query) => {
+      const touched: Change[] = [];
+      const entries: AuditEntry[] = [];
+      const result = await work(
+        query,
+        (change) => touched.push(change),
+        (entry) => entries.push(entry),
+      );
+      await appendAudit(query, entries);
+      const revision = touched.length === 0 ? undefined : await next(query, touched);
+      return { result, revision };
+    });
+  }
+
+  async function next(query: Query, touched: readonly Change[]): Promise<bigint | undefined> {
+    const rows = await query<{ revision: bigint }>(NEXT, [
+      touched.map((change) => change.kind),
+      touched.map((change) => change.id),
+      touched.map((change) => change.organizationId ?? null),
+    ]);
+    return rows[0]?.revision;
+  }
+
+  async function prune(keep: bigint): Promise<void> {
+    await db.query(PRUNE, [keep]);
+  }
+}

@@ -1,0 +1,137 @@
+import type { Change, Work, Write } from './write.ts';
+
+export interface News {
+  readonly revision: bigint;
+  readonly pruned: bigint;
+  readonly changes: readonly Change[];
+}
+
+export interface RevisionStore {
+  /** No other process writes, so the revision is known without asking. */
+  readonly onlyWriter: boolean;
+  news(since: bigint): Promise<News>;
+  write<T>(work: Work<T>): Promise<{ result: T; revision: bigint | undefined }>;
+  prune(keep: bigint): Promise<void>;
+}
+
+export type Done = (error?: unknown) => void;
+
+export interface Listener {
+  forget(change: Change): void;
+  forgetAll(): void;
+}
+
+export interface Revisions {
+  /** Resolves once everything remembered is exact as of a moment after the call. */
+  current(): Promise<void>;
+  /** The same without a promise: calls back at once if nothing needs to be asked. */
+  whenCurrent(done: Done): void;
+  /** The revision that everything remembered is exact as of. */
+  readonly latest: bigint;
+  readonly write: Write;
+  listen(listener: Listener): void;
+  /** How often the database was asked: far less often than `current` was called. */
+  readonly queries: number;
+  prune(keep: bigint): Promise<void>;
+}
+
+/** Before the first read. What was remembered by then may be of any moment, so it is forgotten, not patched. */
+const NEVER = -1n;
+const NO_CHANGES = 2n ** 63n - 1n;
+const MAX_TURNS = 5;
+
+/**
+ * The revision of the deployment, as this process knows it.
+ *
+ * 1. A request waits for a read of the revision that began after the request arrived, so nothing stale is ever used.
+ * 2. Requests that arrive while a read is under way share the next one, so the number of reads does not grow with the
+ *    number of requests.
+ * 3. Listeners hear of every change up to a revision before anyone waiting for that revision continues.
+ */
+export function createRevisions(store: RevisionStore): Revisions {
+  const listeners: Listener[] = [];
+  let latest = NEVER;
+  let ownRevision: bigint | undefined;
+  let queries = 0;
+  let isReading = false;
+  let waiting: Done[] = [];
+
+  return {
+    current,
+    whenCurrent,
+    write,
+    listen: (listener) => listeners.push(listener),
+    prune: (keep) => store.prune(keep),
+    get latest() {
+      return latest;
+    },
+    get queries() {
+      return queries;
+    },
+  };
+
+  function current(): Promise<void> {
+    return new Promise((resolve, reject) => whenCurrent((error) => (error === undefined ? resolve() : reject(error))));
+  }
+
+  function whenCurrent(done: Done): void {
+    if (store.onlyWriter && latest === ownRevision) {
+      done();
+      return;
+    }
+    if (waiting.push(done) === 1 && !isReading) gather();
+  }
+
+  /**
+   * The next read begins after the one under way, and while every turn of the event loop brings more requests, a few
+   * turns later: twice as many share it then, and each read costs the database a wake-up.
+   */
+  function gather(turns = MAX_TURNS): void {
+    const before = waiting.length;
+    setImmediate(() => {
+      if (waiting.length > before && turns > 1) gather(turns - 1);
+      else begin();
+    });
+  }
+
+  function begin(): void {
+    const wave = waiting;
+    waiting = [];
+    isReading = true;
+    const finish = (error?: unknown) => {
+      isReading = false;
+      if (waiting.length > 0) gather();
+      for (const done of wave) tell(done, error);
+    };
+    read().then(() => finish(), finish);
+  }
+
+  async function read(): Promise<void> {
+    queries++;
+    const since = latest;
+    const news = await store.news(since === NEVER ? NO_CHANGES : since);
+    if (since < news.pruned || since === NEVER) for (const listener of listeners) listener.forgetAll();
+    else for (const change of news.changes) for (const listener of listeners) listener.forget(change);
+    latest = news.revision;
+    ownRevision ??= news.revision;
+  }
+
+  async function write<T>(work: Work<T>): Promise<T> {
+    const done = await store.write(work);
+    if (done.revision !== undefined && (ownRevision === undefined || done.revision > ownRevision)) {
+      ownRevision = done.revision;
+    }
+    return done.result;
+  }
+}
+
+/** An exception of one caller must not keep the others waiting. */
+function tell(done: Done, error: unknown): void {
+  try {
+    done(error);
+  } catch (fault) {
+    setImmediate(() => {
+      throw fault;
+    });
+  }
+}

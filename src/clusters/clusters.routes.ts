@@ -1,0 +1,188 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { writeLongJson } from '../base/json.ts';
+import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { showVersion, unchanged } from '../http/resource-etag.ts';
+import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
+import type { ClusterInput, Clusters, EditableCluster } from './clusters.ts';
+
+const MAX_NODES = 1_000_000;
+const MAX_MANAGERS = 100;
+const text = () => Type.Optional(Type.String());
+
+const EditCluster = Type.Object({
+  name: text(),
+  uid: Type.Optional(Type.String({ description: 'The UUID of its kube-system namespace; cannot change.' })),
+  displayName: text(),
+  managerID: Type.Optional(Int64Input),
+  externalID: text(),
+  provider: Type.Optional(Type.String({ description: 'Such as AKS, EKS, GKE, Generic: any text.' })),
+  vendor: text(),
+  orchestratorVersion: text(),
+  nodeCount: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_NODES })),
+  endpoint: text(),
+  location: text(),
+  project: text(),
+  infraNamespace: text(),
+  hubClusterName: text(),
+  hubClusterUID: text(),
+  hubClusterOwnerName: text(),
+  clusterSetName: text(),
+  clusterManagers: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_MANAGERS })),
+  isMonitoringCluster: Type.Optional(Type.Boolean()),
+});
+const ImportCluster = Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() });
+const ClusterId = Type.Object({ id: Type.String() });
+const OrgPath = Type.Object({ org: Type.String() });
+
+export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => string): void {
+  const common = { tags: ['administration'], extension: true };
+
+  scope.get(
+    '/user/clusters',
+    {
+      config: { access: signedIn('user') },
+      schema: {
+        summary: 'The clusters of the caller',
+        tags: ['user'],
+        querystring: Type.Object({
+          all: Type.Optional(Type.String({ description: '"true": also those of others that the caller may view' })),
+        }),
+        response: { 200: Type.Array(ClusterInfo) },
+      },
+    },
+    async (request, reply) => {
+      const now = new Date();
+      const found = await clusters.listFor(callerOf(request).person, request.query.all === 'true');
+      reply.type('application/json; charset=utf-8').serializer(writeLongJson);
+      return found.map((cluster) => presentCluster(cluster, now));
+    },
+  );
+
+  scope.get(
+    '/orgs/:org/clusters',
+    {
+      config: { access: holdsIn('view_clusters:org', 'organization') },
+      schema: {
+        ...common,
+        summary: 'The clusters of an organization',
+        params: OrgPath,
+        querystring: Type.Object({
+          ...PageQuery,
+          name: Type.Optional(Type.String({ description: 'Only the cluster with this very name.' })),
+        }),
+        response: { 200: Type.Array(ClusterDetails) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { total, items } = await clusters.list(callerIn(request).organization.id, request.query.name, page);
+      showPage(request, reply, baseUrl(), page, total);
+      const now = new Date();
+      return items.map((cluster) => presentClusterDetails(cluster, now));
+    },
+  );
+
+  scope.post(
+    '/orgs/:org/clusters',
+    {
+      config: { access: holdsIn('import_clusters:org', 'organization') },
+      schema: {
+        ...common,
+        summary: 'Import a cluster into an organization',
+        params: OrgPath,
+        body: ImportCluster,
+        response: { 201: ClusterDetails },
+      },
+    },
+    async (request, reply) => {
+      const { id } = callerIn(request).organization;
+      const created = await clusters.create(id, readInput(request.body), actorOf(request));
+      return reply.code(201).send(show(reply, created));
+    },
+  );
+
+  scope.post(
+    '/user/clusters',
+    {
+      // What stands beside it, the list of the caller's own clusters, asks for the same scope.
+      config: { access: signedIn('user') },
+      schema: {
+        ...common,
+        summary: 'Import a cluster for oneself',
+        body: ImportCluster,
+        response: { 201: ClusterInfo },
+      },
+    },
+    async (request, reply) => {
+      const { id } = callerOf(request).person;
+      const created = await clusters.create(id, readInput(request.body), actorOf(request));
+      showVersion(reply, created);
+      return reply.code(201).send(presentCluster(created, new Date()));
+    },
+  );
+
+  scope.get(
+    '/clusters/:id',
+    {
+      config: { access: holdsOn('view:cluster', 'organization') },
+      schema: { ...common, summary: 'One cluster', params: ClusterId, response: { 200: ClusterDetails } },
+    },
+    async (request, reply) => show(reply, await clusters.get(ownerIn(request), idOf(request))),
+  );
+
+  scope.patch(
+    '/clusters/:id',
+    {
+      config: { access: holdsOn('edit:cluster', 'organization') },
+      schema: {
+        ...common,
+        summary: 'Edit a cluster; what is left out stays',
+        params: ClusterId,
+        body: EditCluster,
+        response: { 200: ClusterDetails },
+      },
+    },
+    async (request, reply) => {
+      const about = [ownerIn(request), idOf(request)] as const;
+      const input = readInput(request.body);
+      return show(reply, await clusters.update(...about, input, unchanged(request), actorOf(request)));
+    },
+  );
+
+  scope.delete(
+    '/clusters/:id',
+    {
+      config: { access: holdsOn('remove:cluster', 'organization') },
+      schema: { ...common, summary: 'Remove a cluster', params: ClusterId, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      await clusters.remove(ownerIn(request), idOf(request), unchanged(request), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
+function idOf(request: FastifyRequest<{ Params: Static<typeof ClusterId> }>): bigint {
+  return readId(request.params.id, 'cluster ID');
+}
+
+/** Fields that are only shown (ids, owner, status, age) may be sent back and count for nothing. */
+function readInput<Body extends Static<typeof EditCluster>>(body: Body) {
+  const { managerID, externalID: externalId, hubClusterUID: hubClusterUid, ...rest } = body;
+  const managerId = managerID === undefined || managerID === 0 ? managerID : readIdNumber(managerID, 'manager ID');
+  return {
+    ...rest,
+    externalId,
+    hubClusterUid,
+    managerId: managerId === undefined ? undefined : BigInt(managerId),
+  } satisfies ClusterInput;
+}
+
+function show(reply: FastifyReply, cluster: EditableCluster) {
+  showVersion(reply, cluster);
+  return presentClusterDetails(cluster, new Date());
+}

@@ -1,0 +1,166 @@
+import type { PageRequest } from '../base/page.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, toCluster } from './cluster.rows.ts';
+import type { ClusterDraft, ClusterStore, EditableCluster, Rejection } from './clusters.ts';
+
+/** The columns of a draft, in the order in which `valuesOf` lists their values. */
+const COLUMNS = [
+  'name',
+  'display_name',
+  'manager_id',
+  'external_id',
+  'provider',
+  'vendor',
+  'orchestrator_version',
+  'node_count',
+  'endpoint',
+  'location',
+  'project',
+  'infra_namespace',
+  'hub_cluster_name',
+  'hub_cluster_uid',
+  'hub_cluster_owner_name',
+  'cluster_set_name',
+  'cluster_managers',
+  'is_monitoring_cluster',
+];
+
+const SELECT = `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES}`;
+const NAMED = '($2::text is null or c.name = $2)';
+const LIST = sql('clusters.list', `${SELECT} where c.owner_id = $1 and ${NAMED} order by c.id limit $3 offset $4`);
+const COUNT = sql(
+  'clusters.count',
+  `select count(*)::integer as total from cluster c where c.owner_id = $1 and ${NAMED}`,
+);
+const OWNED = sql('clusters.owned', `${SELECT} where c.owner_id = $1 order by c.id`);
+const WITH_IDS = sql('clusters.withIds', `${SELECT} where c.id = any($1::bigint[]) order by c.id`);
+const GET = sql(
+  'clusters.get',
+  `select c.version, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
+);
+const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 and id = $2 for update');
+// An organization that is being deleted at this moment is waited for.
+const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
+const INSERT = sql(
+  'clusters.insert',
+  `insert into cluster (owner_id, uid, phase, ${COLUMNS.join(', ')})
+   values ($1, $2, 'Registered', ${COLUMNS.map((_, place) => `$${place + 3}`).join(', ')}) returning id`,
+);
+const UPDATE = sql(
+  'clusters.update',
+  `update cluster set ${COLUMNS.map((column, place) => `${column} = $${place + 2}`).join(', ')}, version = version + 1
+    where id = $1`,
+);
+const DELETE = sql('clusters.delete', 'delete from cluster where id = $1');
+
+export function createClusterStore(db: Db, write: Write): ClusterStore {
+  return {
+    list,
+    ownedBy: async (accountId) => (await db.query<ClusterRow>(OWNED, [accountId])).map(toCluster),
+    // Written as an array literal here: numbers need no quoting, and there can be ten thousand.
+    withIds: async (ids) => (await db.query<ClusterRow>(WITH_IDS, [`{${ids.join(',')}}`])).map(toCluster),
+    get: (ownerId, id) => get(db.query, ownerId, id),
+    create,
+    update,
+    remove,
+  };
+
+  async function list(ownerId: bigint, name: string | undefined, { limit, offset }: PageRequest) {
+    const rows = await db.query<ClusterRow>(LIST, [ownerId, name, limit, offset]);
+    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name]));
+    return { total, items: rows.map(toCluster) };
+  }
+
+  async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor) {
+    return await unlessTaken(() =>
+      write(async (query, touch, record) => {
+        if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
+        const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
+        touch({ kind: 'cluster', id, organizationId: ownerId });
+        record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });
+        return await get(query, ownerId, id);
+      }),
+    );
+  }
+
+  /** Nobody's rights hang on what is edited here, so no revision is taken. */
+  async function update(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => ClusterDraft, actor: Actor) {
+    return await unlessTaken(() =>
+      write(async (query, _touch, record) => {
+        await query(LOCK, [ownerId, id]);
+        const current = await get(query, ownerId, id);
+        if (!current) return undefined;
+        const draft = decide(current);
+        await query(UPDATE, [id, ...valuesOf(draft)]);
+        const states = { before: toState(current), after: toState(draft) };
+        record({ ...about(actor, ownerId, id), action: 'cluster.update', ...states });
+        return await get(query, ownerId, id);
+      }),
+    );
+  }
+
+  async function remove(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => void, actor: Actor) {
+    return await write(async (query, touch, record) => {
+      await query(LOCK, [ownerId, id]);
+      const current = await get(query, ownerId, id);
+      if (!current) return false;
+      decide(current);
+      await query(DELETE, [id]);
+      touch({ kind: 'cluster', id, organizationId: ownerId });
+      const before = { uid: current.uid, ...toState(current) };
+      record({ ...about(actor, ownerId, id), action: 'cluster.delete', before });
+      return true;
+    });
+  }
+}
+
+async function get(query: Query, ownerId: bigint, id: bigint): Promise<EditableCluster | undefined> {
+  const [row] = await query<ClusterRow & { version: number }>(GET, [ownerId, id]);
+  return row && { ...toCluster(row), version: row.version };
+}
+
+async function unlessTaken<T>(work: () => Promise<T>): Promise<T | Rejection> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'cluster_name')) return { refused: 'name taken' };
+    if (isUniqueViolation(error, 'cluster_uid')) return { refused: 'uid taken' };
+    throw error;
+  }
+}
+
+function about(actor: Actor, organizationId: bigint, objectId: bigint) {
+  return { actor, organizationId, objectType: 'cluster', objectId };
+}
+
+function valuesOf(draft: ClusterDraft): unknown[] {
+  return [
+    draft.name,
+    draft.displayName,
+    draft.managerId === 0n ? null : draft.managerId,
+    draft.externalId,
+    draft.provider,
+    draft.vendor,
+    draft.orchestratorVersion,
+    draft.nodeCount,
+    draft.endpoint,
+    draft.location,
+    draft.project,
+    draft.infraNamespace,
+    draft.hubClusterName,
+    draft.hubClusterUid,
+    draft.hubClusterOwnerName,
+    draft.clusterSetName,
+    draft.clusterManagers.length === 0 ? null : draft.clusterManagers,
+    draft.isMonitoringCluster,
+  ];
+}
+
+/** A cluster as the audit log shows it: what is set. */
+function toState(draft: ClusterDraft): object {
+  const values = valuesOf(draft);
+  const entries = COLUMNS.map((column, place) => [column, values[place]] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== '' && value !== null));
+}

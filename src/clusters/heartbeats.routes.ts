@@ -1,0 +1,42 @@
+import Type from 'typebox';
+import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
+import { NoBody, readId } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { PHASES } from './cluster.ts';
+import type { Heartbeats } from './heartbeats.ts';
+
+const MAX_NODES = 1_000_000;
+
+const Beat = Type.Object({
+  phase: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...PHASES] })),
+  reason: Type.Optional(Type.String()),
+  message: Type.Optional(Type.String()),
+  nodeCount: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_NODES })),
+  orchestratorVersion: Type.Optional(Type.String()),
+});
+
+export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
+  scope.post(
+    '/clusters/:id/heartbeat',
+    {
+      config: { access: holdsOn('edit:cluster', 'organization', { robots: true }) },
+      // A beat without a word is a beat.
+      preValidation: async (request) => {
+        request.body ??= {};
+      },
+      schema: {
+        summary: 'A cluster says that it is alive; also with the token of a robot account of its owner',
+        tags: ['administration'],
+        extension: true,
+        params: Type.Object({ id: Type.String() }),
+        body: Beat,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const id = readId(request.params.id, 'cluster ID');
+      await heartbeats.take(ownerIn(request), id, request.body, new Date(), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { AppError, invalidField } from '../base/errors.ts';
+import { readLine, readSet, readUuid } from '../base/fields.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+
+export interface ContractDraft {
+  readonly name: string;
+  readonly product: string;
+  readonly features: readonly string[];
+  /** The UIDs of the clusters that it is about; they may be imported later, or gone. */
+  readonly clusterUids: readonly string[];
+  readonly startsAt: Date;
+  /** null: it never ends. */
+  readonly endsAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly quota: Readonly<Record<string, number>>;
+}
+
+export interface Contract extends ContractDraft {
+  readonly id: bigint;
+  readonly uid: string;
+  readonly ownerId: bigint;
+  /** A marketplace made it, for an installer. */
+  readonly isSold: boolean;
+  readonly version: number;
+}
+
+export interface ContractInput extends Partial<Omit<ContractDraft, 'revokedAt'>> {
+  readonly revoked?: boolean;
+}
+
+/** Who asks, and when. */
+export interface Asking {
+  readonly actor: Actor;
+  readonly isAdmin: boolean;
+  readonly now: Date;
+}
+
+export interface ContractStore {
+  list(
+    ownerId: bigint,
+    name: string | undefined,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ total: number; items: Contract[] }>;
+  get(ownerId: bigint, id: bigint): Promise<Contract | undefined>;
+  create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor): Promise<Contract | undefined>;
+  update(
+    ownerId: bigint,
+    id: bigint,
+    decide: (current: Contract) => ContractDraft,
+    actor: Actor,
+  ): Promise<Contract | undefined>;
+  remove(ownerId: bigint, id: bigint, decide: (current: Contract) => void, actor: Actor): Promise<boolean>;
+}
+
+export type Contracts = ReturnType<typeof createContracts>;
+
+const MAX_NAME = 255;
+const MAX_PRODUCT = 256;
+const MAX_FEATURE = 100;
+const MAX_KINDS = 100;
+const KIND = /^[0-9A-Za-z][-./\w]{0,99}$/;
+
+/** Contracts: what an organization may use, of which product, from when until when. */
+export function createContracts(store: ContractStore) {
+  return { list: store.list, get, create, update, remove };
+
+  async function get(ownerId: bigint, id: bigint): Promise<Contract> {
+    return found(await store.get(ownerId, id));
+  }
+
+  async function create(ownerId: bigint, input: ContractInput & { name: string }, { actor, now }: Asking) {
+    const none = { features: [], clusterUids: [], startsAt: now, endsAt: null, revokedAt: null, quota: {} };
+    const draft = draftOf({ ...none, name: '', product: '' }, input, now);
+    const made = await store.create(ownerId, randomUUID(), draft, actor);
+    if (!made) throw new AppError('notFound', 'organization does not exist');
+    return made;
+  }
+
+  async function update(
+    ownerId: bigint,
+    id: bigint,
+    input: ContractInput,
+    require: (current: Contract) => void,
+    { actor, isAdmin, now }: Asking,
+  ): Promise<Contract> {
+    const decide = (current: Contract) => {
+      require(current);
+      if (current.isSold && !isAdmin) refuseTerms(input);
+      return draftOf(current, input, now);
+    };
+    return found(await store.update(ownerId, id, decide, actor));
+  }
+
+  async function remove(ownerId: bigint, id: bigint, require: (current: Contract) => void, actor: Actor) {
+    const decide = (current: Contract) => {
+      require(current);
+      // Its installer, and what the marketplace may still say about the subscription, hang on it.
+      if (current.isSold)
+        throw new AppError('conflict', 'the contract belongs to a marketplace: it can only be revoked');
+    };
+    if (!(await store.remove(ownerId, id, decide, actor))) throw notFound();
+  }
+}
+
+/** What was sold is not changed by who bought it. */
+function refuseTerms({ name: _name, ...terms }: ContractInput): void {
+  if (Object.values(terms).every((term) => term === undefined)) return;
+  throw new AppError(
+    'forbidden',
+    'only a site administrator can change the terms of a contract that a marketplace made',
+  );
+}
+
+function draftOf(current: ContractDraft, input: ContractInput, now: Date): ContractDraft {
+  const { name, product, features, clusterUids, quota } = input;
+  const { startsAt = current.startsAt, endsAt = current.endsAt } = input;
+  if (endsAt && endsAt <= startsAt) throw invalidField('end', 'end must be after start');
+  return {
+    name: name === undefined ? current.name : readLine('name', name, MAX_NAME, 1),
+    product: product === undefined ? current.product : readLine('product', product, MAX_PRODUCT),
+    features: features ? readSet(features, (one) => readLine('features', one, MAX_FEATURE, 1)) : current.features,
+    clusterUids: clusterUids ? readSet(clusterUids, (one) => readUuid('clusters', one)) : current.clusterUids,
+    startsAt,
+    endsAt,
+    revokedAt: readRevoked(current.revokedAt, input.revoked, now),
+    quota: quota ? readQuota(quota) : current.quota,
+  };
+}
+
+function readRevoked(revokedAt: Date | null, revoked: boolean | undefined, now: Date): Date | null {
+  if (revoked === false && revokedAt)
+    throw invalidField('revoked', 'a revoked contract stays revoked: make another one');
+  return revoked ? (revokedAt ?? now) : revokedAt;
+}
+
+function readQuota(quota: Readonly<Record<string, number>>): Record<string, number> {
+  const kinds = Object.entries(quota);
+  if (kinds.length > MAX_KINDS) throw invalidField('quota', `quota must have at most ${MAX_KINDS} entries`);
+  for (const [kind, amount] of kinds) {
+    if (!KIND.test(kind)) throw invalidField('quota', 'quota must be named by letters, digits, "-", "_", "." and "/"');
+    if (!Number.isSafeInteger(amount) || amount < 0)
+      throw invalidField('quota', `quota ${kind} must be a whole number from 0`);
+  }
+  return { ...quota };
+}
+
+function found(contract: Contract | undefined): Contract {
+  if (!contract) throw notFound();
+  return contract;
+}
+
+function notFound(): AppError {
+  return new AppError('notFound', 'contract does not exist');
+}

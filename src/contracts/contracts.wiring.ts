@@ -1,0 +1,10 @@
+import type { Scope } from '../http/server.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { contractRoutes } from './contracts.routes.ts';
+import { createContractStore } from './contracts.store.ts';
+import { createContracts } from './contracts.ts';
+
+export function wireContracts({ db, revisions, baseUrl }: Infrastructure) {
+  const contracts = createContracts(createContractStore(db, revisions.write));
+  return { contracts, mount: (scope: Scope) => contractRoutes(scope, contracts, baseUrl) };
+}

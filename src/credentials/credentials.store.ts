@@ -1,0 +1,105 @@
+import type { Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
+import type { SealedColumn } from '../vault/rotation.ts';
+import type { CredentialCard, CredentialStore, StoredCredential } from './credentials.ts';
+
+interface CredentialRow {
+  id: bigint;
+  name: string;
+  type: string;
+  version: number;
+  created_at: Date;
+  sealed: Buffer;
+}
+
+const COLUMNS = 'id, name, type, version, created_at, sealed';
+const LIST = sql('credentials.list', `select ${COLUMNS} from credential where owner_id = $1 order by id`);
+const GET = sql('credentials.get', `select ${COLUMNS} from credential where owner_id = $1 and name = $2`);
+const LOCK = sql('credentials.lock', `select ${COLUMNS} from credential where owner_id = $1 and name = $2 for update`);
+const INSERT = sql(
+  'credentials.insert',
+  `insert into credential (owner_id, name, type, sealed) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+);
+const UPDATE = sql(
+  'credentials.update',
+  `update credential set type = $2, sealed = $3, version = version + 1, updated_at = greatest(now(), updated_at)
+    where id = $1 returning ${COLUMNS}`,
+);
+const DELETE = sql('credentials.delete', 'delete from credential where id = $1');
+
+/** Where the sealed specs stand, for the rotation of keys; the identity is that of `identityOf`. */
+export const CREDENTIAL_SPECS: SealedColumn = {
+  table: 'credential',
+  column: 'sealed',
+  ownerId: 'owner_id',
+  identity: `'credential ' || t.name`,
+};
+
+/** What everybody with access to the audit log may see: never the spec. */
+const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
+
+export function createCredentialStore(db: Db, write: Write): CredentialStore {
+  return { list, get, create, update, remove };
+
+  async function list(ownerId: bigint): Promise<StoredCredential[]> {
+    return (await db.query<CredentialRow>(LIST, [ownerId])).map(toCredential);
+  }
+
+  async function get(ownerId: bigint, name: string): Promise<StoredCredential | undefined> {
+    return await one(db.query, GET, [ownerId, name]);
+  }
+
+  async function create(...[draft, actor]: Parameters<CredentialStore['create']>) {
+    try {
+      return await write(async (query, _touch, record) => {
+        const made = await one(query, INSERT, [actor.id, draft.name, draft.type, draft.sealed]);
+        record({ ...about(actor, 'create', made), after: toState(draft) });
+        return made;
+      });
+    } catch (error) {
+      if (isUniqueViolation(error, 'credential_name')) return undefined;
+      throw error;
+    }
+  }
+
+  async function update(...[draft, require, actor]: Parameters<CredentialStore['update']>) {
+    return await write(async (query, _touch, record) => {
+      const current = await one(query, LOCK, [actor.id, draft.name]);
+      if (!current) return undefined;
+      require(current);
+      const changed = await one(query, UPDATE, [current.id, draft.type, draft.sealed]);
+      record({ ...about(actor, 'update', current), before: toState(current), after: toState(draft) });
+      return changed;
+    });
+  }
+
+  async function remove(...[name, require, actor]: Parameters<CredentialStore['remove']>) {
+    return await write(async (query, _touch, record) => {
+      const current = await one(query, LOCK, [actor.id, name]);
+      if (!current) return false;
+      require(current);
+      await query(DELETE, [current.id]);
+      record({ ...about(actor, 'delete', current), before: toState(current) });
+      return true;
+    });
+  }
+}
+
+async function one(query: Query, statement: typeof GET, values: unknown[]): Promise<StoredCredential | undefined> {
+  const [row] = await query<CredentialRow>(statement, values);
+  return row && toCredential(row);
+}
+
+function about(actor: Parameters<CredentialStore['create']>[1], verb: string, credential?: CredentialCard) {
+  return {
+    actor,
+    organizationId: actor.id,
+    action: `credential.${verb}`,
+    objectType: 'credential',
+    objectId: credential?.id ?? 0n,
+  };
+}
+
+function toCredential({ created_at, ...row }: CredentialRow): StoredCredential {
+  return { ...row, createdAt: created_at };
+}

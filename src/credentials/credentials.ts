@@ -1,0 +1,143 @@
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Sealed, Vault } from '../vault/vault.ts';
+import { membersOf, objectOf } from './json-members.ts';
+
+/** What may be known of a credential without opening it. */
+export interface CredentialCard {
+  readonly id: bigint;
+  readonly name: string;
+  readonly type: string;
+  readonly version: number;
+  readonly createdAt: Date;
+}
+
+export interface StoredCredential extends CredentialCard {
+  readonly sealed: Sealed;
+}
+
+/** An opened credential: its spec as JSON text, letter for letter as it was sent. */
+export interface Credential extends CredentialCard {
+  readonly spec: string;
+}
+
+export interface CredentialDraft {
+  readonly name: string;
+  readonly type: string;
+  readonly sealed: Sealed;
+}
+
+/** Throws when a credential is not the one that the caller last saw. */
+export type Precondition = (current: CredentialCard) => void;
+
+export interface CredentialStore {
+  list(ownerId: bigint): Promise<StoredCredential[]>;
+  get(ownerId: bigint, name: string): Promise<StoredCredential | undefined>;
+  /** Undefined: the name is taken. */
+  create(draft: CredentialDraft, actor: Actor): Promise<CredentialCard | undefined>;
+  /** Undefined: there is none of that name. */
+  update(draft: CredentialDraft, require: Precondition, actor: Actor): Promise<CredentialCard | undefined>;
+  remove(name: string, require: Precondition, actor: Actor): Promise<boolean>;
+}
+
+export interface CredentialFilter {
+  /** Types to keep, in small letters; none: all. */
+  readonly types: readonly string[];
+  readonly managementEndpoint?: string | undefined;
+}
+
+export type Credentials = ReturnType<typeof createCredentials>;
+
+const NAME = /^[A-Za-z0-9._-]{1,100}$/;
+const MAX_TYPE = 100;
+/** Platforms that manage clusters of their own, each at an address of its own. */
+const MANAGEMENT_TYPES = new Set(['rancher']);
+
+/** The keys of people's clouds. The spec is theirs: only its name and type are looked at, and it is kept sealed. */
+export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'seal' | 'open'>) {
+  return { list, get, create, update, remove };
+
+  async function list(ownerId: bigint, filter: CredentialFilter): Promise<Credential[]> {
+    const stored = (await store.list(ownerId)).filter(
+      ({ type }) => filter.types.length === 0 || filter.types.includes(type.toLowerCase()),
+    );
+    const opened = await Promise.all(stored.map((one) => open(ownerId, one)));
+    const { managementEndpoint } = filter;
+    return managementEndpoint ? opened.filter((one) => isManagedAt(one, managementEndpoint)) : opened;
+  }
+
+  async function get(ownerId: bigint, name: string): Promise<Credential> {
+    const stored = await store.get(ownerId, name);
+    if (!stored) throw credentialNotFound();
+    return await open(ownerId, stored);
+  }
+
+  async function create(actor: Actor, spec: string): Promise<CredentialCard> {
+    const made = await store.create(await draftOf(actor.id, spec), actor);
+    if (!made) throw fault('name', 'name is taken by another of your credentials');
+    return made;
+  }
+
+  async function update(actor: Actor, spec: string, require: Precondition): Promise<CredentialCard> {
+    const changed = await store.update(await draftOf(actor.id, spec), require, actor);
+    if (!changed) throw credentialNotFound();
+    return changed;
+  }
+
+  async function remove(actor: Actor, name: string, require: Precondition): Promise<void> {
+    if (!(await store.remove(name, require, actor))) throw credentialNotFound();
+  }
+
+  async function draftOf(ownerId: bigint, text: string): Promise<CredentialDraft> {
+    const { name, type, spec } = readSpec(text);
+    return { name, type, sealed: await vault.seal(ownerId, identityOf(name), spec) };
+  }
+
+  async function open(ownerId: bigint, { sealed, ...card }: StoredCredential): Promise<Credential> {
+    return { ...card, spec: (await vault.open(ownerId, identityOf(card.name), sealed)).toString() };
+  }
+}
+
+export function identityOf(name: string): string {
+  return `credential ${name}`;
+}
+
+/** The spec of a text that is valid JSON; throws when it is not one that can be kept. */
+function readSpec(text: string): { name: string; type: string; spec: string } {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw fault('body', 'credential must be a JSON object');
+  }
+  const { name, type } = value as { name?: unknown; type?: unknown };
+  if (name === undefined) throw fault('name', 'name is required');
+  // A name of dots alone would vanish from a path.
+  if (typeof name !== 'string' || !NAME.test(name) || /^\.\.?$/.test(name)) {
+    throw fault('name', 'name must be 1 to 100 letters, digits, ".", "_" or "-"');
+  }
+  // Who changes what they read sends it back; the time is ours.
+  const spec = objectOf(membersOf(text).filter(({ key }) => key !== 'creationTimestamp'));
+  return { name, type: typeof type === 'string' && type.length <= MAX_TYPE ? type : '', spec };
+}
+
+/** Management platforms elsewhere are of no use to who asks for one address; all else stays. */
+function isManagedAt({ type, spec }: Credential, endpoint: string): boolean {
+  if (!MANAGEMENT_TYPES.has(type.toLowerCase())) return true;
+  const { rancher, endpoint: own } = JSON.parse(spec) as {
+    rancher?: { endpoint?: unknown } | null;
+    endpoint?: unknown;
+  };
+  return [rancher?.endpoint ?? own].some((one) => typeof one === 'string' && sameAddress(one, endpoint));
+}
+
+function sameAddress(one: string, other: string): boolean {
+  const bare = (text: string) => (URL.parse(text.trim())?.href ?? text.trim()).replace(/\/+$/, '');
+  return bare(one) === bare(other);
+}
+
+function credentialNotFound(): AppError {
+  return new AppError('notFound', 'credential not found');
+}
+
+function fault(field: string, message: string): AppError {
+  return new AppError('malformed', message, { errors: [{ field, message }] });
+}

@@ -1,0 +1,47 @@
+import { AppError } from '../base/errors.ts';
+
+export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * PGlite has one connection, so a query that slips between BEGIN and COMMIT of another caller would become part of that
+ * transaction. Everybody waits for their turn, but not for ever: a query of `db` inside a transaction waits for itself.
+ */
+export function takeTurns(timeoutMs: number): TakeTurn {
+  const waiting: (() => void)[] = [];
+  let busy = false;
+
+  const wait = () =>
+    new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(go), 1);
+        reject(new AppError('unavailable', `the database was busy with another transaction for ${timeoutMs} ms`));
+      }, timeoutMs);
+      const go = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      waiting.push(go);
+    });
+
+  return async (work) => {
+    if (busy) await wait();
+    busy = true;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) busy = false;
+      else next();
+    }
+  };
+}
+
+/** Runs what it is given one after the other, in the order of asking, however long it takes. */
+export function oneAtATime(): TakeTurn {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+}

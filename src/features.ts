@@ -1,0 +1,65 @@
+import { wireAudit } from './audit/audit.wiring.ts';
+import { wireAuthz } from './authz/authz.wiring.ts';
+import { wireBuckets } from './buckets/buckets.wiring.ts';
+import { wireBus } from './bus/bus.wiring.ts';
+import { wireClusters } from './clusters/clusters.wiring.ts';
+import { wireContracts } from './contracts/contracts.wiring.ts';
+import { wireCredentials } from './credentials/credentials.wiring.ts';
+import type { Brake } from './http/brake.ts';
+import type { Identity } from './identity/identity.wiring.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
+import { wireOrders } from './orders/orders.wiring.ts';
+import { wireOrganizations } from './organizations/organizations.wiring.ts';
+import { wireRobots } from './robots/robots.wiring.ts';
+import { wireRoles } from './roles/roles.wiring.ts';
+import { wireTokens } from './tokens/tokens.wiring.ts';
+import { wireUsers } from './users/users.wiring.ts';
+
+export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
+
+/** Every folder with routes, wired. If one needs an answer from another, it gets it here. */
+export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
+  const authz = await wireAuthz(infrastructure);
+  const roles = wireRoles(infrastructure, authz);
+  const users = wireUsers(infrastructure, identity, brake);
+  const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
+  const tokens = wireTokens(infrastructure, identity);
+  const clusters = wireClusters(infrastructure, authz.visibleClusters);
+  const contracts = wireContracts(infrastructure);
+  const robots = wireRobots(infrastructure, identity, authz.judge);
+  const credentials = wireCredentials(infrastructure);
+  const buckets = wireBuckets(infrastructure, credentials.credentials);
+  const orders = wireOrders(infrastructure);
+  const bus = wireBus(infrastructure, identity, authz.visibleClusters);
+  const audit = wireAudit(infrastructure);
+  const marketplace = wireMarketplace(infrastructure);
+  const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
+  return {
+    /** The rules by noun, for commands and the demo. */
+    features: {
+      users: users.users,
+      emails: users.emails,
+      follows: users.follows,
+      organizations: organizations.organizations,
+      teams: organizations.teams,
+      members: organizations.members,
+      roles: roles.roles,
+      clusters: clusters.clusters,
+      heartbeats: clusters.heartbeats,
+      contracts: contracts.contracts,
+      robots: robots.robots,
+      robotTokens: robots.robotTokens,
+      credentials: credentials.credentials,
+      bus,
+      marketplace,
+    },
+    relations: authz.relations,
+    /** Which routes are where. */
+    mounts: {
+      platform: [...[...wired, robots, audit].map(({ mount }) => mount), marketplace.mountPlatform],
+      root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
+      listener: [marketplace.mount],
+    },
+  };
+}

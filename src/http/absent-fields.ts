@@ -1,0 +1,16 @@
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * Clients in Go send every field that they know: null, or an empty text, for what was not said. A null is left out before the
+ * body is judged, and so is an empty text in the fields named here, where it can mean nothing else. No body says nothing.
+ */
+export function dropAbsent(...emptyTexts: readonly string[]) {
+  return async (request: FastifyRequest): Promise<void> => {
+    const { body = {} } = request;
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
+    const said = Object.entries(body).filter(
+      ([key, value]) => value !== null && !(value === '' && emptyTexts.includes(key)),
+    );
+    request.body = Object.fromEntries(said);
+  };
+}

@@ -1,0 +1,109 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type ErrorKind } from '../base/errors.ts';
+import { journalOf } from './server.ts';
+
+export type Statuses = Readonly<Record<ErrorKind, number>>;
+
+export const STATUS = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  notFound: 404,
+  methodNotAllowed: 405,
+  conflict: 409,
+  gone: 410,
+  stale: 412,
+  tooLarge: 413,
+  malformed: 422,
+  limited: 429,
+  internal: 500,
+  upstream: 502,
+  unavailable: 503,
+} satisfies Statuses;
+
+/** The way in which one listener words its refusals. */
+export interface ErrorFormat {
+  readonly statuses: Statuses;
+  body(error: AppError, requestId: string): Record<string, unknown>;
+}
+
+/** `/api/v1`: `{message, url}`, where url leads to the documentation. */
+export function platformFormat(documentationUrl: () => string): ErrorFormat {
+  return {
+    statuses: STATUS,
+    body: (error, requestId) => ({
+      message: error.message,
+      url: documentationUrl(),
+      ...(error.kind === 'malformed' && { errors: error.detail.errors ?? [{ field: 'body', message: error.message }] }),
+      ...(error.kind === 'internal' && { request_id: requestId }),
+    }),
+  };
+}
+
+/** The marketplace listener: `{message}`; marketplaces know no 422 and retry only on 500. */
+export const marketplaceFormat: ErrorFormat = {
+  statuses: { ...STATUS, malformed: 400, unavailable: 500, upstream: 500 },
+  body: (error) => ({ message: error.message }),
+};
+
+export function speak(voice: ErrorFormat, thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = toAppError(thrown);
+  const status = voice.statuses[error.kind];
+  if (status >= 500) journalOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, error.message);
+  if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
+  if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
+  if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));
+  return reply
+    .code(status)
+    .header('Content-Type', 'application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(voice.body(error, request.id));
+}
+
+/** Refusals of the framework in our own words; whatever else was thrown is our fault, and its cause goes to the log. */
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return isOurs(thrown) ? hideCause(thrown) : thrown;
+  const { code, statusCode, validation, validationContext } = (thrown ?? {}) as Partial<FastifyError>;
+  if (validation) return fromValidation(validation, validationContext ?? 'body');
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'body is larger than 1 MiB');
+  if (code === 'FST_ERR_BAD_URL') return new AppError('invalid', 'path is not a valid URL');
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return new AppError('malformed', 'body does not have the length that Content-Length says');
+  }
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('invalid', 'path is too long');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new AppError('malformed', 'body must be sent as application/json');
+  // The framework marks a body that broke off so: the client hung up, and nothing is wrong here.
+  if (code === 'ECONNRESET' && statusCode === 400) return new AppError('malformed', 'body is not complete');
+  return new AppError('internal', 'internal error', { cause: thrown });
+}
+
+function isOurs({ kind }: AppError): boolean {
+  return kind === 'internal' || kind === 'unavailable';
+}
+
+/** Where the database stands and what ails it is for the log alone. */
+function hideCause(cause: AppError): AppError {
+  if (cause.kind === 'internal') return new AppError('internal', 'internal error', { cause });
+  const retryAfter = cause.detail.retryAfter ?? 1;
+  return new AppError('unavailable', 'the service cannot answer right now, try again later', { cause, retryAfter });
+}
+
+type Validation = NonNullable<FastifyError['validation']>;
+
+function fromValidation(faults: Validation, part: string): AppError {
+  const errors = faults.map((fault) => {
+    const missing = fault.keyword === 'required' ? `/${fault.params.missingProperty}` : '';
+    const field = `${fault.instancePath}${missing}`.slice(1).replaceAll('/', '.');
+    return { field: field || part, message: `${field || part} ${wording(fault)}` };
+  });
+  const message = errors.map((error) => error.message).join('; ') || `${part} is invalid`;
+  return new AppError(part === 'body' ? 'malformed' : 'invalid', message, { errors });
+}
+
+function wording(fault: Validation[number]): string {
+  if (fault.keyword === 'required') return 'is required';
+  if (fault.keyword === 'enum') return `must be one of ${(fault.params.allowedValues as string[]).join(', ')}`;
+  // Null is taken for what was left out; nobody is told to send it.
+  return fault.message?.replace(/,null$/, '') ?? 'is invalid';
+}

@@ -1,0 +1,75 @@
+import type { Loaded } from '../changes/exact-cache.ts';
+import { type Db, sql } from '../db/db.ts';
+import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
+import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
+
+interface TokenRow extends PersonRow {
+  token_id: bigint;
+  robot_id: bigint | null;
+  scopes: string[];
+  expires_at: Date | null;
+}
+
+interface SessionRow extends PersonRow {
+  csrf: string;
+  expires_at: Date;
+}
+
+const BY_TOKEN = sql(
+  'callers.byToken',
+  `select ${PERSON}, k.id as token_id, k.robot_id, k.scopes, k.expires_at
+     from revision r left join token k on k.hash = $1 left join account a on a.id = k.account_id ${DETAILS}`,
+);
+const BY_SESSION = sql(
+  'callers.bySession',
+  `select ${PERSON}, s.csrf, s.expires_at
+     from revision r left join session s on s.hash = $1 left join account a on a.id = s.account_id ${DETAILS}`,
+);
+const BY_LOGIN = sql(
+  'callers.byLogin',
+  `select ${PERSON} from revision r left join account a on a.kind = 'user' and (a.name_key = $1
+     or a.id = (select v.account_id from email v where v.address_key = $1 and v.verified)) ${DETAILS}`,
+);
+const ORGANIZATION = sql(
+  'callers.organization',
+  `select r.value as revision, a.id, a.name from revision r
+     left join account a on a.name_key = $1 and a.kind = 'organization' where r.id = 1`,
+);
+
+export function createCallerStore(db: Db): CallerStore {
+  return { byToken, bySession, byLogin, organization };
+
+  async function byToken(hash: Buffer): Promise<Loaded<TokenGrant>> {
+    const [row] = await db.query<TokenRow>(BY_TOKEN, [hash]);
+    return loaded(row, (found) => ({
+      person: toPerson(found),
+      tokenId: found.token_id,
+      robotId: found.robot_id,
+      scopes: found.scopes,
+      expiresAt: found.expires_at,
+    }));
+  }
+
+  async function bySession(hash: Buffer): Promise<Loaded<SessionGrant>> {
+    const [row] = await db.query<SessionRow>(BY_SESSION, [hash]);
+    return loaded(row, (found) => ({ person: toPerson(found), csrf: found.csrf, expiresAt: found.expires_at }));
+  }
+
+  async function byLogin(login: string): Promise<Loaded<Person>> {
+    const [row] = await db.query<PersonRow>(BY_LOGIN, [login]);
+    return loaded(row, toPerson);
+  }
+
+  async function organization(name: string): Promise<Loaded<Organization>> {
+    const [row] = await db.query<{ revision: bigint; id: bigint; name: string }>(ORGANIZATION, [name]);
+    return loaded(row, ({ id, name: spelled }) => ({ id, name: spelled }));
+  }
+}
+
+function loaded<Row extends { revision: bigint; id: bigint | null }, V>(
+  row: Row | undefined,
+  build: (row: Row & { id: bigint }) => V,
+): Loaded<V> {
+  const revision = row?.revision ?? 0n;
+  return { revision, value: row && row.id !== null ? build({ ...row, id: row.id }) : undefined };
+}

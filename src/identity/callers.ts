@@ -1,0 +1,195 @@
+import { hash } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
+import type { Done, Revisions } from '../changes/revision.ts';
+import { verifyAbsentPassword, verifyPassword } from './passwords.ts';
+import { hashSecret, isTokenText } from './token-text.ts';
+
+export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
+
+/** A person as the house knows them, and the organizations that they are in. */
+export interface Person {
+  readonly id: bigint;
+  readonly login: string;
+  readonly fullName: string;
+  readonly email: string;
+  readonly language: string;
+  readonly location: string;
+  readonly website: string;
+  readonly description: string;
+  readonly isAdmin: boolean;
+  readonly active: boolean;
+  readonly prohibitLogin: boolean;
+  readonly lastLoginAt: Date | null;
+  readonly createdAt: Date;
+  readonly passwordHash: string | null;
+  /** Organization → the highest permission among the person's teams there. */
+  readonly organizations: ReadonlyMap<bigint, Permission>;
+  readonly inClientOrganization: boolean;
+}
+
+export interface TokenGrant {
+  readonly person: Person;
+  readonly tokenId: bigint;
+  readonly robotId: bigint | null;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+export interface SessionGrant {
+  readonly person: Person;
+  readonly csrf: string;
+  readonly expiresAt: Date;
+}
+
+export interface Organization {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+export interface CallerStore {
+  byToken(hash: Buffer): Promise<Loaded<TokenGrant>>;
+  bySession(hash: Buffer): Promise<Loaded<SessionGrant>>;
+  /** By login name, or by a verified address. */
+  byLogin(login: string): Promise<Loaded<Person>>;
+  organization(name: string): Promise<Loaded<Organization>>;
+}
+
+type Guard = (look: () => Promise<TokenGrant>) => Promise<TokenGrant>;
+
+export type Callers = ReturnType<typeof createCallers>;
+
+const MAX_REMEMBERED = 50_000;
+/** A name or an address; anything else would only trouble the database. */
+const PLAUSIBLE_NAME = /^[\x20-\x7e]{1,254}$/;
+
+/**
+ * Turns what a client shows into the person behind it. Each of these waits for the clock, so from then on everything
+ * that is remembered is exact for the request that asked: nothing later in the request needs to wait again.
+ */
+export function createCallers(
+  store: CallerStore,
+  revisions: Pick<Revisions, 'current' | 'whenCurrent' | 'latest' | 'listen'>,
+  key: Buffer,
+) {
+  // The clear text of a token is not kept in memory: a plain fast hash of 160 random bits is as good a name for it.
+  const tokens = createExactCache<TokenGrant>({
+    revisions,
+    load: (text) => store.byToken(Buffer.from(text, 'base64')),
+    dependsOn: (grant) => [grant.person.id],
+    most: MAX_REMEMBERED,
+  });
+  const keyed = new Map<string, string>();
+  const sessions = createExactCache<SessionGrant>({
+    revisions,
+    load: (text) => store.bySession(Buffer.from(text, 'base64')),
+    dependsOn: (grant) => [grant.person.id],
+    most: MAX_REMEMBERED,
+  });
+  const logins = createExactCache<Person>({
+    revisions,
+    load: (login) => store.byLogin(login),
+    dependsOn: (person) => [person.id],
+    most: MAX_REMEMBERED,
+  });
+  const organizations = createExactCache<Organization>({
+    revisions,
+    load: (name) => store.organization(name),
+    dependsOn: (organization) => [organization.id],
+    most: MAX_REMEMBERED,
+  });
+
+  return {
+    byToken,
+    bySession,
+    byPassword,
+    personNamed,
+    organizationNamed,
+    tokenName,
+    /** For who can do without a promise: from the call back on, what is remembered is exact for the request. */
+    whenCurrent: (done: Done) => revisions.whenCurrent(done),
+    rememberedToken: tokens.remembered,
+    rememberedOrganization,
+  };
+
+  /** `guarded` stands before the store, which is asked only about a token that is not remembered. */
+  async function byToken(text: string, now: Date, guarded: Guard = (look) => look()): Promise<TokenGrant> {
+    const name = tokenName(text);
+    if (name === undefined) throw wrongCredential();
+    await revisions.current();
+    const grant = tokens.remembered(name) ?? (await guarded(() => lookUp(name)));
+    if (grant.expiresAt && grant.expiresAt <= now) throw wrongCredential();
+    return grant;
+  }
+
+  async function lookUp(name: string): Promise<TokenGrant> {
+    const grant = await tokens.get(name);
+    if (!grant) throw wrongCredential();
+    return grant;
+  }
+
+  async function bySession(text: string, now: Date): Promise<SessionGrant> {
+    await revisions.current();
+    const grant = await sessions.get(hashSecret(key, text).toString('base64'));
+    if (!grant || grant.expiresAt <= now) throw wrongCredential();
+    return grant;
+  }
+
+  async function byPassword(login: string, password: string): Promise<Person> {
+    await revisions.current();
+    const person = PLAUSIBLE_NAME.test(login) ? await logins.get(login.trim().toLowerCase()) : undefined;
+    const right = person?.passwordHash
+      ? await verifyPassword(password, person.passwordHash)
+      : await verifyAbsentPassword(password);
+    if (!person || !right) throw wrongCredential();
+    return person;
+  }
+
+  /** For a request whose caller is known already; by login name only. */
+  async function personNamed(name: string): Promise<Person | undefined> {
+    const login = name.toLowerCase();
+    const person = PLAUSIBLE_NAME.test(login) ? await logins.get(login) : undefined;
+    return person?.login.toLowerCase() === login ? person : undefined;
+  }
+
+  /** For a request whose caller is known already. */
+  async function organizationNamed(name: string): Promise<Organization | undefined> {
+    // Letters beyond ASCII can turn into plain ones when their case is changed.
+    return PLAUSIBLE_NAME.test(name) ? await organizations.get(name.toLowerCase()) : undefined;
+  }
+
+  /** Most callers write the name as it is remembered, so it is looked for before it is looked at. */
+  function rememberedOrganization(name: string): Organization | undefined {
+    const known = organizations.remembered(name);
+    return known ?? (PLAUSIBLE_NAME.test(name) ? organizations.remembered(name.toLowerCase()) : undefined);
+  }
+
+  /**
+   * What stands for a token in memory and in the store; nothing for a text that cannot be one. The keyed hash takes ten
+   * times as long as the plain one, so it is made once for each token in use.
+   */
+  function tokenName(text: string): string | undefined {
+    if (!isTokenText(text)) return undefined;
+    const plain = hash('sha256', text, 'base64');
+    let stored = keyed.get(plain);
+    if (stored === undefined) {
+      stored = hashSecret(key, text).toString('base64');
+      if (keyed.size >= MAX_REMEMBERED) keyed.clear();
+      keyed.set(plain, stored);
+    }
+    return stored;
+  }
+}
+
+export function wrongCredential(): AppError {
+  return new AppError('unauthenticated', 'invalid username, password or token');
+}
+
+/** The credential was right, but the account may not be used. */
+export function refuseUnusable(person: Pick<Person, 'active' | 'prohibitLogin'>): void {
+  if (!person.active) throw new AppError('forbidden', 'This account is not activated.');
+  if (person.prohibitLogin) {
+    const advice = 'please contact your site administrator';
+    throw new AppError('forbidden', `This account is prohibited from signing in, ${advice}.`);
+  }
+}

@@ -1,0 +1,22 @@
+import type { Revisions } from '../changes/revision.ts';
+import type { Db } from '../db/db.ts';
+import { createCallerStore } from './callers.store.ts';
+import { createCallers } from './callers.ts';
+import { createSessionStore } from './sessions.store.ts';
+import { createSessions } from './sessions.ts';
+import { createTokenIssuerStore } from './token-issuer.store.ts';
+import { createTokenIssuer } from './token-issuer.ts';
+import { createTokenUsageStore } from './token-usage.store.ts';
+import { createTokenUsage } from './token-usage.ts';
+
+export type Identity = ReturnType<typeof wireIdentity>;
+
+/** Who a caller is, and how they prove it. */
+export function wireIdentity(db: Db, revisions: Revisions, secretKey: Buffer) {
+  return {
+    callers: createCallers(createCallerStore(db), revisions, secretKey),
+    sessions: createSessions(createSessionStore(revisions.write), secretKey),
+    tokens: createTokenIssuer(createTokenIssuerStore(revisions.write), secretKey),
+    tokenUsage: createTokenUsage(createTokenUsageStore(db)),
+  };
+}

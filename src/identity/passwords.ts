@@ -1,0 +1,67 @@
+import { argon2, type BinaryLike, randomBytes, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { promisify } from 'node:util';
+import { AppError } from '../base/errors.ts';
+
+/** Argon2id with the least cost that OWASP advises; runs on the thread pool, never on the event loop. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 };
+const TAG_LENGTH = 32;
+const SHAPE = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
+/**
+ * Each hash takes 19 MiB and a whole core while it runs: at most this many at once, the others wait their turn. One
+ * core stays free for requests, and one thread of the pool, which has four, for files.
+ */
+const AT_ONCE = Math.min(3, Math.max(1, availableParallelism() - 1));
+/** Whoever comes when so many wait would wait for longer than clients do. */
+const MAX_WAITING = 100 * AT_ONCE;
+
+interface Cost {
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
+const derive = promisify(argon2);
+const waiting: (() => void)[] = [];
+let running = 0;
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const tag = await argon2id(password, salt, TAG_LENGTH, COST);
+  return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${text(salt)}$${text(tag)}`;
+}
+
+export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+  const [, memory, passes, parallelism, salt = '', tag = ''] = SHAPE.exec(stored) ?? [];
+  if (memory === undefined) return false;
+  const expected = Buffer.from(tag, 'base64');
+  const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return timingSafeEqual(expected, await argon2id(password, Buffer.from(salt, 'base64'), expected.length, cost));
+}
+
+let absent: Promise<string> | undefined;
+
+/** As long as a real verification takes, so that time does not tell whether a name exists. */
+export async function verifyAbsentPassword(password: string): Promise<false> {
+  // Refused when too many wait: remembered, that would tell names that do not exist from those that do.
+  absent ??= hashPassword(randomBytes(16).toString('hex')).catch((error) => {
+    absent = undefined;
+    throw error;
+  });
+  await verifyPassword(password, await absent);
+  return false;
+}
+
+async function argon2id(message: string, nonce: BinaryLike, tagLength: number, cost: Cost): Promise<Buffer> {
+  if (waiting.length >= MAX_WAITING) throw new AppError('limited', 'too many sign-ins at once', { retryAfter: 5 });
+  while (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  running++;
+  try {
+    return await derive('argon2id', { message, nonce, tagLength, ...cost });
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');

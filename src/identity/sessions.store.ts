@@ -1,0 +1,41 @@
+import type { Write } from '../changes/write.ts';
+import { sql } from '../db/db.ts';
+import type { SessionStore } from './sessions.ts';
+
+const INSERT = sql(
+  'sessions.insert',
+  'insert into session (hash, account_id, csrf, expires_at) values ($1, $2, $3, $4)',
+);
+// Waits for a change of the password that is under way, and is waited for by one that comes after, which then ends this
+// session with the others.
+const SAME_PASSWORD = sql(
+  'sessions.samePassword',
+  'select id from account where id = $1 and password_hash = $2 for share',
+);
+const DELETE_EXPIRED = sql(
+  'sessions.deleteExpired',
+  'delete from session where account_id = $1 and expires_at < now()',
+);
+const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
+
+export function createSessionStore(write: Write): SessionStore {
+  return {
+    // Nobody has seen the new session yet, so nothing remembered becomes wrong: no revision is taken.
+    async create({ hash, accountId, csrf, expiresAt, passwordHash }) {
+      return await write(async (query) => {
+        const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
+        if (!isSame) return false;
+        await query(DELETE_EXPIRED, [accountId]);
+        await query(INSERT, [hash, accountId, csrf, expiresAt]);
+        return true;
+      });
+    },
+
+    async remove(hash) {
+      await write(async (query, touch) => {
+        const [row] = await query<{ account_id: bigint }>(DELETE, [hash]);
+        if (row) touch({ kind: 'account', id: row.account_id });
+      });
+    },
+  };
+}

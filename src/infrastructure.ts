@@ -1,0 +1,21 @@
+import type { Logger } from 'pino';
+import type { Config } from './base/config.ts';
+import type { Keys } from './base/keys.ts';
+import type { Metrics } from './base/metrics.ts';
+import type { Revisions } from './changes/revision.ts';
+import type { Db } from './db/db.ts';
+import type { Vault } from './vault/vault.ts';
+
+/** What every feature is wired with. Handed to wiring files only, never to a rule. */
+export interface Infrastructure {
+  readonly config: Config;
+  readonly keys: Keys;
+  readonly vault: Vault;
+  readonly db: Db;
+  readonly revisions: Revisions;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+  /** Final only once the server listens. */
+  readonly baseUrl: () => string;
+}

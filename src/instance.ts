@@ -1,0 +1,144 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createApp, createListenerApp } from './app.ts';
+import type { Config } from './base/config.ts';
+import { loadKeys } from './base/keys.ts';
+import { createMetrics } from './base/metrics.ts';
+import { MIGRATIONS, VERSION } from './base/release.ts';
+import { createRevisionStore } from './changes/revision.store.ts';
+import { createRevisions } from './changes/revision.ts';
+import { openDb, ping } from './db/db.ts';
+import { migrate } from './db/migrate.ts';
+import { wireFeatures } from './features.ts';
+import { type AdminServer, openAdmin } from './http/admin-port.ts';
+import { createBrake } from './http/brake.ts';
+import { createDrain } from './http/drain.ts';
+import { wireIdentity } from './identity/identity.wiring.ts';
+import { SEALED_COLUMNS } from './sealed-columns.ts';
+import { createRingStore } from './vault/ring.store.ts';
+import { openRing, type Ring } from './vault/ring.ts';
+import { createRotationStore } from './vault/rotation.store.ts';
+import { createRotation } from './vault/rotation.ts';
+import { createVaultStore } from './vault/vault.store.ts';
+import { createVault } from './vault/vault.ts';
+
+/** A replica that is further behind than this forgets everything and starts afresh. */
+const CHANGES_KEPT = 100_000n;
+const UPKEEP_EVERY_MS = 60_000;
+
+export type Instance = Awaited<ReturnType<typeof openInstance>>;
+
+interface Surroundings {
+  readonly log: Logger;
+  /** Progress that a person at a terminal wants to see. */
+  readonly say: (line: string) => void;
+}
+
+/** The composition root: config → database → stores → rules → app. The only file that knows them all. */
+export async function openInstance(config: Config, { log, say }: Surroundings) {
+  const root = loadKeys(config.ATRIUM_KEY, config.DATA_DIR);
+  const db = await openDb({
+    databaseUrl: config.DATABASE_URL,
+    dataDir: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL,
+    queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
+    say,
+    onError: (error) => log.error({ err: error }, 'database connection failed'),
+  });
+  let ring: Ring;
+  try {
+    await migrate(db, MIGRATIONS, say);
+    ring = await openRing(createRingStore(db), root);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+
+  const revisions = createRevisions(createRevisionStore(db));
+  const { keys } = ring;
+  const identity = wireIdentity(db, revisions, keys.derive('token'));
+  const metrics = createMetrics(() => revisions.queries);
+  const brake = createBrake(config.AUTH_FAILURES);
+  let baseUrl = config.BASE_URL ?? '';
+  const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
+  const infrastructure = {
+    ...{ config, keys, vault, db, revisions, log, metrics },
+    version: VERSION,
+    baseUrl: () => baseUrl,
+  };
+  const { features, relations, mounts } = await wireFeatures(infrastructure, identity, brake);
+  const { marketplace, bus } = features;
+  const parts = {
+    ...{ config, log, metrics, relations, brake, mounts },
+    callers: identity.callers,
+    tokenUsage: identity.tokenUsage,
+    version: VERSION,
+    baseUrl: () => baseUrl,
+  };
+  const { app, routes, describe } = createApp(parts);
+  const isMarketplace = config.DEPLOYMENT === 'marketplace';
+  const listener = isMarketplace && config.MARKETPLACE_PORT !== undefined ? createListenerApp(parts) : undefined;
+  const rotateKeys = createRotation({
+    store: createRotationStore(db),
+    ringStore: createRingStore(db),
+    ring,
+    root,
+    columns: SEALED_COLUMNS,
+  });
+  const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
+  let admin: AdminServer | undefined;
+  const upkeep = setInterval(() => {
+    revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
+    identity.tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+  }, UPKEEP_EVERY_MS).unref();
+
+  return {
+    version: VERSION,
+    config,
+    db,
+    revisions,
+    metrics,
+    vault,
+    identity,
+    features,
+    rotateKeys,
+    routes,
+    describe,
+    /** The port of the marketplace listener, when it has one of its own. */
+    listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
+    listen,
+    close,
+  };
+
+  /** Opens the doors; the address under which clients reach the server. */
+  async function listen(): Promise<string> {
+    if (isMarketplace) await marketplace.prepare();
+    await app.listen({ host: config.HOST, port: config.PORT });
+    const { port } = app.server.address() as AddressInfo;
+    const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
+    baseUrl ||= `http://${host}:${port}`;
+    await listener?.listen({ host: config.HOST, port: config.MARKETPLACE_PORT ?? 0 });
+    if (isMarketplace) marketplace.sweep.start();
+    if (config.ADMIN_PORT !== 0) {
+      admin = await openAdmin({ host: config.ADMIN_HOST, port: config.ADMIN_PORT }, metrics, () => ping(db));
+    }
+    bus.start();
+    return `http://${host}:${port}`;
+  }
+
+  /** Lets requests under way finish, takes no new ones, and leaves the database in order. */
+  async function close(patienceMs = 8000): Promise<void> {
+    clearInterval(upkeep);
+    admin?.drain();
+    const stopDraining = drains.map((drain) => drain(patienceMs));
+    await Promise.all([app.close(), listener?.close()]);
+    for (const stop of stopDraining) stop();
+    if (isMarketplace) await marketplace.stop();
+    await admin?.close();
+    await bus.close();
+    await identity.tokenUsage
+      .flush()
+      .catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    await db.close();
+  }
+}

@@ -1,0 +1,61 @@
+import { AppError } from '../../base/errors.ts';
+import { isObject, type JsonObject } from '../notifications/canonical-json.ts';
+
+/** What the central marketplace server says about a standalone organization. */
+export interface ClaimRules {
+  readonly claimable: boolean;
+  readonly claimed: boolean;
+  readonly flags: JsonObject;
+}
+
+/** Undefined: it knows no such organization. */
+export type AskCentral = (claimId: string) => Promise<ClaimRules | undefined>;
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 64 * 1024;
+
+/** The central server over HTTP. Whatever it does wrong is an error of evaluation, and nothing of it is repeated. */
+export function createCentral(url: string, timeoutMs = TIMEOUT_MS): AskCentral {
+  return async (claimId) => {
+    try {
+      const answer = await fetch(`${url}/standalone-organizations/${encodeURIComponent(claimId)}/claim-rules`, {
+        headers: { Accept: 'application/json' },
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (answer.status === 404) {
+        await answer.body?.cancel();
+        return undefined;
+      }
+      if (answer.status !== 200) throw new Error(`the central server answered ${answer.status}`);
+      return readRules(await readBody(answer));
+    } catch (cause) {
+      throw evaluationError(cause);
+    }
+  };
+}
+
+/** Stopped as soon as it is too long: a server that talks for ever must not fill the memory. */
+async function readBody(answer: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of answer.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > MAX_BYTES) throw new Error('the answer of the central server is too long');
+  }
+  return text + decoder.decode();
+}
+
+function readRules(text: string): ClaimRules {
+  const flags: unknown = JSON.parse(text);
+  if (!isObject(flags)) throw new Error('the central server did not answer with an object');
+  const { claimable, claimed } = flags;
+  if (typeof claimable !== 'boolean' || typeof claimed !== 'boolean') {
+    throw new Error('the central server did not say whether it is claimable and claimed');
+  }
+  return { claimable, claimed, flags };
+}
+
+export function evaluationError(cause: unknown): AppError {
+  return new AppError('upstream', 'the claim rules cannot be evaluated right now', { cause });
+}

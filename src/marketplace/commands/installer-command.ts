@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { AppError } from '../../base/errors.ts';
+import type { Installers } from '../installers/installers.ts';
+import { MARKETPLACES, type MarketplaceName } from '../notifications/notification.ts';
+
+/** What an operator does with installers; answers the lines to print. */
+export async function runInstaller(installers: Installers, args: string[], now: Date): Promise<string[]> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { days: { type: 'string' }, test: { type: 'boolean' } },
+  });
+  const [verb, what = ''] = positionals;
+  switch (verb) {
+    case 'create': {
+      const days = values.days === undefined ? undefined : wholeNumber(values.days);
+      const wish = { marketplace: marketplaceNamed(what), isTest: values.test ?? false, ...(days && { days }) };
+      const { id, expiresAt } = await installers.create(wish, now);
+      return [
+        id,
+        `for ${wish.marketplace}${wish.isTest ? ', for tests' : ''}, to be bound by ${expiresAt.toISOString()}`,
+      ];
+    }
+    case 'show': {
+      const { binding, ...installer } = await installers.show(what);
+      return [JSON.stringify({ ...installer, binding }, plainBigInt, 2)];
+    }
+    case 'link':
+      return [await installers.link(what, now)];
+    case 'revoke':
+      await installers.revokeLinks(what);
+      return ['all links to its archive are revoked'];
+    default:
+      throw new AppError('invalid', 'say what to do: atrium installer create|show|link|revoke …, or --help');
+  }
+}
+
+export function marketplaceNamed(name: string): MarketplaceName {
+  const found = MARKETPLACES.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (!found) throw new AppError('invalid', `${name || 'nothing'} is no marketplace: cloudA, cloudB or cloudC`);
+  return found;
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new AppError('invalid', `not a number from 1 on: ${text}`);
+  return Number(text);
+}
+
+export function plainBigInt(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import type { Write } from '../../changes/write.ts';
+import { isUniqueViolation, type Query, sql } from '../../db/db.ts';
+import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
+import type { Notification } from '../notifications/notification.ts';
+import { createDeliveryTransaction } from '../subscriptions/delivery-transaction.store.ts';
+import type { Delivery, DeliveryDraft, DeliveryStore, Settled, Work } from './deliveries.ts';
+
+const COLUMNS = `id, subject, state, notification, admin_password_hash, source, request_id, received_at, times, attempts`;
+const RECORD = sql(
+  'deliveries.record',
+  `with kept as (
+   insert into delivery (marketplace, natural_key, subject, event_type, event_time, notification, admin_password_hash,
+                         source, request_id, state)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'received')
+   on conflict (natural_key) do update set times = delivery.times + 1, last_at = now(),
+     state = case when delivery.state = 'done' then 'done' else 'received' end,
+     received_at = case when delivery.state = 'refused' then now() else delivery.received_at end,
+     attempts = case when delivery.state = 'dead' then 0 else delivery.attempts end,
+     next_try_at = now() + interval '30 seconds',
+     admin_password_hash = case when delivery.state = 'done' then null
+                                else coalesce(delivery.admin_password_hash, excluded.admin_password_hash) end
+   returning ${COLUMNS}), brought as (
+   insert into installer_options (installer_id, delivery_id, sealed)
+   select $10, id, $11 from kept where state <> 'done' and $11::bytea is not null on conflict do nothing)
+   select ${COLUMNS} from kept`,
+);
+const REPEATED = sql(
+  'deliveries.repeated',
+  'update delivery set times = times + 1, last_at = now() where natural_key = $1',
+);
+const RECORD_REFUSED = sql(
+  'deliveries.recordRefused',
+  `insert into delivery (marketplace, natural_key, subject, event_type, event_time, notification, admin_password_hash,
+                         source, request_id, state, reason, answer_status, answer, done_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'refused', $10, $11, $12, now())
+   on conflict (natural_key) do update set times = delivery.times + 1, last_at = now()`,
+);
+const IS_FREE = sql('deliveries.isFree', 'select bound_at is null as free from installer where id = $1');
+// The lock of the subject comes first; `for update` then reads the row as it is after the wait, not as it was before.
+const LOCK = sql(
+  'deliveries.lock',
+  `select d.state, d.reason, d.link_expires, d.answered
+     from (select pg_advisory_xact_lock(hashtextextended($1, 6))) as subject, delivery d where d.id = $2 for update of d`,
+);
+const SETTLE = sql(
+  'deliveries.settle',
+  `with told as (insert into marketplace_event (uid, type, payload)
+                 select e.uid, e.type, e.payload from unnest($5::text[], $6::text[], $7::text[]) as e (uid, type, payload)),
+   forgotten as (delete from installer_options where delivery_id = $1)
+   update delivery set state = 'done', reason = $2, answer_status = 200, answer = null, link_expires = $3,
+          answered = answered or $4, admin_password_hash = null, done_at = coalesce(done_at, now()) where id = $1`,
+);
+const REFUSE = sql(
+  'deliveries.refuse',
+  `update delivery set state = 'refused', reason = $2, answer_status = $3, answer = $4, admin_password_hash = null,
+          done_at = now() where id = $1 and state <> 'done'`,
+);
+const FAIL = sql(
+  'deliveries.fail',
+  `update delivery set attempts = attempts + 1, next_try_at = coalesce($2, next_try_at),
+          state = case when $2::timestamptz is null then 'dead' else 'received' end, reason = 'failed'
+    where id = $1 and state <> 'done'`,
+);
+const UNDONE = sql(
+  'deliveries.undone',
+  `select ${COLUMNS} from delivery where state = 'received' and next_try_at <= $1 order by next_try_at limit $2`,
+);
+const GET = sql('deliveries.get', `select ${COLUMNS} from delivery where id = $1 and subject <> ''`);
+
+interface Row {
+  id: bigint;
+  subject: string;
+  state: Delivery['state'];
+  notification: string;
+  admin_password_hash: string | null;
+  source: string;
+  request_id: string;
+  received_at: Date;
+  times: number;
+  attempts: number;
+}
+
+interface BeforeRow {
+  state: Delivery['state'];
+  reason: string;
+  link_expires: number | null;
+  answered: boolean;
+}
+
+/** A name that somebody took between our look and our insert; the next look sees it. */
+const NAME_RACES = 3;
+
+export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
+  return {
+    act,
+    async record(draft) {
+      const [row] = await query<Row>(RECORD, [
+        ...valuesOf(draft),
+        draft.options?.installerId ?? null,
+        draft.options?.sealed ?? null,
+      ]);
+      if (!row) throw new Error('a delivery was not recorded');
+      return toDelivery(row);
+    },
+    async repeated(naturalKey) {
+      await query(REPEATED, [naturalKey]);
+    },
+    async recordRefused(draft, reason, status, message) {
+      await query(RECORD_REFUSED, [...valuesOf(draft), reason, status, message]);
+    },
+    isFree: async (installerId) => (await query<{ free: boolean }>(IS_FREE, [installerId]))[0]?.free ?? false,
+    async refuse(id, reason, status, message) {
+      await query(REFUSE, [id, reason, status, message]);
+    },
+    async fail(id, next) {
+      await query(FAIL, [id, next ?? null]);
+    },
+    get: async (id) => (await query<Row>(GET, [id])).map(toDelivery)[0],
+    undone: async (now, most) => (await query<Row>(UNDONE, [now, most])).map(toDelivery),
+  };
+
+  async function act<T extends Settled>(...[delivery, isLive, work]: [Delivery, boolean, Work<T>]): Promise<T> {
+    for (let race = 1; ; race++) {
+      try {
+        return await actOnce(delivery, isLive, work);
+      } catch (error) {
+        if (!isUniqueViolation(error, 'account_name') || race === NAME_RACES) throw error;
+      }
+    }
+  }
+
+  async function actOnce<T extends Settled>(...[delivery, isLive, work]: [Delivery, boolean, Work<T>]): Promise<T> {
+    const actor = { id: 0n, name: delivery.notification.marketplace, requestId: delivery.requestId };
+    return await write(async (ask, touch, record) => {
+      const [row] = await ask<BeforeRow>(LOCK, [delivery.subject, delivery.id]);
+      const before = row?.state === 'done' ? { ...settledOf(row), answered: row.answered } : undefined;
+      const { transaction, announcements } = createDeliveryTransaction(
+        { query: ask, touch, record },
+        delivery.id,
+        actor,
+        new Date(),
+      );
+      const settled = await work(transaction, before);
+      const isNews = !before || before.linkExpires !== settled.linkExpires || (isLive && !before.answered);
+      if (isNews || announcements.length > 0) {
+        await ask(SETTLE, [
+          delivery.id,
+          settled.reason,
+          settled.linkExpires,
+          isLive,
+          announcements.map(() => randomUUID()),
+          announcements.map(({ type }) => type),
+          announcements.map(({ data }) => canonicalJson(data)),
+        ]);
+      }
+      return settled;
+    });
+  }
+}
+
+function settledOf({ reason, link_expires }: BeforeRow): Settled {
+  return { reason, linkExpires: link_expires };
+}
+
+function valuesOf(draft: DeliveryDraft): unknown[] {
+  return [
+    draft.marketplace,
+    draft.naturalKey,
+    draft.subject,
+    draft.eventType,
+    draft.eventTime,
+    draft.notification,
+    draft.adminPasswordHash,
+    draft.source,
+    draft.requestId,
+  ];
+}
+
+function toDelivery(row: Row): Delivery {
+  const notification = parseExact(row.notification) as Notification;
+  const hasOptions = notification.binding !== null && 'options' in notification.binding;
+  return {
+    id: row.id,
+    subject: row.subject,
+    state: row.state,
+    notification,
+    adminPasswordHash: row.admin_password_hash,
+    source: row.source,
+    requestId: row.request_id,
+    receivedAt: row.received_at,
+    times: row.times,
+    attempts: row.attempts,
+    older: hasOptions ? { id: row.id, notification: row.notification, isRead: true } : undefined,
+  };
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import { hashPassword } from '../../identity/passwords.ts';
+import type { Links } from '../installers/links.ts';
+import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';
+import { canonicalJson, type Json } from '../notifications/canonical-json.ts';
+import {
+  digest,
+  type MarketplaceName,
+  type Notification,
+  naturalKeyOf,
+  type Reading,
+  subjectOf,
+} from '../notifications/notification.ts';
+import { outlineOf } from '../notifications/redaction.ts';
+import { type Reason, Rejection } from '../notifications/rejection.ts';
+import type { Act, Outcome } from '../subscriptions/apply.ts';
+import type { DeliveryTransaction } from '../subscriptions/delivery-transaction.ts';
+import { createTurns } from './subject-queue.ts';
+
+export interface Answer {
+  readonly link: string | undefined;
+}
+
+/** Where a delivery came from. */
+export interface Origin {
+  readonly source: string;
+  readonly requestId: string;
+}
+
+export interface DeliveryDraft extends Origin {
+  readonly marketplace: MarketplaceName;
+  readonly naturalKey: Buffer;
+  readonly subject: string;
+  readonly eventType: string;
+  readonly eventTime: string;
+  readonly notification: string;
+  readonly adminPasswordHash: string | null;
+  readonly options: BroughtOptions | null;
+}
+
+export interface Delivery extends Origin {
+  readonly id: bigint;
+  readonly subject: string;
+  readonly state: 'received' | 'done' | 'refused' | 'dead';
+  readonly notification: Notification;
+  readonly adminPasswordHash: string | null;
+  readonly receivedAt: Date;
+  readonly times: number;
+  readonly attempts: number;
+  /** An older version wrote it, with options in clear. */
+  readonly older: OlderDelivery | undefined;
+}
+
+/** What is kept of a delivery that is done. Not the link, which opens doors, but all that the same link is made from. */
+export interface Settled {
+  readonly reason: string;
+  readonly linkExpires: number | null;
+}
+
+export type Before = Settled & { readonly answered: boolean };
+export type Work<T extends Settled> = (transaction: DeliveryTransaction, before: Before | undefined) => Promise<T>;
+
+export interface DeliveryStore {
+  /** Committed when it resolves. A delivery that is known already is counted once more. */
+  record(draft: DeliveryDraft): Promise<Delivery>;
+  /** It came once more while it was being acted on. */
+  repeated(naturalKey: Buffer): Promise<void>;
+  recordRefused(draft: DeliveryDraft, reason: Reason, status: number, message: string): Promise<void>;
+  isFree(installerId: string): Promise<boolean>;
+  /**
+   * One transaction under the subject's lock. `work` gets what was settled before, if anything, and whether somebody was
+   * told; what it returns is settled together with all that it did.
+   */
+  act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
+  refuse(id: bigint, reason: Reason, status: number, message: string): Promise<void>;
+  /** One more try failed; `next` undefined: it was the last. */
+  fail(id: bigint, next: Date | undefined): Promise<void>;
+  undone(now: Date, most: number): Promise<Delivery[]>;
+  get(id: bigint): Promise<Delivery | undefined>;
+}
+
+interface Parts {
+  readonly store: DeliveryStore;
+  readonly act: Act;
+  readonly links: Links;
+  readonly sealedOptions: Pick<SealedOptions, 'seal' | 'sealDelivery'>;
+  /** Told of everything that becomes of a delivery, for the metrics. */
+  readonly observe: (marketplace: MarketplaceName, reason: string) => void;
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+const PATIENCE_MS = 10_000;
+export const MAX_ATTEMPTS = 10;
+const FIRST_BACKOFF_MS = 5_000;
+const MAX_BACKOFF_MS = 600_000;
+const MAX_KEPT_BODY = 16 * 1024;
+
+/** Record, then act: whatever happens between the two, the delivery is neither lost nor done twice. */
+export function createDeliveries({ store, act, links, sealedOptions, observe }: Parts) {
+  const inTurn = createTurns(PATIENCE_MS);
+  const underWay = new Map<string, Promise<Answer>>();
+  return { receive, refuseUnread, finish };
+
+  /** The same delivery while it is being acted on shares its answer; not on C, where only the first one gets it. */
+  async function receive(reading: Reading, origin: Origin): Promise<Answer> {
+    const { notification } = reading;
+    const naturalKey = naturalKeyOf(reading, randomUUID());
+    const key = naturalKey.toString('hex');
+    const running = notification.marketplace === 'CloudC' ? undefined : underWay.get(key);
+    if (running) {
+      const answer = await running;
+      await store.repeated(naturalKey);
+      observe(notification.marketplace, 'duplicate');
+      return answer;
+    }
+    const answer = recordAndAct(reading, naturalKey, origin).finally(() => underWay.delete(key));
+    underWay.set(key, answer);
+    return await answer;
+  }
+
+  async function recordAndAct({ notification, adminPassword, options }: Reading, naturalKey: Buffer, origin: Origin) {
+    const subject = subjectOf(notification);
+    return await inTurn(subject, async () => {
+      const delivery = await store.record({
+        ...origin,
+        marketplace: notification.marketplace,
+        naturalKey,
+        subject,
+        eventType: notification.eventType,
+        eventTime: notification.eventTime ?? '',
+        notification: canonicalJson(notification),
+        adminPasswordHash: await hashIfNeeded(notification, adminPassword),
+        options: notification.binding && (await sealedOptions.seal(notification.binding.installerId, options)),
+      });
+      return await settle(delivery, true);
+    });
+  }
+
+  /** The sweep's way: a delivery that a crash or a fault left undone. */
+  async function finish(delivery: Delivery): Promise<void> {
+    await inTurn(delivery.subject, () => settle(delivery, false));
+  }
+
+  async function settle(delivery: Delivery, isLive: boolean): Promise<Answer> {
+    const { id, notification, adminPasswordHash, receivedAt } = delivery;
+    // What is done stays done, and a report has no answer that could have changed.
+    if (delivery.state === 'done' && notification.binding === null) {
+      observe(notification.marketplace, 'duplicate');
+      return { link: undefined };
+    }
+    try {
+      if (delivery.older) await sealedOptions.sealDelivery(delivery.older);
+      const settled = await store.act(delivery, isLive, async (transaction, before) => {
+        if (before && notification.binding === null) return { ...before, link: undefined };
+        // Finished by the sweep, so that nobody has had the answer yet: C would be refused for ever.
+        const isOwed = before && !before.answered && isLive && notification.marketplace === 'CloudC';
+        const owed =
+          isOwed && notification.binding ? await transaction.installer(notification.binding.installerId) : undefined;
+        const outcome: Outcome = owed?.binding
+          ? { reason: 'bound', installer: owed }
+          : await act(transaction, { notification, adminPasswordHash, receivedAt, isRepeat: before !== undefined });
+        const given = linkFor(outcome, before?.linkExpires ?? null, transaction.now);
+        return { reason: before?.reason ?? outcome.reason, ...given };
+      });
+      observe(notification.marketplace, delivery.state === 'done' ? 'duplicate' : settled.reason);
+      return { link: settled.link };
+    } catch (error) {
+      if (error instanceof Rejection) {
+        observe(notification.marketplace, error.reason);
+        await store.refuse(id, error.reason, error.kind === 'invalid' ? 400 : 403, error.message);
+      } else {
+        observe(notification.marketplace, 'failed');
+        await store.fail(id, nextTry(delivery.attempts + 1)).catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
+  /** The link that was given before, for as long as it is good. */
+  function linkFor({ installer }: Outcome, before: number | null, now: Date) {
+    if (!installer) return { link: undefined, linkExpires: null };
+    const linkExpires = before !== null && links.isFresh(before, now) ? before : links.expiryFrom(now);
+    return { link: links.make(installer, linkExpires), linkExpires };
+  }
+
+  /** Hashed at once. Not for an installer that cannot be bound: strangers must not make us work. */
+  async function hashIfNeeded({ binding }: Notification, password: string | undefined): Promise<string | null> {
+    if (password === undefined || !binding || !(await store.isFree(binding.installerId))) return null;
+    try {
+      return await hashPassword(password);
+    } catch (cause) {
+      throw new AppError('unavailable', 'the password could not be hashed', { cause });
+    }
+  }
+
+  /** A body that could not be understood is recorded too, as far as it is safe to keep. */
+  async function refuseUnread(marketplace: MarketplaceName, body: unknown, rejection: Rejection, origin: Origin) {
+    observe(marketplace, rejection.reason);
+    const { reason, message } = rejection;
+    const kept = body === undefined ? '' : canonicalJson(outlineOf(body as Json));
+    const notification = Buffer.byteLength(kept) > MAX_KEPT_BODY ? '' : kept;
+    const naturalKey = digest(['unread', marketplace, reason, message, kept === '' ? randomUUID() : kept]);
+    const nothing = { subject: '', eventType: '', eventTime: '', adminPasswordHash: null, options: null };
+    const draft = { ...origin, ...nothing, marketplace, naturalKey, notification };
+    await store.recordRefused(draft, reason, 400, message);
+  }
+}
+
+export function nextTry(attempts: number, now = Date.now()): Date | undefined {
+  if (attempts >= MAX_ATTEMPTS) return undefined;
+  return new Date(now + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1)));
+}

@@ -1,0 +1,183 @@
+import Type, { type Static } from 'typebox';
+import { AppError } from '../../base/errors.ts';
+import { actorOf, siteAdmin } from '../../http/access.ts';
+import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
+import type { Scope } from '../../http/server.ts';
+import { canonicalJson, type Json, parseExact, without } from '../notifications/canonical-json.ts';
+import { MARKETPLACES, type MarketplaceName } from '../notifications/notification.ts';
+import { SECRETIVE } from '../notifications/redaction.ts';
+import type { DeliveryLog, JournalDetail, JournalEntry } from './delivery-log.ts';
+import type { Redeliver } from './redelivery.ts';
+
+const STATES = ['received', 'done', 'refused', 'dead'];
+const DEFAULT_LIMIT = 30;
+const MAX_LIMIT = 200;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const ListQuery = Type.Object({
+  marketplace: text('CloudA, CloudB or CloudC.'),
+  outcome: text(
+    `One of the states ${STATES.join(', ')}, or a reason such as bound, superseded, already_bound, unknown_event_type.`,
+  ),
+  search: text('A part of the subject: an application, an installer.'),
+  cursor: text('Go on behind here: the next_cursor of the page before.'),
+  limit: Type.Optional(
+    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MAX_LIMIT}.` }),
+  ),
+});
+const DeliveryPath = Type.Object({ id: Type.String() });
+
+const OrNull = <T>(type: string, more: object = {}) => Type.Unsafe<T | null>({ type: [type, 'null'], ...more });
+const Entry = Type.Object({
+  id: Int64,
+  marketplace: Type.String(),
+  subject: Type.String({ description: 'What it is about; empty when it could not be understood.' }),
+  event_type: Type.String(),
+  event_time: Type.String(),
+  state: Type.String({ description: `One of ${STATES.join(', ')}; dead: given up after many tries.` }),
+  reason: Type.String(),
+  status: OrNull<number>('integer'),
+  message: OrNull<string>('string'),
+  source: Type.String(),
+  request_id: Type.String(),
+  times: Type.Integer({ description: 'How often the marketplace sent it.' }),
+  attempts: Type.Integer({ description: 'How often acting on it failed.' }),
+  received_at: Timestamp,
+  last_at: Timestamp,
+  done_at: OrNull<string>('string', { format: 'date-time' }),
+});
+const Page = Type.Object({ items: Type.Array(Entry), next_cursor: OrNull<string>('string') });
+const Detail = Type.Object({
+  ...Entry.properties,
+  notification: Type.Unsafe<unknown>({ description: 'What it said, without anything secret.' }),
+});
+
+/** The journal of the listener for site administrators: what came, what became of it, and once more, please. */
+export function deliveryRoutes(scope: Scope, journal: Pick<DeliveryLog, 'list' | 'get'>, redeliver: Redeliver): void {
+  const tags = ['administration'];
+  const extension = true;
+  const config = { access: siteAdmin('admin') };
+
+  scope.get(
+    '/admin/marketplace/deliveries',
+    {
+      config,
+      schema: {
+        summary: 'What marketplaces delivered, newest first',
+        tags,
+        extension,
+        querystring: ListQuery,
+        response: { 200: Page },
+      },
+    },
+    async (request) => {
+      const limit = readLimit(request.query.limit);
+      const found = await journal.list({ ...readSearch(request.query), limit: limit + 1 });
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return {
+        items: items.map(present),
+        next_cursor: found.length > limit && last ? writeCursor(last.id) : null,
+      };
+    },
+  );
+
+  scope.get(
+    '/admin/marketplace/deliveries/:id',
+    {
+      config,
+      schema: {
+        summary: 'One delivery with what it said',
+        tags,
+        extension,
+        params: DeliveryPath,
+        response: { 200: Detail },
+      },
+    },
+    async (request, reply) => {
+      const entry = await journal.get(readId(request.params.id, 'delivery ID'));
+      if (!entry) throw new AppError('notFound', 'delivery does not exist');
+      return reply.type(JSON_TYPE).send(detail(entry) as never);
+    },
+  );
+
+  scope.post(
+    '/admin/marketplace/deliveries/:id/redeliver',
+    {
+      config,
+      schema: {
+        summary: 'Act on a delivery again that is not done; answers what became of it',
+        tags,
+        extension,
+        params: DeliveryPath,
+        response: { 200: Detail },
+      },
+    },
+    async (request, reply) => {
+      const entry = await redeliver(readId(request.params.id, 'delivery ID'), actorOf(request));
+      return reply.type(JSON_TYPE).send(detail(entry) as never);
+    },
+  );
+}
+
+function readSearch(query: Static<typeof ListQuery>) {
+  const { outcome, search, cursor } = query;
+  const isState = outcome !== undefined && STATES.includes(outcome);
+  return {
+    marketplace: readMarketplace(query.marketplace),
+    ...(isState ? { state: outcome } : { reason: outcome }),
+    text: search,
+    before: cursor === undefined ? undefined : readCursor(cursor),
+  };
+}
+
+function readMarketplace(name: string | undefined): MarketplaceName | undefined {
+  if (name === undefined) return undefined;
+  const found = MARKETPLACES.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (!found) throw new AppError('invalid', `marketplace must be one of ${MARKETPLACES.join(', ')}`);
+  return found;
+}
+
+function writeCursor(id: bigint): string {
+  return Buffer.from(`delivery ${id}`).toString('base64url');
+}
+
+function readCursor(cursor: string): bigint {
+  const said = Buffer.from(cursor, 'base64url').toString('latin1');
+  const [, number] = /^delivery (\d{1,18})$/.exec(said) ?? [];
+  if (number === undefined) throw new AppError('invalid', 'cursor is not one that this server gave');
+  return BigInt(number);
+}
+
+function readLimit(given: unknown): number {
+  const limit = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  return Math.min(limit || DEFAULT_LIMIT, MAX_LIMIT);
+}
+
+function present(entry: JournalEntry) {
+  return {
+    id: entry.id,
+    marketplace: entry.marketplace,
+    subject: entry.subject,
+    event_type: entry.eventType,
+    event_time: entry.eventTime,
+    state: entry.state,
+    reason: entry.reason,
+    status: entry.status,
+    message: entry.message,
+    source: entry.source,
+    request_id: entry.requestId,
+    times: entry.times,
+    attempts: entry.attempts,
+    received_at: timestamp(entry.receivedAt),
+    last_at: timestamp(entry.lastAt),
+    done_at: entry.doneAt && timestamp(entry.doneAt),
+  };
+}
+
+/** Nothing secret is stored; what looks so by its name is left out all the same. Numbers stay as they were sent. */
+function detail(entry: JournalDetail): string {
+  const said = entry.notification === null ? null : without(parseExact(entry.notification) as Json, SECRETIVE);
+  return canonicalJson({ ...present(entry), notification: said });
+}

@@ -1,0 +1,138 @@
+import type { Write } from '../../changes/write.ts';
+import { type Query, sql } from '../../db/db.ts';
+import type { MarketplaceName } from '../notifications/notification.ts';
+import type { Reason } from '../notifications/rejection.ts';
+import type { Delivery } from './deliveries.ts';
+import type { DeliveryLogStore, JournalEntry, RefusalCount } from './delivery-log.ts';
+
+const COLUMNS = `id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
+  times, attempts, received_at, last_at, done_at`;
+const LIST = sql(
+  'journal.list',
+  `select ${COLUMNS} from delivery
+    where ($1::text is null or marketplace = $1) and ($2::text is null or state = $2)
+      and ($3::text is null or reason = $3) and ($4::text is null or position(lower($4) in lower(subject)) > 0)
+      and ($5::bigint is null or id < $5)
+    order by id desc limit $6`,
+);
+const GET = sql(
+  'journal.get',
+  `select ${COLUMNS}, nullif(notification, '') as notification from delivery where id = $1`,
+);
+const REFUSALS = sql(
+  'journal.refusals',
+  'select marketplace, reason, source, times::integer, last_at from delivery_refusal order by last_at desc limit $1',
+);
+const ADD_REFUSAL = sql(
+  'journal.addRefusal',
+  `insert into delivery_refusal (marketplace, reason, source, day, times, last_at)
+   select c.marketplace, c.reason, c.source, (c.last_at at time zone 'UTC')::date, c.times, c.last_at
+     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
+          as c (marketplace, reason, source, times, last_at)
+   on conflict (marketplace, reason, source, day) do update
+     set times = delivery_refusal.times + excluded.times, last_at = greatest(delivery_refusal.last_at, excluded.last_at)`,
+);
+// What could not be understood has no subject, and nothing can be done about it.
+const REDELIVER = sql(
+  'journal.redeliver',
+  `update delivery set state = 'received', attempts = 0, next_try_at = now()
+    where state <> 'done' and subject <> '' and id = $1 returning id`,
+);
+const PRUNE_DELIVERIES = sql(
+  'journal.pruneDeliveries',
+  `delete from delivery where (state = 'refused' and last_at < $1) or (state = 'done' and last_at < $2)`,
+);
+const PRUNE_REFUSALS = sql('journal.pruneRefusals', 'delete from delivery_refusal where last_at < $1');
+const PRUNE_RANGES = sql(
+  'journal.pruneRanges',
+  `delete from address_ranges r where last_seen_at < $1
+      and sync_token < (select max(sync_token) from address_ranges n where n.source = r.source)`,
+);
+const PRUNE_EVENTS = sql('journal.pruneEvents', 'delete from marketplace_event where sent_at < $1');
+
+/** What concerns no organization alone is in the chain of the deployment. */
+const DEPLOYMENT = 0n;
+
+interface Row {
+  id: bigint;
+  marketplace: MarketplaceName;
+  subject: string;
+  event_type: string;
+  event_time: string;
+  state: Delivery['state'];
+  reason: string;
+  answer_status: number | null;
+  answer: string | null;
+  source: string;
+  request_id: string;
+  times: number;
+  attempts: number;
+  received_at: Date;
+  last_at: Date;
+  done_at: Date | null;
+}
+
+export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogStore {
+  return {
+    async list({ marketplace, state, reason, text, before, limit }) {
+      return (await query<Row>(LIST, [marketplace, state, reason, text, before, limit])).map(toEntry);
+    },
+    async get(id) {
+      const [row] = await query<Row & { notification: string | null }>(GET, [id]);
+      return row && { ...toEntry(row), notification: row.notification };
+    },
+    async refusals(limit) {
+      const rows = await query<{
+        marketplace: MarketplaceName;
+        reason: Reason;
+        source: string;
+        times: number;
+        last_at: Date;
+      }>(REFUSALS, [limit]);
+      return rows.map(({ last_at: lastAt, ...row }) => ({ ...row, lastAt }));
+    },
+    revive: (id, actor) =>
+      write(async (ask, _touch, record) => {
+        if ((await ask(REDELIVER, [id])).length === 0) return false;
+        const about = { organizationId: DEPLOYMENT, objectType: 'delivery', objectId: id };
+        record({ ...about, actor, action: 'delivery.redeliver' });
+        return true;
+      }),
+    async addRefusals(counts: readonly RefusalCount[]) {
+      await query(ADD_REFUSAL, [
+        counts.map((one) => one.marketplace),
+        counts.map((one) => one.reason),
+        counts.map((one) => one.source),
+        counts.map((one) => one.times),
+        counts.map((one) => one.lastAt),
+      ]);
+    },
+    async prune(refusedBefore, doneBefore) {
+      await query(PRUNE_DELIVERIES, [refusedBefore, doneBefore]);
+      await query(PRUNE_REFUSALS, [refusedBefore]);
+      await query(PRUNE_RANGES, [refusedBefore]);
+      await query(PRUNE_EVENTS, [refusedBefore]);
+    },
+  };
+}
+
+function toEntry(row: Row): JournalEntry {
+  return {
+    id: row.id,
+    marketplace: row.marketplace,
+    subject: row.subject,
+    eventType: row.event_type,
+    eventTime: row.event_time,
+    state: row.state,
+    reason: row.reason,
+    status: row.answer_status,
+    message: row.answer,
+    source: row.source,
+    requestId: row.request_id,
+    times: row.times,
+    attempts: row.attempts,
+    receivedAt: row.received_at,
+    lastAt: row.last_at,
+    doneAt: row.done_at,
+  };
+}

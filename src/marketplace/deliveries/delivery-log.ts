@@ -1,0 +1,91 @@
+import type { Actor } from '../../changes/audit-entry.ts';
+import type { MarketplaceName } from '../notifications/notification.ts';
+import type { Reason } from '../notifications/rejection.ts';
+import type { Delivery } from './deliveries.ts';
+
+/** A delivery as the operator sees it. */
+export interface JournalEntry {
+  readonly id: bigint;
+  readonly marketplace: MarketplaceName;
+  readonly subject: string;
+  readonly eventType: string;
+  readonly eventTime: string;
+  readonly state: Delivery['state'];
+  readonly reason: string;
+  readonly status: number | null;
+  readonly message: string | null;
+  readonly source: string;
+  readonly requestId: string;
+  readonly times: number;
+  readonly attempts: number;
+  readonly receivedAt: Date;
+  readonly lastAt: Date;
+  readonly doneAt: Date | null;
+}
+
+export interface JournalSearch {
+  readonly marketplace?: MarketplaceName | undefined;
+  readonly state?: string | undefined;
+  readonly reason?: string | undefined;
+  /** A part of the subject: an application, an installer. */
+  readonly text?: string | undefined;
+  /** Only those that came before this one. */
+  readonly before?: bigint | undefined;
+  readonly limit: number;
+}
+
+/** With what it said: checked, and without anything secret. Null when too little of it was fit to be kept. */
+export interface JournalDetail extends JournalEntry {
+  readonly notification: string | null;
+}
+
+/** Callers who proved nothing, by day. */
+export interface RefusalCount {
+  readonly marketplace: MarketplaceName;
+  readonly reason: Reason;
+  readonly source: string;
+  readonly times: number;
+  readonly lastAt: Date;
+}
+
+export interface DeliveryLogStore {
+  list(search: JournalSearch): Promise<JournalEntry[]>;
+  get(id: bigint): Promise<JournalDetail | undefined>;
+  refusals(limit: number): Promise<RefusalCount[]>;
+  /** To be acted on again at the next sweep; answers how many. Deliveries that are done stay done. */
+  /** The same for one delivery, on record; false: there is nothing to be done about it. */
+  revive(id: bigint, actor: Actor): Promise<boolean>;
+  addRefusals(counts: readonly RefusalCount[]): Promise<void>;
+  prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
+}
+
+export type DeliveryLog = ReturnType<typeof createDeliveryLog>;
+
+const DAY_MS = 86_400_000;
+const KEEP_REFUSED_MS = 30 * DAY_MS;
+const KEEP_DONE_MS = 400 * DAY_MS;
+const MAX_SOURCES = 1000;
+
+/** What came, what became of it and why. Strangers are counted in memory and written now and then, never one by one. */
+export function createDeliveryLog(store: DeliveryLogStore) {
+  let counts = new Map<string, RefusalCount>();
+  return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, flush, prune };
+
+  function countRefusal(marketplace: MarketplaceName, reason: Reason, from: string, now: Date): void {
+    const source = counts.size < MAX_SOURCES ? from : 'others';
+    const key = [marketplace, reason, source].join(' ');
+    const times = (counts.get(key)?.times ?? 0) + 1;
+    counts.set(key, { marketplace, reason, source, times, lastAt: now });
+  }
+
+  async function flush(): Promise<void> {
+    if (counts.size === 0) return;
+    const written = counts;
+    counts = new Map();
+    await store.addRefusals([...written.values()]);
+  }
+
+  async function prune(now: Date): Promise<void> {
+    await store.prune(new Date(now.getTime() - KEEP_REFUSED_MS), new Date(now.getTime() - KEEP_DONE_MS));
+  }
+}

@@ -1,0 +1,67 @@
+import { Counter, Gauge } from 'prom-client';
+import type { Metrics } from '../../base/metrics.ts';
+
+/** How much of the inbox is undone, and when each marketplace was last heard of. */
+export interface Depth {
+  readonly undone: number;
+  readonly dead: number;
+  readonly oldestSeconds: number;
+  readonly last: readonly { readonly marketplace: string; readonly at: number }[];
+}
+
+interface Sources {
+  readonly depth: () => Promise<Depth>;
+  readonly rangesAge: () => number | undefined;
+}
+
+/** Measurements of the listener. A database that is away costs the gauges their freshness, not the page. */
+export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth, rangesAge }: Sources) {
+  const registers = [registry];
+  const deliveries = new Counter({
+    name: 'atrium_marketplace_deliveries_total',
+    help: 'Deliveries by what became of them, refusals by their reason.',
+    labelNames: ['marketplace', 'reason'],
+    registers,
+  });
+  let question: Promise<Depth | undefined> | undefined;
+  gauge('inbox_depth', 'Deliveries that are recorded and not yet acted on.', (now, one) => one.set(now.undone));
+  gauge('inbox_dead', 'Deliveries that were given up after many tries.', (now, one) => one.set(now.dead));
+  gauge('inbox_oldest_seconds', 'Age of the oldest delivery that is not yet acted on.', (now, one) =>
+    one.set(now.oldestSeconds),
+  );
+  gauge('last_delivery_timestamp_seconds', 'When each marketplace was last heard of.', (now, one) => {
+    for (const { marketplace, at } of now.last) one.set({ marketplace }, at);
+  });
+  new Gauge({
+    name: 'atrium_marketplace_ranges_age_seconds',
+    help: 'Seconds since the list of address ranges was last confirmed; -1: there is none.',
+    registers,
+    collect() {
+      this.set(rangesAge() ?? -1);
+    },
+  });
+  return { observe: (marketplace: string, reason: string) => deliveries.inc({ marketplace, reason }) };
+
+  function gauge(name: string, help: string, show: (now: Depth, one: Gauge<'marketplace'>) => void): void {
+    new Gauge({
+      name: `atrium_marketplace_${name}`,
+      help,
+      labelNames: ['marketplace'],
+      registers,
+      async collect() {
+        const now = await ask();
+        if (now) show(now, this);
+      },
+    });
+  }
+
+  /** All gauges of one page share one question. */
+  function ask(): Promise<Depth | undefined> {
+    question ??= depth()
+      .catch(() => undefined)
+      .finally(() => {
+        question = undefined;
+      });
+    return question;
+  }
+}

@@ -1,0 +1,77 @@
+import { createHmac } from 'node:crypto';
+
+/** Something that happened, waiting to be told to whoever the operator named. */
+export interface OutgoingEvent {
+  readonly id: bigint;
+  readonly uid: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly createdAt: Date;
+  readonly attempts: number;
+}
+
+export interface OutboxStore {
+  /** Takes events that are due and puts them off until `until`, so that no other replica sends them meanwhile. */
+  take(now: Date, until: Date, most: number): Promise<OutgoingEvent[]>;
+  sent(id: bigint, at: Date): Promise<void>;
+  /** `next` undefined: it was tried often enough. */
+  failed(id: bigint, next: Date | undefined, at: Date): Promise<void>;
+}
+
+/** Delivers one event; throws when it was not taken. */
+export type Tell = (event: OutgoingEvent) => Promise<void>;
+
+const AT_ONCE = 20;
+const LEASE_MS = 60_000;
+const MAX_ATTEMPTS = 12;
+const FIRST_BACKOFF_MS = 10_000;
+const MAX_BACKOFF_MS = 3_600_000;
+
+/** Hands on what the outbox holds, at least once each. With nobody to tell, the rows are a record and no more. */
+export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
+  return { relay };
+
+  async function relay(now: Date): Promise<void> {
+    const due = await store.take(now, new Date(now.getTime() + LEASE_MS), AT_ONCE);
+    for (const event of due) await hand(event, now);
+    if (due.length === AT_ONCE) await relay(now);
+  }
+
+  async function hand(event: OutgoingEvent, now: Date): Promise<void> {
+    try {
+      await tell?.(event);
+    } catch {
+      const attempts = event.attempts + 1;
+      const wait = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts);
+      await store.failed(event.id, attempts < MAX_ATTEMPTS ? new Date(now.getTime() + wait) : undefined, now);
+      return;
+    }
+    await store.sent(event.id, now);
+  }
+}
+
+const TIMEOUT_MS = 10_000;
+
+/** A POST signed the way of Standard Webhooks, so that receivers can use any of its libraries. */
+export function tellByWebhook(url: string, secret: Buffer, now: () => Date = () => new Date()): Tell {
+  return async ({ uid, type, payload, createdAt }) => {
+    const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(createdAt)},"data":${payload}}`;
+    const at = Math.floor(now().getTime() / 1000);
+    const signature = createHmac('sha256', secret).update(`${uid}.${at}.${body}`).digest('base64');
+    const headers = {
+      'Content-Type': 'application/json',
+      'webhook-id': uid,
+      'webhook-timestamp': String(at),
+      'webhook-signature': `v1,${signature}`,
+    };
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await answer.body?.cancel();
+    if (!answer.ok) throw new Error(`the receiver answered ${answer.status}`);
+  };
+}

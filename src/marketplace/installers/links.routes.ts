@@ -1,0 +1,63 @@
+import Type from 'typebox';
+import { anyone } from '../../http/access.ts';
+import { sendBytes } from '../../http/bytes.ts';
+import { NoBody } from '../../http/schemas.ts';
+import type { Scope } from '../../http/server.ts';
+import { sha256 } from './archive.ts';
+import type { BoundInstaller } from './archive-files.ts';
+import type { Installers } from './installers.ts';
+
+const Path = Type.Object({ ownerID: Type.String(), name: Type.String(), installerID: Type.String() });
+const Signature = Type.Object({ exp: Type.Optional(Type.String()), sig: Type.Optional(Type.String()) });
+
+export interface LinkParts {
+  readonly installers: Installers;
+  readonly archive: (installer: BoundInstaller) => Promise<Buffer>;
+  readonly publicKey: string;
+}
+
+/** Where the links of bind answers lead. The signature in the link is all that it takes. */
+export function linkRoutes(scope: Scope, { installers, archive, publicKey }: LinkParts): void {
+  const tags = ['marketplace'];
+
+  scope.get(
+    '/links/installer/:ownerID/:name/:installerID/archive.tar.gz',
+    {
+      // A repeated parameter is no link of ours, and is told so by the rules.
+      validatorCompiler: () => () => true,
+      config: { access: anyone },
+      schema: {
+        summary: 'The archive of a bound installer',
+        tags,
+        extension: true,
+        params: Path,
+        querystring: Signature,
+        response: { 200: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const { ownerID: ownerId, name, installerID: installerId } = request.params;
+      const installer = await installers.follow({ ownerId, name, installerId, ...sigOf(request.query) }, new Date());
+      const bytes = await archive(installer);
+      reply.type('application/gzip').header('Content-Disposition', 'attachment; filename="archive.tar.gz"');
+      return sendBytes(request, reply, bytes, `"${sha256(bytes)}"`);
+    },
+  );
+
+  scope.get(
+    '/links/installer.pub',
+    {
+      config: { access: anyone },
+      schema: { summary: 'The key that archives are signed with', tags, extension: true, response: { 200: NoBody } },
+    },
+    async (_request, reply) => {
+      reply.type('application/x-pem-file');
+      return reply.send(Buffer.from(publicKey) as never);
+    },
+  );
+}
+
+function sigOf(query: unknown): { exp: unknown; sig: unknown } {
+  const { exp, sig } = query as { exp?: unknown; sig?: unknown };
+  return { exp, sig };
+}

@@ -1,0 +1,157 @@
+import type { Scope } from '../http/server.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { createCentral } from './claims/central.client.ts';
+import { claimRoutes } from './claims/claims.routes.ts';
+import { createBuiltInCentral, createClaimStore } from './claims/claims.store.ts';
+import { createClaims } from './claims/claims.ts';
+import { createDeliveryStore } from './deliveries/deliveries.store.ts';
+import { createDeliveries } from './deliveries/deliveries.ts';
+import { deliveryRoutes } from './deliveries/delivery-log.routes.ts';
+import { createDeliveryLogStore } from './deliveries/delivery-log.store.ts';
+import { createDeliveryLog } from './deliveries/delivery-log.ts';
+import { readDepth } from './deliveries/delivery-metrics.store.ts';
+import { createMeasures } from './deliveries/delivery-metrics.ts';
+import { createOutboxStore } from './deliveries/outbox.store.ts';
+import { createOutbox, tellByWebhook } from './deliveries/outbox.ts';
+import { createRedelivery } from './deliveries/redelivery.ts';
+import { createSweep } from './deliveries/sweep.ts';
+import { createArchiver } from './installers/archive.ts';
+import { createInstallerStore } from './installers/installers.store.ts';
+import { createInstallers } from './installers/installers.ts';
+import { linkRoutes } from './installers/links.routes.ts';
+import { createLinks } from './installers/links.ts';
+import { createSealedOptionsStore } from './installers/sealed-options.store.ts';
+import { createSealedOptions } from './installers/sealed-options.ts';
+import { createSigner } from './installers/signing.ts';
+import { notificationRoutes } from './notifications/notifications.routes.ts';
+import { createSecretStore } from './notifications/secrets.store.ts';
+import { createSecrets } from './notifications/secrets.ts';
+import { createGate } from './notifications/sender-check.ts';
+import { fetchRanges } from './ranges/range-source.ts';
+import { createRangeStore } from './ranges/ranges.store.ts';
+import { createRanges } from './ranges/ranges.ts';
+import { createEvents } from './subscriptions/apply.ts';
+
+export type Marketplace = ReturnType<typeof wireMarketplace>;
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** A source that is slow or away must not keep the server from starting. */
+const FIRST_DOWNLOAD_MS = 5 * SECOND_MS;
+
+/** Group 3, put together: the marketplace listener. */
+export function wireMarketplace({
+  config,
+  db,
+  revisions,
+  keys,
+  vault,
+  log,
+  metrics,
+  version,
+  baseUrl,
+}: Infrastructure) {
+  const { write } = revisions;
+  const report = (problem: string, error: unknown) => log.error({ err: error }, problem);
+  const signer = createSigner(keys.derive('installer-signature'));
+  const links = createLinks(keys.derive('installer-link'), baseUrl);
+  const secrets = createSecrets(createSecretStore(db.query, write), config, keys.derive('marketplace-secret'));
+  const ranges = createRanges(createRangeStore(db.query), fetchRanges, {
+    source: config.CLOUD_A_RANGES,
+    allow: config.CLOUD_A_ALLOW,
+    report,
+  });
+  const journalStore = createDeliveryLogStore(db.query, write);
+  const journal = createDeliveryLog(journalStore);
+  const sealedOptions = createSealedOptions(createSealedOptionsStore(db.query), vault);
+  const installers = createInstallers(createInstallerStore(db.query, write), links, sealedOptions);
+  const builtIn = createBuiltInCentral(db.query);
+  const central = config.CENTRAL_MARKETPLACE_URL;
+  const claimStore = createClaimStore(db.query);
+  const claims = createClaims(claimStore, central === undefined ? builtIn.ask : createCentral(central));
+  const measures = createMeasures(metrics, {
+    depth: () => readDepth(db.query),
+    rangesAge: () => ranges.age(new Date()),
+  });
+  const store = createDeliveryStore(db.query, write);
+  const act = createEvents({ version, baseUrl });
+  const deliveries = createDeliveries({ store, act, links, sealedOptions, observe: measures.observe });
+  const gate = createGate({
+    secrets,
+    ranges,
+    isDev: config.RUN_MODE === 'dev',
+    refused: (marketplace, reason, source) => {
+      measures.observe(marketplace, reason);
+      journal.countRefusal(marketplace, reason, source, new Date());
+    },
+  });
+  const told = config.MARKETPLACE_EVENTS_URL;
+  const signature = Buffer.from((config.MARKETPLACE_EVENTS_SECRET ?? '').replace(/^whsec_/, ''), 'base64');
+  const outbox = createOutbox(
+    createOutboxStore(db.query),
+    told === undefined ? undefined : tellByWebhook(told, signature),
+  );
+  const isDownload = /^https?:/.test(config.CLOUD_A_RANGES ?? '');
+  const sweep = createSweep({
+    store,
+    deliveries,
+    report,
+    chores: [
+      { name: 'secrets', everyMs: 0, run: () => secrets.refresh() },
+      { name: 'refusals', everyMs: 0, run: () => journal.flush() },
+      { name: 'outbox', everyMs: 0, run: (now) => outbox.relay(now) },
+      { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
+      { name: 'options in clear', everyMs: 0, run: () => sealedOptions.sealOlder() },
+      { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => journal.prune(now) },
+    ],
+  });
+
+  const linkParts = { installers, archive: createArchiver(signer), publicKey: signer.publicKey };
+
+  return {
+    deliveries,
+    gate,
+    claims,
+    installers,
+    secrets,
+    journal,
+    sweep,
+    links: linkParts,
+    claimStore,
+    central: builtIn,
+    prepare,
+    stop,
+    mount,
+    mountPlatform,
+    mountRoot,
+  };
+
+  function mount(scope: Scope): void {
+    claimRoutes(scope, claims);
+    notificationRoutes(scope, deliveries, gate);
+  }
+
+  /** What an administrator sees of the listener, where there is one. */
+  function mountPlatform(scope: Scope): void {
+    if (config.DEPLOYMENT !== 'marketplace') return;
+    const redeliver = createRedelivery({ journal: journalStore, deliveries: store, finish: deliveries.finish, report });
+    deliveryRoutes(scope, journal, redeliver);
+  }
+
+  /** The links stand outside the listener: customers follow them, not marketplaces. */
+  function mountRoot(scope: Scope): void {
+    if (config.DEPLOYMENT === 'marketplace') linkRoutes(scope, linkParts);
+  }
+
+  /** What every request needs is there before the first one; the rest is for the sweep. */
+  async function prepare(): Promise<void> {
+    await secrets.refresh();
+    if (isDownload) await ranges.prepare(new Date(), FIRST_DOWNLOAD_MS);
+    else await ranges.refresh(new Date());
+  }
+
+  async function stop(): Promise<void> {
+    await sweep.stop();
+    await journal.flush().catch((error) => report('refusals were not written', error));
+  }
+}

@@ -1,0 +1,20 @@
+import { isObject, type Json } from './canonical-json.ts';
+
+/** Names of fields that may be secret. */
+export const SECRETIVE = /pass|secret|token|credential|private|access.?key|auth/i;
+/** What helps an operator to find the sender, and is written in these letters when it is what it should be. */
+const TELLING = /^(eventtype|eventtime|applicationid|provisioningstate|marketplace|clusterid)$/i;
+const PLAIN = /^[\w .:/()+-]{0,1024}$/;
+const HIDDEN = '(text)';
+
+/**
+ * What is kept of a body that nobody could act on: its fields, but neither those that may be secret nor the text of the
+ * others. Where a field is not what it should be, a password may be anywhere, such as in JSON within a text.
+ */
+export function outlineOf(value: Json, name = ''): Json {
+  if (typeof value === 'string') return TELLING.test(name) && PLAIN.test(value) ? value : HIDDEN;
+  if (Array.isArray(value)) return value.map((item: Json) => outlineOf(item));
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => !SECRETIVE.test(key));
+  return Object.fromEntries(kept.map(([key, item]) => [key, outlineOf(item, key)]));
+}

@@ -1,0 +1,58 @@
+import { AppError } from '../../base/errors.ts';
+import { bareAddress } from '../../base/ip.ts';
+import type { Ranges } from '../ranges/ranges.ts';
+import { isObject, type Json } from './canonical-json.ts';
+import type { MarketplaceName } from './notification.ts';
+import { forbidden, type Reason, type Rejection } from './rejection.ts';
+import type { Secrets } from './secrets.ts';
+
+interface Parts {
+  readonly secrets: Pick<Secrets, 'proves' | 'isTestInstaller'>;
+  readonly ranges: Pick<Ranges, 'judge'>;
+  /** A machine of a developer has no public address. */
+  readonly isDev: boolean;
+  readonly refused: (marketplace: MarketplaceName, reason: Reason, source: string) => void;
+}
+
+export type Gate = ReturnType<typeof createGate>;
+
+/** Who may deliver. Nothing is told to those who may not, and nothing of theirs reaches the database one by one. */
+export function createGate({ secrets, ranges, isDev, refused }: Parts) {
+  return { requireAddress, requireSecret, requireSecretOrTest };
+
+  function requireAddress(source: string): void {
+    if (isDev) return;
+    const verdict = ranges.judge(bareAddress(source));
+    // Not knowing is our fault: only a 500 makes the caller come again.
+    if (verdict === undefined) throw new AppError('internal', 'there is no list of address ranges: set CLOUD_A_RANGES');
+    if (!verdict) {
+      refused('CloudA', 'ip_outside_ranges', source);
+      throw forbidden('ip_outside_ranges', 'the source address is outside the allowed ranges');
+    }
+  }
+
+  function requireSecret(marketplace: 'CloudB' | 'CloudC', given: unknown, source: string): void {
+    if (!secrets.proves(marketplace, given)) throw mismatch(marketplace, source);
+  }
+
+  /** `body` undefined: it could not be read, so it names no installer either. Answers whether the secret was spared. */
+  function requireSecretOrTest(given: unknown, body: unknown, source: string): boolean {
+    if (secrets.proves('CloudC', given)) return false;
+    const id = installerIn(body);
+    if (id === undefined || !secrets.isTestInstaller(id)) throw mismatch('CloudC', source);
+    return true;
+  }
+
+  function mismatch(marketplace: MarketplaceName, source: string): Rejection {
+    refused(marketplace, 'secret_mismatch', source);
+    return forbidden('secret_mismatch', 'secret mismatch');
+  }
+}
+
+function installerIn(body: unknown): string | undefined {
+  const info = isObject(body) ? body.bindingInfo : undefined;
+  if (!isObject(info)) return undefined;
+  const named = Object.entries(info).filter(([key]) => key.toLowerCase() === 'installerid');
+  const [, id] = named[0] ?? ['', null as Json];
+  return named.length === 1 && typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Fetched, KnownRanges } from './ranges.ts';
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Reads the list from a file, or downloads it, asking only for what changed. */
+export async function fetchRanges(source: string, known: KnownRanges | undefined): Promise<Fetched> {
+  if (!/^https?:/.test(source)) {
+    const path = source.startsWith('file:') ? fileURLToPath(source) : resolve(source);
+    return { changed: true, text: await readFile(path, 'utf8'), etag: null, lastModified: null };
+  }
+  const headers = {
+    ...(known?.etag && { 'If-None-Match': known.etag }),
+    ...(known?.lastModified && { 'If-Modified-Since': known.lastModified }),
+  };
+  const answer = await fetch(source, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (answer.status === 304) return { changed: false };
+  if (answer.status !== 200) throw new Error(`the source of the address ranges answered ${answer.status}`);
+  if (Number(answer.headers.get('content-length') ?? 0) > MAX_BYTES) throw new Error('the list is too large');
+  const bytes = await answer.bytes();
+  if (bytes.byteLength > MAX_BYTES) throw new Error('the list is too large');
+  return {
+    changed: true,
+    text: new TextDecoder().decode(bytes),
+    etag: answer.headers.get('etag'),
+    lastModified: answer.headers.get('last-modified'),
+  };
+}

@@ -1,0 +1,79 @@
+import { type EventTime, eventTimeOf } from '../notifications/event-time.ts';
+import type { Notification } from '../notifications/notification.ts';
+import { forbidden, invalid } from '../notifications/rejection.ts';
+import { type BindingSetting, bindInstaller } from './binding.ts';
+import type { DeliveryTransaction, Installer, Subscription, SubscriptionDraft } from './delivery-transaction.ts';
+import { boundAt, isLate, isLeaving, isMadeSince, type Standing, step } from './lifecycle.ts';
+
+/** What became of a delivery: a word for the record, and the installer whose link the answer carries. */
+export interface Outcome {
+  readonly reason: 'applied' | 'superseded' | 'unknown_state' | 'bound';
+  readonly installer?: Installer;
+}
+
+/** What is acted on: a notification, and when it came. */
+export interface DeliveryContext {
+  readonly notification: Notification;
+  readonly adminPasswordHash: string | null;
+  readonly receivedAt: Date;
+  /** It was done before: it is answered again, and changes nothing. */
+  readonly isRepeat: boolean;
+}
+
+export type Act = (transaction: DeliveryTransaction, context: DeliveryContext) => Promise<Outcome>;
+
+/** What each kind of notification does. A and C know one kind of event, the bind; B reports a lifecycle beside it. */
+export function createEvents(setting: BindingSetting): Act {
+  return async (transaction, { notification, adminPasswordHash, receivedAt, isRepeat }) => {
+    const { application, binding } = notification;
+    if (application === null) {
+      if (binding === null) throw invalid('invalid_binding', 'bindingInfo is required');
+      const wish = { notification, info: binding, adminPasswordHash, subscription: undefined, reinstates: false };
+      const installer = await bindInstaller(transaction, wish, setting);
+      return { reason: 'bound', installer };
+    }
+    const arrival = eventTimeOf(receivedAt);
+    const eventTime = notification.eventTime ?? arrival;
+    const current = await transaction.subscription('CloudB', application.key);
+    if (binding === null) return await report(transaction, notification, current, eventTime);
+    if (current && isLeaving(current.state)) {
+      throw invalid('subscription_deleted', 'the subscription is deleted: nothing can be bound to it');
+    }
+    const draft = draftOf(notification, boundAt(eventTime));
+    const subscription = current ?? (await transaction.addSubscription(draft));
+    // Without a time, the same words can be said anew: about an application that was made again since they came first.
+    const isNew = !isRepeat || (notification.eventTime === null && isMadeSince(subscription, arrival));
+    const wish = { notification, info: binding, adminPasswordHash, subscription, reinstates: isNew };
+    const installer = await bindInstaller(transaction, wish, setting);
+    if (!isRepeat && current && !isLate(draft, current)) await transaction.moveSubscription(current, draft);
+    return { reason: 'bound', installer };
+  };
+}
+
+async function report(
+  transaction: DeliveryTransaction,
+  notification: Notification,
+  current: Subscription | undefined,
+  eventTime: EventTime,
+): Promise<Outcome> {
+  const { eventType, provisioningState, application } = notification;
+  if (eventType === 'DELETE' && !current) throw forbidden('subscription_unknown', 'the subscription is not known');
+  const next = step(current, { eventType, provisioningState, eventTime });
+  if (typeof next === 'string') return { reason: next };
+  const draft = draftOf(notification, next);
+  if (current) await transaction.moveSubscription(current, draft);
+  else await transaction.addSubscription(draft);
+  const about = { application: application?.text ?? '', state: next.state };
+  if (next.state !== current?.state) transaction.announce({ type: 'subscription.changed', data: about });
+  if (next.revokes && current && (await transaction.revokeContracts(current.id)) > 0) {
+    transaction.announce({ type: 'subscription.revoked', data: about });
+  }
+  return { reason: 'applied' };
+}
+
+function draftOf(notification: Notification, standing: Standing): SubscriptionDraft {
+  const { marketplace, application, plan, resourceUsageId } = notification;
+  if (application === null) throw invalid('invalid_subscription', 'applicationId is required');
+  const { state, eventTime, eventRank } = standing;
+  return { marketplace, application, plan, resourceUsageId, state, eventTime, eventRank };
+}

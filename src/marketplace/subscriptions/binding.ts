@@ -1,0 +1,112 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { judgeName } from '../../identity/account-names.ts';
+import type { BindingInfo } from '../notifications/binding-info.ts';
+import type { MarketplaceName, Notification } from '../notifications/notification.ts';
+import { forbidden, invalid } from '../notifications/rejection.ts';
+import type { DeliveryTransaction, Installer, Subscription } from './delivery-transaction.ts';
+
+export interface BindingSetting {
+  readonly version: string;
+  readonly baseUrl: () => string;
+}
+
+export interface Wish {
+  readonly notification: Notification;
+  readonly info: BindingInfo;
+  readonly adminPasswordHash: string | null;
+  readonly subscription: Subscription | undefined;
+  /** A contract that was revoked with its subscription is good again by this. */
+  readonly reinstates: boolean;
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const MAX_LOGIN = 27;
+
+/** Binds an installer exactly once, or finds that this very binding stands already. */
+export async function bindInstaller(
+  transaction: DeliveryTransaction,
+  wish: Wish,
+  setting: BindingSetting,
+): Promise<Installer> {
+  const { info, notification } = wish;
+  const installer = await transaction.installer(info.installerId);
+  if (!installer || installer.marketplace !== notification.marketplace) {
+    throw invalid('installer_unknown', 'bindingInfo.installerId names no installer of this marketplace');
+  }
+  if (installer.isSpent) throw spent(installer);
+  if (installer.binding) return await meetAgain(transaction, installer, wish);
+  if (installer.expiresAt <= transaction.now) throw invalid('installer_expired', 'the installer has expired');
+  const bound = await transaction.bind(installer, await draft(transaction, wish, setting));
+  transaction.announce({ type: 'installer.bound', data: announced(bound) });
+  return bound;
+}
+
+/** What it was bound to has been deleted. Marketplace C hears what it hears of every installer that was bound before. */
+function spent({ marketplace }: Installer) {
+  if (marketplace === 'CloudC') return forbidden('already_bound', 'the installer is already bound');
+  return invalid('installer_expired', 'what the installer was bound to has been deleted');
+}
+
+async function meetAgain(
+  transaction: DeliveryTransaction,
+  installer: Installer,
+  { notification, info, subscription, reinstates }: Wish,
+) {
+  const { binding } = installer;
+  if (notification.marketplace === 'CloudC') throw forbidden('already_bound', 'the installer is already bound');
+  const isSame =
+    (binding?.subscriptionId ?? null) === (subscription?.id ?? null) &&
+    agree(binding?.clusterId, info.clusterId) &&
+    agree(binding?.cloudAccount, info.cloudAccount);
+  if (!isSame) throw invalid('bound_elsewhere', 'the installer is already bound to another subscription or cluster');
+  // A deletion that failed, or an application made anew under its old name: the customer is back. What a person has
+  // revoked stays so.
+  if (reinstates && binding?.contractRevoked && binding.contractLapsed) await transaction.reinstateContract(installer);
+  return installer;
+}
+
+/** What is not said again does not contradict. */
+function agree(before: string | null | undefined, now: string | null): boolean {
+  return now === null || before === null || before === undefined || before === now;
+}
+
+async function draft(transaction: DeliveryTransaction, { notification, info, ...wish }: Wish, setting: BindingSetting) {
+  const suffix = randomLetters(12);
+  const product = notification.plan?.product;
+  return {
+    subscriptionId: wish.subscription?.id ?? null,
+    organizationName: `standalone-${suffix}`,
+    adminLogin: await freeLogin(transaction, info.adminUsername, suffix),
+    adminPasswordHash: wish.adminPasswordHash,
+    contractUid: randomUUID(),
+    contractName: `${notification.marketplace} ${suffix}`,
+    product: typeof product === 'string' && product !== '' ? product.slice(0, 256) : 'platform',
+    clusterId: info.clusterId,
+    cloudAccount: info.cloudAccount,
+    domains: info.domains,
+    baseUrl: setting.baseUrl(),
+    version: setting.version,
+    claimId: randomUUID(),
+  };
+}
+
+/** The wished name when it is a good one and nobody has it, else one like it: all customers share one name space. */
+async function freeLogin(transaction: DeliveryTransaction, wished: string | null, suffix: string): Promise<string> {
+  const name = wished ?? '';
+  if (judgeName(name) === 'VALID' && !(await transaction.isNameTaken(name))) return name;
+  const bare = name.replace(/[^0-9A-Za-z]+/g, '').slice(0, MAX_LOGIN) || 'admin';
+  return `${bare}-${suffix}`;
+}
+
+export function randomLetters(count: number): string {
+  return Array.from({ length: count }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
+function announced({ marketplace, binding }: Installer) {
+  return {
+    marketplace: marketplace as MarketplaceName,
+    organization: binding?.organizationName ?? '',
+    contract: binding?.contractUid ?? '',
+    cluster: binding?.clusterId ?? '',
+  };
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import { appendAudit } from '../../changes/audit-chain.store.ts';
+import type { AuditEntry } from '../../changes/audit-entry.ts';
+import type { Db, Query, Script } from '../../db/db.ts';
+import { applyRest, createSchema } from '../../db/migrate.ts';
+import { type MigrationFile, readMigrations } from '../../db/migration-files.ts';
+import { damaged, readArchive } from './archive-reader.ts';
+import type { Progress } from './backup.ts';
+import { readObjects, refuseForeign } from './foreign.store.ts';
+import { type Manifest, schemaOf, tableOf } from './format.ts';
+import { rowsIn } from './inspection.ts';
+import * as target from './restore-target.store.ts';
+import { readSequences, readTables, type Table } from './tables.store.ts';
+
+export interface RestoreOptions {
+  readonly db: Db;
+  readonly file: string;
+  readonly manifest: Manifest;
+  readonly migrationsFolder: string;
+  /** What is there may go. */
+  readonly replace: boolean;
+  readonly say: (line: string) => void;
+  readonly onProgress?: (progress: Progress) => void;
+  /** The very last act before all of it counts. */
+  readonly beforeCommit?: () => void;
+}
+
+const LOCK_TIMEOUT_MS = 10_000;
+/** PGlite writes no checkpoint of its own, and its log would grow with all that is loaded. */
+const BYTES_PER_CHECKPOINT = 64 * 1024 * 1024;
+
+/** The migrations that the backup has had must be the first of ours, letter by letter. */
+export function refuseOtherSchema({ migrations, version }: Manifest, files: readonly MigrationFile[]): void {
+  const newest = files.at(-1);
+  const stranger = migrations.find(({ number, checksum }, index) => {
+    const file = files[index];
+    return file !== undefined && (file.number !== number || file.checksum !== checksum);
+  });
+  if (stranger) {
+    throw new AppError(
+      'conflict',
+      `the backup was made with another migration ${stranger.name} than this release has: restore it with the release that wrote it (${version})`,
+    );
+  }
+  if (migrations.length > files.length) {
+    throw new AppError(
+      'conflict',
+      `the backup is newer than this release: its schema is ${schemaOf({ migrations })}, this release ends at ${newest?.name}. Restore it with ${version} or newer`,
+    );
+  }
+}
+
+/**
+ * Puts a backup in the place of what the database holds, in one transaction: the schema as the backup knew it, its rows, and
+ * whatever migrations have come since. Until the commit, everybody sees what was there before; so does a restart after a crash.
+ */
+export async function restore(options: RestoreOptions): Promise<void> {
+  const { db, manifest, replace, beforeCommit } = options;
+  const files = readMigrations(options.migrationsFolder);
+  refuseOtherSchema(manifest, files);
+  await db.migration(async (query, script) => {
+    await refuseServers(query);
+    const former = await target.readFormer(query);
+    if (former.hasContent && !replace) {
+      throw new AppError(
+        'conflict',
+        'the database is not empty: nothing was changed; --replace puts the backup in its place',
+      );
+    }
+    const before = await readObjects(query);
+    const sequences = await readSequences(query);
+    await script(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await target.dropEverything(query, script);
+    await script('set local lock_timeout = 0');
+    await createSchema(files.slice(0, manifest.migrations.length), script);
+    await loadAll(options, query, script);
+    // Before the rest, because a migration may add rows; and after it, for what the rest has made.
+    await target.setSequences(query, manifest.sequences, sequences);
+    await applyRest(files, query, script, options.say);
+    refuseForeign(before, await readObjects(query));
+    await target.setSequences(query, sequences, await readSequences(query));
+    await target.leapAhead(query, former.revision, new Date());
+    await appendAudit(query, [entryOf(manifest)]);
+    beforeCommit?.();
+  }, LOCK_TIMEOUT_MS);
+}
+
+/** Who has the server's own machine did it, as with its other commands. */
+function entryOf({ createdAt, version, migrations }: Manifest): AuditEntry {
+  return {
+    actor: { id: 0n, name: 'operator', requestId: 'command' },
+    organizationId: 0n,
+    action: 'deployment.restore',
+    objectType: 'deployment',
+    objectId: 0n,
+    after: { madeAt: createdAt, by: version, schema: schemaOf({ migrations }) },
+  };
+}
+
+/** A server remembers keys by their number and would go on sealing with those of another world. */
+async function refuseServers(query: Query): Promise<void> {
+  const { count, hosts } = await target.connectedServers(query);
+  if (count === 0) return;
+  throw new AppError(
+    'conflict',
+    `servers are connected to the database (${count} connections, from ${hosts}): nothing was changed; stop every server, then restore`,
+  );
+}
+
+async function loadAll(options: RestoreOptions, query: Query, script: Script): Promise<void> {
+  const { db, file, manifest, onProgress } = options;
+  const tables = new Map((await readTables(query)).map((table) => [table.name, table]));
+  for (const { name, columns } of manifest.tables) refuseOtherColumns(name, columns, tables.get(name));
+  const putBack = await target.shelve(query, script, [...tables.values()]);
+  // Migrations put rows of their own into some tables, which are in the backup as well.
+  await target.clear(script, [...tables.values()]);
+  const summaries = new Map(manifest.tables.map((one) => [one.name, { ...one, hash: createHash('sha256') }]));
+  let rows = 0;
+  let unsaved = 0;
+  for await (const { name: entry, content } of readArchive(file)) {
+    const summary = summaries.get(tableOf(entry) ?? '');
+    const table = summary && tables.get(summary.name);
+    if (!summary || !table) continue;
+    summary.hash.update(content);
+    const batch = rowsIn(file, content);
+    await target.load(query, table, summary.columns, batch);
+    rows += batch.length;
+    unsaved += content.length;
+    onProgress?.({ table: table.name, rows });
+    if (db.driver === 'pglite' && unsaved > BYTES_PER_CHECKPOINT) {
+      await script('checkpoint');
+      unsaved = 0;
+    }
+  }
+  // It was looked through before, but by now it might be another file of the same name.
+  for (const { name, hash, sha256 } of summaries.values()) {
+    if (hash.digest('hex') !== sha256) throw damaged(file, `${name} changed while it was read`);
+  }
+  await putBack();
+}
+
+function refuseOtherColumns(name: string, columns: readonly string[], table: Table | undefined): void {
+  const known = table?.columns
+    .map((column) => column.name)
+    .sort()
+    .join(', ');
+  if (known === [...columns].sort().join(', ')) return;
+  throw new AppError(
+    'conflict',
+    `the backup's table ${name} is not one that this release makes at that schema: nothing was changed; restore it with the release that wrote it`,
+  );
+}

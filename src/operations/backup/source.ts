@@ -1,0 +1,70 @@
+import { existsSync, rmSync } from 'node:fs';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { type Db, openDb } from '../../db/db.ts';
+import { askServer, type Tell } from '../command-socket.ts';
+import { newCopy, removeAbandonedCopies } from './copies.ts';
+
+export interface Source {
+  readonly db: Db;
+  /** For how long the server's statements waited, when its files had to be copied. */
+  readonly waitedMs?: number;
+  close(): Promise<void>;
+}
+
+interface Place {
+  readonly DATABASE_URL: string | undefined;
+  readonly DATA_DIR: string;
+}
+
+/** PostgreSQL as it is; the built-in database itself when no server has it, else a copy that its server makes. */
+export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Tell): Promise<Source> {
+  if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'pglite'))) {
+    throw new AppError('notFound', `there is no database in ${resolve(DATA_DIR)}: is DATA_DIR the server's?`);
+  }
+  const told: string[] = [];
+  const isCopied =
+    DATABASE_URL === undefined && (await askServer(DATA_DIR, { argv: ['backup'] }, (line) => told.push(line)));
+  if (!isCopied) {
+    const db = await openDb({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR, poolSize: 1, say });
+    return { db, close: () => db.close() };
+  }
+  const { folder, waitedMs } = JSON.parse(told[0] ?? '{}') as { folder: string; waitedMs: number };
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const db = await openDb({ dataDir: folder, say }).catch((error) => {
+    remove();
+    throw error;
+  });
+  return {
+    db,
+    waitedMs,
+    async close() {
+      await db.close();
+      remove();
+    },
+  };
+}
+
+/** In the server: its files as they are now, for the command that asked, which removes them. */
+export async function copyForBackup(db: Db, dataDir: string, tell: Tell): Promise<void> {
+  const { copyTo } = db;
+  if (!copyTo) throw new AppError('invalid', 'only the built-in database is copied');
+  removeAbandonedCopies(dataDir, Date.now());
+  await refuseFullDisk(dataDir);
+  const { folder, result: waitedMs } = await newCopy(dataDir, copyTo);
+  tell(JSON.stringify({ folder, waitedMs }));
+}
+
+async function refuseFullDisk(dataDir: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dataDir);
+  const entries = await readdir(join(dataDir, 'pglite'), { recursive: true });
+  let size = 0;
+  for (const entry of entries) size += (await stat(join(dataDir, 'pglite', entry)).catch(() => undefined))?.size ?? 0;
+  if (bavail * bsize > size * 1.1) return;
+  const needed = Math.ceil((size * 1.1) / 2 ** 20);
+  throw new AppError(
+    'conflict',
+    `a backup of a running server needs ${needed} MiB in ${dataDir} for a while: make room, or stop the server`,
+  );
+}

@@ -1,0 +1,82 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { AppError, ERROR_KINDS, type ErrorKind } from '../base/errors.ts';
+
+/** A command as it was typed, and the one secret that goes with it. */
+export interface Order {
+  readonly argv: readonly string[];
+  /** Base64 of ATRIUM_NEXT_KEY. */
+  readonly nextKey?: string | undefined;
+}
+
+export type Tell = (line: string) => void;
+interface Reply {
+  readonly line?: string;
+  readonly failed?: string;
+  readonly kind?: ErrorKind;
+}
+
+/** A door for the operator of this machine: a socket in the data folder that only the server's own user can open. */
+export async function listenToOperator(
+  dataDir: string,
+  run: (order: Order, tell: Tell) => Promise<void>,
+): Promise<() => void> {
+  const path = socketIn(dataDir);
+  rmSync(path, { force: true });
+  const server = createServer((socket) => void answer(socket, run));
+  const mask = process.umask(0o177);
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+    chmodSync(path, 0o600);
+  } finally {
+    process.umask(mask);
+  }
+  server.unref();
+  return () => void server.close();
+}
+
+async function answer(socket: Socket, run: (order: Order, tell: Tell) => Promise<void>): Promise<void> {
+  const send = (reply: Reply) => void (socket.writable && socket.write(`${JSON.stringify(reply)}\n`));
+  socket.on('error', () => undefined);
+  try {
+    const { value } = await createInterface({ input: socket })[Symbol.asyncIterator]().next();
+    if (typeof value !== 'string') return;
+    await run(JSON.parse(value) as Order, (line) => send({ line }));
+    send({});
+  } catch (error) {
+    send({ failed: (error as Error).message, kind: kindOf(error) });
+  } finally {
+    socket.end();
+  }
+}
+
+/** Gives the order to the server of this data folder; false when none is there to take it. */
+export async function askServer(dataDir: string, order: Order, tell: Tell): Promise<boolean> {
+  const socket = connect(socketIn(dataDir));
+  try {
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  } catch {
+    return false;
+  }
+  socket.write(`${JSON.stringify(order)}\n`);
+  for await (const text of createInterface({ input: socket })) {
+    const { line, failed, kind } = JSON.parse(text) as Reply;
+    if (failed !== undefined) throw new AppError(kind && ERROR_KINDS.includes(kind) ? kind : 'internal', failed);
+    if (line === undefined) return true;
+    tell(line);
+  }
+  throw new AppError('unavailable', 'the server ended before the command did');
+}
+
+/** A mistyped option is no fault of the program, whoever read it. */
+export function kindOf(error: unknown): ErrorKind {
+  if (error instanceof AppError) return error.kind;
+  const code = String((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+  return code.startsWith('ERR_PARSE_ARGS') ? 'invalid' : 'internal';
+}
+
+function socketIn(dataDir: string): string {
+  return join(dataDir, 'atrium.sock');
+}

@@ -1,0 +1,77 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Config } from '../../base/config.ts';
+import { AppError } from '../../base/errors.ts';
+import { createKeys, findRoot, keyPath } from '../../base/keys.ts';
+import { VERSION } from '../../base/release.ts';
+import type { Db } from '../../db/db.ts';
+import { createRingStore } from '../../vault/ring.store.ts';
+import { opensSlots } from '../../vault/ring.ts';
+import { backUp } from '../backup/backup.ts';
+import { schemaOf } from '../backup/format.ts';
+import { openSource } from '../backup/source.ts';
+import { createProgress, onlyFile, type Terminal } from './terminal.ts';
+
+/** `atrium backup FILE`. */
+export async function runBackup(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
+  const options = { 'with-keys': { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const file = resolve(onlyFile(positionals, 'atrium backup FILE [--with-keys]'));
+  refusePlace(file);
+  const began = performance.now();
+  const source = await openSource(config, terminal.complain);
+  const progress = createProgress(terminal, 'saved');
+  try {
+    const rootKey = values['with-keys'] ? await rightRoot(source.db, config) : undefined;
+    const now = new Date();
+    const manifest = await backUp({ db: source.db, file, version: VERSION, now, rootKey, onProgress: progress.show });
+    progress.end();
+    const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    const mib = (statSync(file).size / 2 ** 20).toFixed(1);
+    terminal.say(
+      `${file}: ${rows} rows of ${manifest.tables.length} tables, schema ${schemaOf(manifest)}, ${mib} MiB, in ${seconds} s`,
+    );
+    if (source.waitedMs !== undefined)
+      terminal.say(`the server went on; its statements waited for ${Math.ceil(source.waitedMs)} ms`);
+  } finally {
+    progress.end();
+    await source.close();
+  }
+  terminal.complain(values['with-keys'] ? WITH_KEYS : withoutKeys(config));
+}
+
+const WITH_KEYS =
+  'WARNING: the file holds the root key: whoever has it can open every secret in it. Keep it like a password.';
+
+function withoutKeys({ ATRIUM_KEY, DATA_DIR }: Config): string {
+  const where = ATRIUM_KEY ? 'ATRIUM_KEY' : resolve(keyPath(DATA_DIR));
+  return `NOTE: the root key is NOT in the file, and without it no secret and no token in it is worth anything. Keep ${where} as well, in another place.`;
+}
+
+function refusePlace(file: string): void {
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  if (isFolder(file)) throw new AppError('invalid', `${file} is a folder: name a file in it`);
+  if (!isFolder(dirname(file))) throw new AppError('notFound', `there is no folder ${dirname(file)}: make it first`);
+}
+
+/** A key that does not open what it is put beside would be worse than none. */
+async function rightRoot(db: Db, { ATRIUM_KEY, DATA_DIR }: Config): Promise<Buffer> {
+  const root = findRoot(ATRIUM_KEY, DATA_DIR);
+  if (root) {
+    const keys = createKeys(root);
+    const slots = await createRingStore(db).slots(keys.fingerprint);
+    if (
+      opensSlots(
+        keys,
+        slots.map((slot) => ({ ...slot, root: keys.fingerprint })),
+      )
+    )
+      return root;
+  }
+  throw new AppError(
+    'conflict',
+    'the root key of this database is not here: set ATRIUM_KEY, or back up without --with-keys',
+  );
+}

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Config } from '../../base/config.ts';
+import { AppError } from '../../base/errors.ts';
+import { openDb } from '../../db/db.ts';
+import { askServer } from '../command-socket.ts';
+import { type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
+import { examineFolder, examineKeyFile } from '../doctor/folder.ts';
+import { examineInside } from '../doctor/inside.ts';
+import { examineCentral, examineMail } from '../doctor/outside.ts';
+import { examinePorts } from '../doctor/ports.ts';
+import { examineSettings } from '../doctor/settings.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `atrium doctor`: every look there is, whatever the others found. Answers the exit code. */
+export async function runDoctor(args: readonly string[], env: NodeJS.ProcessEnv, { say }: Terminal): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } });
+  const { config, findings } = examineSettings(env);
+  if (config) findings.push(...(await examineAll(config)));
+  const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
+  const faults = count('fault');
+  if (values.json) say(JSON.stringify({ healthy: faults === 0, findings }, undefined, 2));
+  else {
+    for (const finding of findings) for (const line of describe(finding)) say(line);
+    say(`${count('ok')} ok, ${count('warning')} warnings, ${faults} faults`);
+  }
+  return faults === 0 ? 0 : 1;
+}
+
+async function examineAll(config: Config): Promise<Finding[]> {
+  const outside = [
+    look('data folder', () => examineFolder(config.DATA_DIR)),
+    look('key file', async () => examineKeyFile(config.DATA_DIR, config.ATRIUM_KEY !== undefined)),
+    look('database', () => examineDatabase(config)),
+    look('ports', async () => (await examinePorts(config)).findings),
+    look('mail', () => examineMail(config)),
+    look('central server', () => examineCentral(config)),
+  ];
+  return (await Promise.all(outside)).flat();
+}
+
+/** In the server that has the built-in database, else here. */
+async function examineDatabase(config: Config): Promise<Finding[]> {
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
+  const folder = resolve(dataDir, 'pglite');
+  if (databaseUrl === undefined && !existsSync(folder)) {
+    return [ok('database', `there is none in ${resolve(dataDir)} yet: the first start makes it`)];
+  }
+  const told: Finding[] = [];
+  if (databaseUrl === undefined && existsSync(join(dataDir, 'atrium.sock'))) {
+    const isTold = await askServer(dataDir, { argv: ['doctor'] }, (line) => told.push(JSON.parse(line)));
+    if (isTold) return [ok('locks', `a server has the database in ${folder}, and answers`), ...told];
+  }
+  const db = await openDb({ databaseUrl, dataDir, poolSize: 2, say: () => undefined }).catch((error: unknown) => {
+    if (error instanceof AppError) return error;
+    throw error;
+  });
+  if (db instanceof AppError) return [unreachable(db, databaseUrl !== undefined)];
+  try {
+    return await examineInside(db, config);
+  } finally {
+    await db.close();
+  }
+}
+
+function unreachable({ message }: AppError, isPostgres: boolean): Finding {
+  if (isPostgres) return fault('database', message, 'Start PostgreSQL, open the way to it, or correct DATABASE_URL.');
+  if (message.includes('in use by')) {
+    return fault(
+      'locks',
+      message,
+      'A process has the database but does not answer: end it, then start the server again.',
+    );
+  }
+  return fault('database', message, 'Restore a backup if a restart of the machine does not help.');
+}
+
+function describe({ check, level, message, advice }: Finding): string[] {
+  const color = { ok: '32', warning: '33', fault: '31' }[level];
+  const mark = level.padEnd(8);
+  const shown = process.stdout.isTTY && !process.env.NO_COLOR ? `\x1b[${color}m${mark}\x1b[0m` : mark;
+  return [`${shown}${check.padEnd(15)} ${message}`, ...(advice === undefined ? [] : [`${' '.repeat(24)}→ ${advice}`])];
+}

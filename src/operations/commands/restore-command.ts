@@ -1,0 +1,86 @@
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Config } from '../../base/config.ts';
+import { AppError } from '../../base/errors.ts';
+import { createKeys, findRoot, keyPath, placeRoot } from '../../base/keys.ts';
+import { MIGRATIONS } from '../../base/release.ts';
+import { openDb } from '../../db/db.ts';
+import { readMigrations } from '../../db/migration-files.ts';
+import { opensSlots } from '../../vault/ring.ts';
+import { type Manifest, schemaOf } from '../backup/format.ts';
+import { type Inspected, inspect } from '../backup/inspection.ts';
+import { refuseOtherSchema, restore } from '../backup/restore.ts';
+import { createProgress, onlyFile, type Terminal } from './terminal.ts';
+
+/** `atrium restore FILE`: everything that can refuse does so before anything changes. */
+export async function runRestore(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
+  const options = { replace: { type: 'boolean' }, check: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const file = resolve(onlyFile(positionals, 'atrium restore FILE [--replace] [--check]'));
+  const inspected = await inspect(file);
+  const { manifest } = inspected;
+  refuseOtherSchema(manifest, readMigrations(MIGRATIONS));
+  const rootToPlace = chooseRoot(inspected, config);
+  if (values.check) return void tellContents(file, manifest, terminal);
+
+  const began = performance.now();
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
+  const db = await openDb({ databaseUrl, dataDir, poolSize: 1, say: terminal.complain });
+  const progress = createProgress(terminal, 'restored');
+  let isPlaced = false;
+  const beforeCommit = () => {
+    if (!rootToPlace) return;
+    placeRoot(rootToPlace, dataDir);
+    isPlaced = true;
+  };
+  try {
+    const replace = values.replace ?? false;
+    const folder = { migrationsFolder: MIGRATIONS, say: terminal.complain };
+    await restore({ db, file, manifest, replace, ...folder, onProgress: progress.show, beforeCommit });
+  } catch (error) {
+    if (isPlaced) rmSync(keyPath(dataDir), { force: true });
+    throw error;
+  } finally {
+    progress.end();
+    await db.close();
+  }
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  terminal.say(`restored ${count(manifest)}, as of ${manifest.createdAt}, in ${seconds} s`);
+  if (isPlaced) terminal.say(`the root key of the backup is in ${resolve(keyPath(dataDir))}`);
+}
+
+/**
+ * The present root key must open the ring of the backup. Only where there is none at all, that of the backup takes its place: no
+ * key is ever overwritten.
+ */
+function chooseRoot({ slots, rootKey }: Inspected, { ATRIUM_KEY, DATA_DIR }: Config): Buffer | undefined {
+  if (slots.length === 0) return undefined;
+  const present = findRoot(ATRIUM_KEY, DATA_DIR);
+  const opens = (root: Buffer | undefined) => root !== undefined && opensSlots(createKeys(root), slots);
+  if (opens(present)) return undefined;
+  const where = ATRIUM_KEY ? 'ATRIUM_KEY' : resolve(keyPath(DATA_DIR));
+  if (present === undefined) {
+    if (opens(rootKey)) return rootKey;
+    throw new AppError(
+      'conflict',
+      `the root key is missing, and the backup cannot be opened without it: set ATRIUM_KEY, or put the key file at ${where}`,
+    );
+  }
+  const help = opens(rootKey)
+    ? 'move it away, and the key in the backup takes its place'
+    : 'give the key of the server that was backed up';
+  throw new AppError('conflict', `the root key in ${where} does not open this backup: nothing was changed; ${help}`);
+}
+
+function tellContents(file: string, manifest: Manifest, { say }: Terminal): void {
+  const keys = manifest.withKeys ? 'with the root key' : 'without the root key';
+  say(`${file} is whole: ${count(manifest)}`);
+  say(
+    `made at ${manifest.createdAt} by ${manifest.version} from ${manifest.driver}, schema ${schemaOf(manifest)}, ${keys}`,
+  );
+}
+
+function count({ tables }: Manifest): string {
+  return `${tables.reduce((sum, { rows }) => sum + rows, 0)} rows of ${tables.length} tables`;
+}

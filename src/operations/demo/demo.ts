@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../base/config.ts';
+import { AppError } from '../../base/errors.ts';
+import { readJson, writeJson } from '../../base/json.ts';
+import type { Instance } from '../../instance.ts';
+import { buildMarketplace } from './demo-marketplace.ts';
+import { buildWorld, type DemoWorld } from './world.ts';
+
+/** What a demo runs with unless it is told otherwise: addresses that nobody has, so that no caller is one of them. */
+export const DEMO_SETTINGS = {
+  RUN_MODE: 'dev',
+  CLOUD_A_RANGES: fileURLToPath(new URL('./address-ranges.json', import.meta.url)),
+};
+
+/** Creates the demo world in an empty database and leaves an existing one as it is. */
+export async function openDemo(
+  instance: Instance,
+  config: Config,
+  address: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const path = join(config.DATA_DIR, 'demo.json');
+  const unfinished = `${path}.unfinished`;
+  const baseUrl = config.BASE_URL ?? address;
+  if (await instance.features.users.anyAccount()) {
+    if (existsSync(path)) {
+      moveTo(baseUrl, path);
+      await addMarketplace(instance, config, path, say);
+      say(`the demo world exists already; its tokens are in ${path}`);
+    } else if (existsSync(unfinished)) {
+      throw new AppError('conflict', halfMade(config, unfinished));
+    } else {
+      say(`the store is not empty, so no demo world is made: for one, choose another DATA_DIR or DATABASE_URL`);
+    }
+    return;
+  }
+  say('making the demo world');
+  writeFileSync(unfinished, 'The demo world is being made.\n');
+  const world = await buildWorld(instance);
+  write(path, { baseUrl, ...world });
+  rmSync(unfinished);
+  table(world, say);
+  await addMarketplace(instance, config, path, say);
+  say('');
+  say(`all of it again in ${path}`);
+}
+
+/** Its tokens are lost with the process that made them, so there is nothing to go on from. */
+function halfMade(config: Config, unfinished: string): string {
+  const what = config.DATABASE_URL
+    ? `empty the database of DATABASE_URL and remove ${unfinished}`
+    : `remove the folder ${config.DATA_DIR}`;
+  return `an earlier start was ended while it made the demo world, and half of it is of no use: ${what}, then start again`;
+}
+
+/** The world stays as it is, but today it may be served under another address. */
+function moveTo(baseUrl: string, path: string): void {
+  const demo = readJson(readFileSync(path)) as { baseUrl: string };
+  if (demo.baseUrl !== baseUrl) write(path, { ...demo, baseUrl });
+}
+
+/** Also into a world that was made on another deployment. */
+async function addMarketplace(
+  instance: Instance,
+  config: Config,
+  path: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const demo = readJson(readFileSync(path)) as object;
+  if (config.DEPLOYMENT !== 'marketplace' || 'marketplace' in demo) return;
+  const marketplace = await buildMarketplace(instance.features);
+  write(path, { ...demo, marketplace });
+  say('');
+  for (const [name, secret] of Object.entries(marketplace.secrets)) say(`${`secret of ${name}`.padEnd(26)}${secret}`);
+  for (const [name, id] of Object.entries(marketplace.installers)) say(`${`installer ${name}`.padEnd(26)}${id}`);
+}
+
+/** Written aside and renamed: never half a file, and never readable by others, whatever was there before. */
+function write(path: string, demo: object): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${writeJson(demo, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+function table(world: DemoWorld, say: (line: string) => void): void {
+  say('');
+  say(`${'user'.padEnd(6)}${'password'.padEnd(20)}token`);
+  for (const [name, user] of Object.entries(world.users)) {
+    if (user.token) say(`${name.padEnd(6)}${(user.password ?? '').padEnd(20)}${user.token}`);
+  }
+}

@@ -1,0 +1,55 @@
+import { type Config, SETTINGS } from '../../base/config.ts';
+import { createLink, type Link } from '../../bus/connection.client.ts';
+import { STREAM } from '../../bus/history.client.ts';
+import { createKeyringStore } from '../../bus/keyring.store.ts';
+import { createKeyrings, type Safe } from '../../bus/keyring.ts';
+import type { Db } from '../../db/db.ts';
+import { type Finding, fault, ok, warning } from './finding.ts';
+
+const CHECK = 'bus';
+const WITHIN_MS = 2000;
+
+/** Connects as the server itself does and looks for the stream; makes neither keys nor the stream. */
+export async function examineBus(db: Db, safe: Safe, { BUS_URL: url }: Config): Promise<Finding[]> {
+  const host = new URL(url).host;
+  const keys = await createKeyrings(createKeyringStore(db), safe).find();
+  if (!keys) return [ok(CHECK, 'nobody has needed the message bus yet')];
+  const link = createLink({ url, name: 'atrium doctor', account: async () => keys.application, once: true });
+  try {
+    return [await examineLink(link, host, url === SETTINGS.BUS_URL.fallback)];
+  } finally {
+    await link.close();
+  }
+}
+
+async function examineLink(link: Link, host: string, isDefault: boolean): Promise<Finding> {
+  const connection = await link.get().catch((error: Error) => error);
+  if (connection instanceof Error) {
+    const { name, message } = (connection.cause ?? connection) as Error;
+    if (/authorization|authentication/i.test(`${name} ${message}`)) {
+      return fault(
+        CHECK,
+        `${host} refuses our credentials`,
+        'Start the NATS server with what "atrium bus config" prints.',
+      );
+    }
+    const advice = 'Start the NATS server with what "atrium bus config" prints, or correct BUS_URL.';
+    // The address that nobody has set: most installations have no bus.
+    return (isDefault ? warning : fault)(CHECK, `${host} cannot be reached`, advice);
+  }
+  const { JetStreamApiError, jetstreamManager } = await import('@nats-io/jetstream');
+  try {
+    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: WITHIN_MS });
+    await manager.streams.info(STREAM);
+    return ok(CHECK, `${host} accepts our credentials and keeps the stream ${STREAM}`);
+  } catch (error) {
+    if (error instanceof JetStreamApiError) {
+      return warning(
+        CHECK,
+        `${host} has no stream ${STREAM} (${error.message})`,
+        'Start a server: it makes the stream within a minute.',
+      );
+    }
+    return fault(CHECK, `${host} has no JetStream`, 'Start the NATS server with what "atrium bus config" prints.');
+  }
+}

@@ -1,0 +1,95 @@
+import { type Query, sql } from '../../db/db.ts';
+import type { SealedColumn } from '../../vault/rotation.ts';
+
+const SERVER = sql(
+  'doctor.server',
+  `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+          clock_timestamp() as now, pg_is_in_recovery() as is_standby`,
+);
+const ACTIVITY = sql(
+  'doctor.activity',
+  `select count(*) filter (where application_name = 'atrium')::int as connections,
+          count(*) filter (where wait_event_type = 'Lock' and state_change < now() - interval '10 seconds')::int as waiting,
+          count(*) filter (where state like 'idle in transaction%' and state_change < now() - interval '60 seconds')::int as idle
+     from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+);
+const REVISION = sql(
+  'doctor.revision',
+  `select r.value, r.pruned, (select max(revision) from change) as newest, (select count(*) from change)::int as changes
+     from revision r where r.id = 1`,
+);
+const AUDIT = sql(
+  'doctor.audit',
+  `select id, at, organization_id, actor_id, actor_name, action, object_type, object_id, before::text, after::text,
+          request_id, previous_hash, hash from audit order by id desc limit $1`,
+);
+const RANGES = sql('doctor.ranges', 'select max(last_seen_at) as seen_at from address_ranges where source = $1');
+const ROOTS = sql('doctor.roots', 'select count(distinct root)::int as roots from key_slot');
+
+export interface AuditRow {
+  readonly id: bigint;
+  readonly at: Date;
+  readonly organization_id: bigint;
+  readonly actor_id: bigint;
+  readonly actor_name: string;
+  readonly action: string;
+  readonly object_type: string;
+  readonly object_id: bigint;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly request_id: string;
+  readonly previous_hash: Buffer;
+  readonly hash: Buffer;
+}
+
+export interface SealedValue {
+  readonly id: bigint;
+  readonly ownerId: bigint;
+  readonly identity: string;
+  readonly sealed: Buffer;
+}
+
+export function createDoctorStore(query: Query) {
+  return {
+    async server() {
+      const [row] = await query<{ version: string; number: number; now: Date; is_standby: boolean }>(SERVER);
+      if (!row) throw new Error('the database says nothing about itself');
+      return { version: row.version, number: row.number, now: row.now, isStandby: row.is_standby };
+    },
+    async activity() {
+      const [row] = await query<{ connections: number; waiting: number; idle: number }>(ACTIVITY);
+      return row ?? { connections: 0, waiting: 0, idle: 0 };
+    },
+    async revision() {
+      const [row] = await query<{ value: bigint; pruned: bigint; newest: bigint | null; changes: number }>(REVISION);
+      return row;
+    },
+    newestAudit: (most: number) => query<AuditRow>(AUDIT, [most]),
+    async rangesSeenAt(source: string) {
+      const [row] = await query<{ seen_at: Date | null }>(RANGES, [source]);
+      return row?.seen_at ?? undefined;
+    },
+    async roots() {
+      const [row] = await query<{ roots: number }>(ROOTS);
+      return row?.roots ?? 0;
+    },
+    /** Spread over the whole table, each found by the primary key. */
+    async sealed(column: SealedColumn, most: number): Promise<SealedValue[]> {
+      const rows = await query<{ id: bigint; owner_id: bigint; identity: string; sealed: Buffer }>(sampleOf(column), [
+        most,
+      ]);
+      return rows.map((row) => ({ id: row.id, ownerId: row.owner_id, identity: row.identity, sealed: row.sealed }));
+    },
+  };
+}
+
+const sampleOf = ({ table, column, ownerId, identity }: SealedColumn) =>
+  sql(
+    `doctor.sealed.${table}.${column}`,
+    `with ends as (select min(id) as low, max(id) as high from ${table}),
+          places as (select distinct low + (high - low) * step / greatest($1::bigint - 1, 1) as place
+                       from ends, generate_series(0, $1::bigint - 1) as step where low is not null),
+          ids as (select distinct (select id from ${table} where id >= place order by id limit 1) as id from places)
+     select t.id, t.${ownerId} as owner_id, ${identity} as identity, t.${column} as sealed
+       from ids join ${table} t on t.id = ids.id order by t.id`,
+  );

@@ -1,0 +1,66 @@
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { keyPath } from '../../base/keys.ts';
+import { type Finding, fault, ok, warning } from './finding.ts';
+
+const MIB = 2 ** 20;
+const LITTLE = 1024 * MIB;
+const TOO_LITTLE = 100 * MIB;
+
+/** The data folder: whose it is, who may look into it, and how much room is left. */
+export async function examineFolder(dataDir: string): Promise<Finding[]> {
+  const check = 'data folder';
+  const folder = resolve(dataDir);
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined)
+    return [
+      ok(check, `${folder} does not exist yet: the first start makes it`),
+      ...(await examineRoom(dirname(folder))),
+    ];
+  if (!stats.isDirectory())
+    return [fault(check, `${folder} is not a folder`, 'Move it away, or set DATA_DIR to another place.')];
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    return [
+      fault(
+        check,
+        `${folder} may not be written by this user`,
+        'Run as the user of the server, or give the folder to it with chown.',
+      ),
+    ];
+  }
+  return [rights(check, folder, stats), ...(await examineRoom(folder))];
+}
+
+function rights(check: string, folder: string, stats: Stats): Finding {
+  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return ok(check, `${folder} is for its owner alone`);
+  return warning(check, `others may look into ${folder} (mode ${mode(stats)})`, `Run: chmod 700 ${folder}`);
+}
+
+async function examineRoom(folder: string): Promise<Finding[]> {
+  const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: 0, bsize: 0 }));
+  if (bsize === 0) return [];
+  const room = bavail * bsize;
+  const text = `${Math.floor(room / MIB)} MiB are free in ${folder}`;
+  if (room < TOO_LITTLE) return [fault('disk', text, 'Make room: a full disk stops every write.')];
+  if (room < LITTLE) return [warning('disk', text, 'Make room before the disk is full.')];
+  return [ok('disk', text)];
+}
+
+/** The key file, when the root key is in one. */
+export function examineKeyFile(dataDir: string, isConfigured: boolean): Finding[] {
+  const path = resolve(keyPath(dataDir));
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (isConfigured) return [ok('key file', 'the root key comes from ATRIUM_KEY')];
+  if (stats === undefined) return [ok('key file', `${path} does not exist yet: the first start makes it`)];
+  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
+    return [fault('key file', `others may read ${path} (mode ${mode(stats)})`, `Run: chmod 600 ${path}`)];
+  }
+  return [ok('key file', `${path} is for its owner alone`)];
+}
+
+function mode({ mode: bits }: Stats): string {
+  return (bits & 0o777).toString(8).padStart(4, '0');
+}

@@ -1,0 +1,160 @@
+import type { Config } from '../../base/config.ts';
+import { AppError } from '../../base/errors.ts';
+import { MIGRATIONS } from '../../base/release.ts';
+import { chainHash } from '../../changes/audit-chain.store.ts';
+import type { Db } from '../../db/db.ts';
+import { migrationStatus } from '../../db/migrate.ts';
+import { type AuditRow, createDoctorStore } from './database.store.ts';
+import { type Finding, fault, look, ok, warning } from './finding.ts';
+import { examineSecrets } from './secret-checks.ts';
+
+type Store = ReturnType<typeof createDoctorStore>;
+
+const OLDEST_POSTGRES = 150_000;
+const SECOND_MS = 1000;
+const HOUR_MS = 3600 * SECOND_MS;
+/** Twice what a server leaves when it prunes. */
+const MANY_CHANGES = 200_000;
+const AUDIT_SAMPLE = 1000;
+
+/** What can be learnt from the database, by whoever has it open. Reads alone. */
+export async function examineInside(db: Db, config: Config): Promise<Finding[]> {
+  const store = createDoctorStore(db.query);
+  const asked = Date.now();
+  const server = await store.server();
+  const drift = server.now.getTime() - (asked + Date.now()) / 2;
+  const schema = await examineSchema(db);
+  const findings = [...examineServer(db, server), ...schema.findings, ...examineTime(drift)];
+  if (!schema.isPresent) return findings;
+  const looks = [
+    () => look('revisions', () => examineRevision(store)),
+    () => look('locks', () => examineLocks(db, store)),
+    () => look('audit', async () => [examineAudit(await store.newestAudit(AUDIT_SAMPLE))]),
+    () => look('address ranges', () => examineRanges(store, config)),
+    () => look('keys', () => examineSecrets(db, store, config)),
+  ];
+  for (const one of looks) findings.push(...(await one()));
+  return findings;
+}
+
+function examineServer(
+  { driver }: Db,
+  { version, number, isStandby }: Awaited<ReturnType<Store['server']>>,
+): Finding[] {
+  const text =
+    driver === 'pglite' ? `the built-in database answers (PostgreSQL ${version})` : `PostgreSQL ${version} answers`;
+  if (isStandby) return [fault('database', `${text}, but it is a standby`, 'Point DATABASE_URL at the primary.')];
+  if (number < OLDEST_POSTGRES) return [fault('database', text, 'Use PostgreSQL 15 or newer.')];
+  return [ok('database', text)];
+}
+
+async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Finding[] }> {
+  try {
+    const { applied, pending } = await db.transaction((query) => migrationStatus(query, MIGRATIONS));
+    const last = applied.at(-1)?.name ?? 'none';
+    if (pending.length === 0)
+      return {
+        isPresent: true,
+        findings: [ok('schema', `all ${applied.length} migrations are applied, the last is ${last}`)],
+      };
+    if (applied.length === 0)
+      return { isPresent: false, findings: [ok('schema', 'the database is empty: the first start fills it')] };
+    const advice = 'Run "atrium migrate" or start the server, after a backup.';
+    const finding = warning('schema', `the database is at ${last}; pending: ${pending.join(', ')}`, advice);
+    return { isPresent: false, findings: [finding] };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return {
+      isPresent: false,
+      findings: [fault('schema', error.message, 'Start the release that fits the database, or restore a backup.')],
+    };
+  }
+}
+
+function examineTime(driftMs: number): Finding[] {
+  const seconds = Math.abs(driftMs / SECOND_MS);
+  const text = `this machine and the database differ by ${seconds.toFixed(1)} s`;
+  const advice = 'Let both machines take their time from the same NTP servers.';
+  if (seconds > 60) return [fault('time', `${text}: tokens and links expire at the wrong time`, advice)];
+  return [seconds > 2 ? warning('time', text, advice) : ok('time', text)];
+}
+
+async function examineRevision(store: Store): Promise<Finding[]> {
+  const revisions = await store.revision();
+  const again = 'Restore a backup: only that moves the revisions ahead of what servers remember.';
+  if (!revisions) return [fault('revisions', 'the revision is missing: no request can be answered', again)];
+  const { value, pruned, newest, changes } = revisions;
+  if ((newest !== null && newest > value) || pruned > value) {
+    return [
+      fault(
+        'revisions',
+        `the revision went back to ${value}: servers may trust what is not so any more`,
+        `Stop all servers. ${again}`,
+      ),
+    ];
+  }
+  if (changes > MANY_CHANGES) {
+    const advice = 'Look into the log of a server for "changes were not pruned".';
+    return [
+      warning('revisions', `the revision is ${value}, and ${changes} changes are kept: nobody prunes them`, advice),
+    ];
+  }
+  return [ok('revisions', `the revision is ${value}, ${changes} changes are kept`)];
+}
+
+async function examineLocks({ driver }: Db, store: Store): Promise<Finding[]> {
+  if (driver === 'pglite') return [];
+  const { connections, waiting, idle } = await store.activity();
+  const advice = 'Look into pg_stat_activity for who holds what, and end that session.';
+  const findings: Finding[] = [];
+  if (waiting > 0)
+    findings.push(warning('locks', `${waiting} sessions have waited for a lock for more than 10 s`, advice));
+  if (idle > 0)
+    findings.push(warning('locks', `${idle} transactions have been left open for more than a minute`, advice));
+  if (findings.length === 0) findings.push(ok('locks', `nobody waits; servers hold ${connections} connections`));
+  return findings;
+}
+
+/** Each entry must follow from its own words, and from the one before it of the same organization where that is in the sample. */
+function examineAudit(rows: readonly AuditRow[]): Finding {
+  const later = new Map<bigint, AuditRow>();
+  const broken: bigint[] = [];
+  for (const row of rows) {
+    const { id: _id, hash, ...said } = row;
+    const next = later.get(row.organization_id);
+    if (!chainHash(row.previous_hash, Object.values(said)).equals(hash)) broken.push(row.id);
+    else if (next && !next.previous_hash.equals(hash)) broken.push(next.id);
+    later.set(row.organization_id, row);
+  }
+  if (broken.length === 0) return ok('audit', `the newest ${rows.length} entries of the record hold together`);
+  const advice =
+    'Somebody changed the record behind the server’s back: compare with a backup, and find out who can write to the database.';
+  return fault(
+    'audit',
+    `${broken.length} of the newest ${rows.length} entries do not follow from the one before (${broken.slice(0, 5).join(', ')})`,
+    advice,
+  );
+}
+
+async function examineRanges(store: Store, { DEPLOYMENT, CLOUD_A_RANGES, CLOUD_A_ALLOW }: Config): Promise<Finding[]> {
+  if (DEPLOYMENT !== 'marketplace') return [];
+  const check = 'address ranges';
+  if (CLOUD_A_RANGES === undefined) {
+    if (CLOUD_A_ALLOW.length > 0) return [ok(check, 'only CLOUD_A_ALLOW counts')];
+    return [
+      fault(
+        check,
+        'none are known: every call of marketplace A fails',
+        'Set CLOUD_A_RANGES to the published file or its URL.',
+      ),
+    ];
+  }
+  const seenAt = await store.rangesSeenAt(CLOUD_A_RANGES);
+  const advice =
+    'Look into the log for "the address ranges were not renewed", and whether CLOUD_A_RANGES can be reached from here.';
+  if (!seenAt) return [fault(check, 'none have been read yet: every call of marketplace A fails', advice)];
+  const hours = (Date.now() - seenAt.getTime()) / HOUR_MS;
+  const text = `last confirmed ${hours.toFixed(1)} hours ago`;
+  if (hours > 72) return [fault(check, text, advice)];
+  return [hours > 24 ? warning(check, text, advice) : ok(check, text)];
+}

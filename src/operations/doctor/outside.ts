@@ -1,0 +1,59 @@
+import type { Config } from '../../base/config.ts';
+import { type Finding, fault, ok, warning } from './finding.ts';
+
+const WITHIN_MS = 5000;
+
+/** Letters: the server that takes them is there and accepts us. Nothing is sent. */
+export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
+  if (SMTP_URL === undefined) return [ok('mail', 'not configured: no letters are sent')];
+  const host = new URL(SMTP_URL).host;
+  const { createTransport } = await import('nodemailer');
+  const patience = {
+    connectionTimeout: WITHIN_MS,
+    greetingTimeout: WITHIN_MS,
+    socketTimeout: WITHIN_MS,
+    dnsTimeout: WITHIN_MS,
+  };
+  const transport = createTransport({ url: SMTP_URL, ...patience });
+  try {
+    await transport.verify();
+    return [ok('mail', `${host} takes letters from us`)];
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
+    const advice =
+      code === 'EAUTH'
+        ? 'Correct the user and the password in SMTP_URL.'
+        : 'Start the mail server, open the way to it, or correct SMTP_URL.';
+    return [fault('mail', `${host} does not take letters from us (${code})`, advice)];
+  } finally {
+    transport.close();
+  }
+}
+
+/** An organization that nobody has is unknown to the central server, which it says with 404. */
+const NOBODY = 'atrium-doctor';
+
+export async function examineCentral({
+  DEPLOYMENT,
+  CENTRAL_MARKETPLACE_URL: url,
+  RUN_MODE,
+}: Config): Promise<Finding[]> {
+  if (DEPLOYMENT !== 'marketplace') return [];
+  const check = 'central server';
+  if (url === undefined) {
+    if (RUN_MODE === 'dev') return [ok(check, 'not configured: the built-in answers for demonstrations are used')];
+    const advice = 'Set CENTRAL_MARKETPLACE_URL to the central marketplace server.';
+    return [warning(check, 'not configured: claims are answered from what is built in for demonstrations', advice)];
+  }
+  const advice = 'Start it, open the way to it, or correct CENTRAL_MARKETPLACE_URL.';
+  try {
+    const options = { signal: AbortSignal.timeout(WITHIN_MS), redirect: 'error' } as const;
+    const { status, body } = await fetch(`${url}/standalone-organizations/${NOBODY}/claim-rules`, options);
+    await body?.cancel();
+    if (status === 200 || status === 404) return [ok(check, `${new URL(url).host} answers`)];
+    return [fault(check, `${new URL(url).host} answers with ${status}`, advice)];
+  } catch (error) {
+    const { cause, name } = error as Error & { cause?: { code?: string } };
+    return [fault(check, `${new URL(url).host} does not answer (${cause?.code ?? name})`, advice)];
+  }
+}

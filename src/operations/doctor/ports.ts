@@ -1,0 +1,88 @@
+import { createServer } from 'node:net';
+import type { Config } from '../../base/config.ts';
+import { type Finding, fault, ok } from './finding.ts';
+
+const WITHIN_MS = 3000;
+
+/** Each port is free, or a server of ours answers there; and where one runs, whether it is ready. */
+export async function examinePorts(config: Config): Promise<{ findings: Finding[]; isServing: boolean }> {
+  const { HOST, PORT, ADMIN_HOST, ADMIN_PORT, DEPLOYMENT, MARKETPLACE_PORT } = config;
+  const findings: Finding[] = [];
+  const api = await examine('PORT', HOST, PORT, isApi);
+  findings.push(...api.findings);
+  const admin = await examine('ADMIN_PORT', ADMIN_HOST, ADMIN_PORT, isAdmin);
+  findings.push(...admin.findings);
+  if (DEPLOYMENT === 'marketplace' && MARKETPLACE_PORT) {
+    const listener = await examine(
+      'MARKETPLACE_PORT',
+      HOST,
+      MARKETPLACE_PORT,
+      async (url) => api.isOurs && (await answer(url)) !== undefined,
+    );
+    findings.push(...listener.findings);
+  }
+  if (admin.isOurs) findings.push(await examineReadiness(urlOf(ADMIN_HOST, ADMIN_PORT)));
+  return { findings, isServing: api.isOurs };
+}
+
+async function examine(setting: string, host: string, port: number, isOurs: (url: string) => Promise<boolean>) {
+  const check = 'ports';
+  if (port === 0) return { isOurs: false, findings: [] };
+  const problem = await occupied(host, port);
+  if (problem === undefined)
+    return { isOurs: false, findings: [ok(check, `${setting} ${port} is free: no server runs there`)] };
+  if (problem === 'EADDRINUSE') {
+    if (await isOurs(urlOf(host, port)))
+      return { isOurs: true, findings: [ok(check, `a server of ours answers on ${setting} ${port}`)] };
+    const advice = `Stop the program that has it, or choose another with ${setting}.`;
+    return { isOurs: false, findings: [fault(check, `${setting} ${port} is taken by another program`, advice)] };
+  }
+  const advice =
+    problem === 'EACCES'
+      ? `Choose a port above 1023 with ${setting}.`
+      : `Set ${setting === 'ADMIN_PORT' ? 'ADMIN_HOST' : 'HOST'} to an address of this machine.`;
+  return {
+    isOurs: false,
+    findings: [fault(check, `${setting} ${port} of ${host} cannot be used (${problem})`, advice)],
+  };
+}
+
+/** Opened and closed at once: nobody can have connected. */
+function occupied(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}
+
+async function isApi(url: string): Promise<boolean> {
+  const response = await answer(`${url}/api/v1/version`);
+  const body = (await response?.json().catch(() => undefined)) as { version?: unknown } | undefined;
+  return typeof body?.version === 'string';
+}
+
+async function isAdmin(url: string): Promise<boolean> {
+  return (await (await answer(`${url}/healthz`))?.text().catch(() => undefined)) === 'ok\n';
+}
+
+async function examineReadiness(url: string): Promise<Finding> {
+  const response = await answer(`${url}/readyz`);
+  const text = (await response?.text().catch(() => ''))?.trim() ?? 'no answer';
+  if (response?.status === 200) return ok('server', 'it is ready');
+  return fault('server', `it is not ready: ${text}`, 'Look into its log; if it is not draining, its database is away.');
+}
+
+function answer(url: string): Promise<Response | undefined> {
+  const options = {
+    headers: { Connection: 'close' },
+    signal: AbortSignal.timeout(WITHIN_MS),
+    redirect: 'manual',
+  } as const;
+  return fetch(url, options).catch(() => undefined);
+}
+
+function urlOf(host: string, port: number): string {
+  const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${near.includes(':') ? `[${near}]` : near}:${port}`;
+}

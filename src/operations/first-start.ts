@@ -1,0 +1,30 @@
+import { AppError } from '../base/errors.ts';
+import type { Instance } from '../instance.ts';
+
+/** An empty store gets one site administrator, whose token is shown this one time. */
+export async function createFirstAdministrator(
+  { features, identity }: Pick<Instance, 'features' | 'identity'>,
+  address: string,
+  say: (line: string) => void,
+): Promise<void> {
+  if (await features.users.anyAccount()) return;
+  const root = { name: 'root', email: 'root@localhost', fullName: 'Administrator', isAdmin: true };
+  const id = await features.users.create(root).catch((error: unknown) => {
+    // Another replica that started at the same moment was quicker, and shows the token.
+    if (error instanceof AppError && error.kind === 'malformed') return undefined;
+    throw error;
+  });
+  if (id === undefined) return;
+  const { text } = await identity.tokens.issue({ accountId: id, name: 'first start', scopes: ['all'] });
+  say('');
+  say('This is a new deployment. Its site administrator is root, with this token (shown only now, so keep it):');
+  say('');
+  say(`  TOKEN=${text}`);
+  say('');
+  say('Copied into a shell together with that line, this shows who you are:');
+  say('');
+  say(`  curl -H "Authorization: token $TOKEN" ${address}/api/v1/user`);
+  say('');
+  say(`The API is described at ${address}/api/v1/docs. A world to play with: DATA_DIR=./demo npm run demo`);
+  say('');
+}

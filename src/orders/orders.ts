@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import { type Chart, patchedValues } from './charts.ts';
+
+export interface Order {
+  readonly uid: string;
+  readonly name: string;
+  readonly charts: readonly Chart[];
+  /** The specification as it was sent, unknown fields too. */
+  readonly spec: object;
+  readonly createdAt: Date;
+}
+
+export interface OrderStore {
+  create(ownerId: bigint, order: Omit<Order, 'createdAt' | 'charts'>): Promise<Date>;
+  /** Another owner's order does not exist. */
+  get(ownerId: bigint, uid: string): Promise<Pick<Order, 'uid' | 'name' | 'spec' | 'createdAt'> | undefined>;
+}
+
+export type Orders = ReturnType<typeof createOrders>;
+
+const MAX_CHARTS = 100;
+const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** What a user wants deployed: charts with their values. Stored, and rendered on demand. */
+export function createOrders(store: OrderStore) {
+  return { create, get };
+
+  async function create(ownerId: bigint, spec: OrderSpec): Promise<Order> {
+    const charts = chartsOf(spec);
+    if (charts.length === 0) throw new AppError('invalid', 'the order has no items');
+    if (charts.length > MAX_CHARTS) throw new AppError('invalid', `an order has at most ${MAX_CHARTS} items`);
+    // An order that cannot be rendered is refused when it is made, not when it is needed.
+    for (const chart of charts) patchedValues(chart);
+    const draft = { uid: randomUUID(), name: charts[0]?.releaseName ?? '', spec };
+    return { ...draft, charts, createdAt: await store.create(ownerId, draft) };
+  }
+
+  async function get(ownerId: bigint, uid: string): Promise<Order> {
+    const found = UID.test(uid) ? await store.get(ownerId, uid.toLowerCase()) : undefined;
+    if (!found) throw new AppError('notFound', 'order not found');
+    return { ...found, charts: chartsOf(found.spec as OrderSpec) };
+  }
+}
+
+export interface OrderSpec {
+  readonly items: readonly { readonly chart: Chart }[];
+}
+
+function chartsOf(spec: OrderSpec): Chart[] {
+  return spec.items.map(({ chart }) => chart);
+}

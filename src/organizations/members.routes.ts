@@ -1,0 +1,174 @@
+import Type from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody, readId } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Profile } from '../users/profile.ts';
+import { presentProfile, User } from '../users/user.view.ts';
+import type { Members } from './members.ts';
+
+const OrgPath = Type.Object({ org: Type.String() });
+const OrgMember = Type.Object({ org: Type.String(), username: Type.String() });
+const TeamPath = Type.Object({ id: Type.String() });
+const TeamMember = Type.Object({ id: Type.String(), username: Type.String() });
+const tags = ['administration'];
+
+/** Who is in an organization. */
+export function memberRoutes(scope: Scope, members: Members, baseUrl: () => string): void {
+  const present = (profile: Profile) => presentProfile(profile, baseUrl());
+
+  scope.get(
+    '/orgs/:org/members',
+    {
+      config: { access: holdsIn('view_members:org', 'organization') },
+      schema: {
+        summary: 'Who is in the organization',
+        tags,
+        extension: true,
+        params: OrgPath,
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(User) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { items, total } = await members.ofOrganization(callerIn(request).organization.id, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(present);
+    },
+  );
+
+  scope.get(
+    '/orgs/:org/members/:username',
+    {
+      config: { access: holdsIn('view_members:org', 'organization') },
+      schema: {
+        summary: 'Whether somebody is in the organization: 204 if so, else 404',
+        tags,
+        extension: true,
+        params: OrgMember,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await members.requireMember(callerIn(request).organization.id, request.params.username);
+      return reply.code(204).send();
+    },
+  );
+
+  scope.put(
+    '/orgs/:org/members/:username',
+    {
+      preValidation: dropAbsent('team'),
+      config: { access: holdsIn('add_member:org', 'organization') },
+      schema: {
+        summary: 'Bring somebody into the organization, into a team of it',
+        tags,
+        extension: true,
+        params: OrgMember,
+        body: Type.Object({
+          team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of a team; Viewers unless said.' })),
+        }),
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const { id } = callerIn(request).organization;
+      await members.add(id, request.params.username, request.body.team, actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+
+  scope.delete(
+    '/orgs/:org/members/:username',
+    {
+      config: { access: member('organization', { about: 'path' }) },
+      schema: {
+        summary: 'Take somebody out of all teams: oneself, or others with remove_member:org',
+        tags,
+        extension: true,
+        params: OrgMember,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const { id } = callerIn(request).organization;
+      await members.remove(id, request.params.username, actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
+/** Who is in a team. */
+export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => string): void {
+  const present = (profile: Profile) => presentProfile(profile, baseUrl());
+  const idOf = (params: { id: string }) => readId(params.id, 'team ID');
+
+  scope.get(
+    '/teams/:id/members',
+    {
+      config: { access: holdsOn('view:team', 'organization') },
+      schema: {
+        summary: 'Who is in the team',
+        tags,
+        extension: true,
+        params: TeamPath,
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(User) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { items, total } = await members.ofTeam(idOf(request.params), page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(present);
+    },
+  );
+
+  scope.get(
+    '/teams/:id/members/:username',
+    {
+      config: { access: holdsOn('view:team', 'organization') },
+      schema: { summary: 'One member of the team', tags, extension: true, params: TeamMember, response: { 200: User } },
+    },
+    async (request) => present(await members.inTeam(idOf(request.params), request.params.username)),
+  );
+
+  scope.put(
+    '/teams/:id/members/:username',
+    {
+      config: { access: holdsOn('add_member:team', 'organization') },
+      schema: {
+        summary: 'Put somebody into the team',
+        tags,
+        extension: true,
+        params: TeamMember,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const { username } = request.params;
+      await members.addToTeam(ownerIn(request), idOf(request.params), username, actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+
+  scope.delete(
+    '/teams/:id/members/:username',
+    {
+      config: { access: holdsOn('remove_member:team', 'organization') },
+      schema: {
+        summary: 'Take somebody out of the team',
+        tags,
+        extension: true,
+        params: TeamMember,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await members.removeFromTeam(idOf(request.params), request.params.username, actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,149 @@
+import type { EscalationGuard, TeamGrant } from '../authz/escalation.ts';
+import { type Judge, missingRelation } from '../authz/judge.ts';
+import { AppError } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Person } from '../identity/callers.ts';
+import type { Profile } from '../users/profile.ts';
+import type { Team } from './teams.ts';
+
+/** Throws if the caller may not grant or take away what comes with the team. Nobody else can change the team meanwhile. */
+export type GrantCondition = (grant: TeamGrant) => void;
+
+export type Removal = 'removed' | 'not a member' | 'last owner';
+
+export interface MemberStore {
+  /** By ID. */
+  ofOrganization(organizationId: bigint, request: PageRequest): Promise<Page<Profile>>;
+  ofTeam(teamId: bigint, request: PageRequest): Promise<Page<Profile>>;
+  inTeam(teamId: bigint, accountId: bigint): Promise<Profile | undefined>;
+  teamNamed(organizationId: bigint, name: string): Promise<NamedTeam | undefined>;
+  /** False if the team or the user does not exist (any more). */
+  add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<boolean>;
+  remove(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<Removal>;
+  /** From all teams of the organization, or from none. */
+  removeFromAll(organizationId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<Removal>;
+}
+
+export type NamedTeam = Pick<Team, 'id' | 'type' | 'permission'>;
+
+interface Parts {
+  readonly store: MemberStore;
+  readonly judge: Pick<Judge, 'holds'>;
+  readonly escalation: EscalationGuard;
+  readonly personNamed: (name: string) => Promise<Person | undefined>;
+}
+
+export type Members = ReturnType<typeof createMembers>;
+
+/** The team that new members join unless the request names another. */
+const FIRST_TEAM = 'Viewers';
+
+/**
+ * Who is in an organization and its teams. Whoever is in a team is a member of the organization, and an organization
+ * always has an owner. Nobody can add anyone, themselves included, to a team that holds more than they do.
+ */
+export function createMembers({ store, judge, escalation, personNamed }: Parts) {
+  return {
+    ofOrganization: store.ofOrganization,
+    ofTeam: store.ofTeam,
+    requireMember,
+    add,
+    remove,
+    inTeam,
+    addToTeam,
+    removeFromTeam,
+  };
+
+  async function requireMember(organizationId: bigint, username: string): Promise<void> {
+    const person = await personNamed(username);
+    if (!person?.organizations.has(organizationId)) throw new AppError('notFound', 'user is not a member');
+  }
+
+  /** To the named team. Without a name, nothing changes for someone who is already a member. */
+  async function add(organizationId: bigint, username: string, teamName: string | undefined, actor: Actor) {
+    const person = await known(username);
+    if (teamName === undefined && person.organizations.has(organizationId)) return;
+    const team = await store.teamNamed(organizationId, teamName ?? FIRST_TEAM);
+    if (!team) {
+      throw new AppError('invalid', `not a team of the organization: ${(teamName ?? FIRST_TEAM).slice(0, 100)}`);
+    }
+    const isFirst = team.type === 'builtin' && team.permission === 'read';
+    // Adding people to the organization does not include adding them to the other teams.
+    const object = { type: 'team', id: team.id } as const;
+    if (!isFirst && !(await judge.holds(actor.id, organizationId, 'can_add_member', object))) {
+      throw missingRelation('add_member:team');
+    }
+    await addTo(organizationId, team.id, person, actor);
+  }
+
+  /** From all teams. Everybody may leave, except the last owner. */
+  async function remove(organizationId: bigint, username: string, actor: Actor): Promise<void> {
+    const person = await personNamed(username);
+    const isSelf = person?.id === actor.id;
+    const organization = { type: 'organization', id: organizationId } as const;
+    if (!isSelf && !(await judge.holds(actor.id, organizationId, 'can_remove_member', organization))) {
+      throw missingRelation('remove_member:org');
+    }
+    if (!person) throw unknown(username);
+    const { isOwner } = await escalation(actor.id, organizationId);
+    const condition: GrantCondition = ({ permission }) => {
+      if (permission === 'owner' && !isSelf && !isOwner) {
+        throw new AppError('forbidden', 'missing relation remove_member:team: only an owner takes an owner out');
+      }
+    };
+    const outcome = await store.removeFromAll(organizationId, person.id, condition, actor);
+    settle(outcome, 'user is not a member of this organization');
+  }
+
+  async function inTeam(teamId: bigint, username: string): Promise<Profile> {
+    const person = await personNamed(username);
+    const profile = person && (await store.inTeam(teamId, person.id));
+    if (!profile) throw new AppError('notFound', 'user is not in this team');
+    return profile;
+  }
+
+  async function addToTeam(organizationId: bigint, teamId: bigint, username: string, actor: Actor): Promise<void> {
+    const person = await known(username);
+    if (!person.organizations.has(organizationId)) await requireHost(organizationId, teamId, actor);
+    await addTo(organizationId, teamId, person, actor);
+  }
+
+  /** Adding to a team does not include adding to the organization. That needs its own relation, or `steward` of the team. */
+  async function requireHost(organizationId: bigint, teamId: bigint, { id }: Actor): Promise<void> {
+    const [organization, team] = [
+      { type: 'organization', id: organizationId },
+      { type: 'team', id: teamId },
+    ] as const;
+    const isHost =
+      (await judge.holds(id, organizationId, 'can_add_member', organization)) ||
+      (await judge.holds(id, organizationId, 'steward', team));
+    if (!isHost) throw missingRelation('add_member:org');
+  }
+
+  async function removeFromTeam(teamId: bigint, username: string, actor: Actor): Promise<void> {
+    const { id } = await known(username);
+    settle(await store.remove(teamId, id, () => undefined, actor), 'user is not in this team');
+  }
+
+  async function addTo(organizationId: bigint, teamId: bigint, { id }: Person, actor: Actor): Promise<void> {
+    const { rejectEscalation } = await escalation(actor.id, organizationId);
+    const isDone = await store.add(teamId, id, rejectEscalation, actor);
+    if (!isDone) throw new AppError('notFound', 'team or user does not exist');
+  }
+
+  async function known(username: string): Promise<Person> {
+    const person = await personNamed(username);
+    if (!person) throw unknown(username);
+    return person;
+  }
+}
+
+function settle(outcome: Removal, absence: string): void {
+  if (outcome === 'not a member') throw new AppError('notFound', absence);
+  if (outcome === 'last owner') throw new AppError('conflict', 'the last owner of an organization cannot leave');
+}
+
+function unknown(username: string): AppError {
+  return new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`);
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox';
+import { callerOf, signedIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import type { Scope } from '../http/server.ts';
+import type { Memberships } from './memberships.ts';
+import { Organization, presentOrganization, presentTeam, Team } from './organization.view.ts';
+
+export function membershipRoutes(scope: Scope, memberships: Memberships, baseUrl: () => string): void {
+  const tags = ['user'];
+
+  scope.get(
+    '/user/teams',
+    {
+      config: { access: signedIn('user') },
+      schema: {
+        summary: 'All teams that the caller is in; in pages only when asked for',
+        tags,
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(Team) },
+      },
+    },
+    async (request, reply) => {
+      const teams = (await memberships.teams(callerOf(request).person.id)).map((team) => presentTeam(team, baseUrl()));
+      const { page, limit } = request.query;
+      if (page === undefined && limit === undefined) {
+        reply.header('X-Total-Count', String(teams.length));
+        return teams;
+      }
+      const wanted = readPage(request.query);
+      showPage(request, reply, baseUrl(), wanted, teams.length);
+      return teams.slice(wanted.offset, wanted.offset + wanted.limit);
+    },
+  );
+
+  scope.get(
+    '/user/settings/organizations',
+    {
+      config: { access: signedIn('user') },
+      schema: { summary: 'The organizations that the caller is in', tags, response: { 200: Type.Array(Organization) } },
+    },
+    async (request) => {
+      const found = await memberships.organizations(callerOf(request).person.id);
+      return found.map((organization) => presentOrganization(organization, baseUrl()));
+    },
+  );
+}

@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { Int64 } from '../http/schemas.ts';
+import { avatarUrl } from '../users/user.view.ts';
+import type { Organization as OrganizationValue } from './organizations.ts';
+import type { Team as TeamValue } from './teams.ts';
+
+export const Organization = Type.Object({
+  id: Int64,
+  name: Type.String(),
+  username: Type.String(),
+  full_name: Type.String(),
+  avatar_url: Type.String(),
+  description: Type.String(),
+  website: Type.String(),
+  location: Type.String(),
+  visibility: Type.String(),
+  orgType: Type.String(),
+});
+
+export const Team = Type.Object({
+  id: Int64,
+  name: Type.String(),
+  description: Type.String(),
+  organization: Organization,
+  permission: Type.String({ description: 'none, read, write, admin or owner' }),
+  units: Type.Array(Type.String()),
+  type: Type.String(),
+  role_ids: Type.Array(Int64),
+});
+
+export function presentTeam(team: TeamValue, baseUrl: string) {
+  const { id, name, description, permission, type, units, roleIds } = team;
+  const organization = presentOrganization(team.organization, baseUrl);
+  return { id, name, description, organization, permission, units: [...units], type, role_ids: [...roleIds] };
+}
+
+export function presentOrganization(organization: OrganizationValue, baseUrl: string) {
+  const { id, name, fullName, description, website, location, visibility, orgType } = organization;
+  return {
+    id,
+    name,
+    username: name,
+    full_name: fullName,
+    avatar_url: avatarUrl(name, baseUrl),
+    description,
+    website,
+    location,
+    visibility,
+    orgType,
+  };
+}

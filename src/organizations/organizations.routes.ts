@@ -1,0 +1,165 @@
+import type { FastifyReply } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
+import { unchanged, versionTag } from '../http/etag.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody, Text, Website } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Users } from '../users/users.ts';
+import { Organization, presentOrganization } from './organization.view.ts';
+import type {
+  OrganizationInput,
+  Organizations,
+  Organization as OrganizationValue,
+  Visibility,
+} from './organizations.ts';
+
+const Path = Type.Object({ org: Type.String() });
+
+const EditOrganization = Type.Object({
+  username: Type.Optional(Type.String({ description: 'The name of the organization.' })),
+  full_name: Type.Optional(Text(100)),
+  description: Type.Optional(Text(1000)),
+  website: Type.Optional(Website),
+  location: Type.Optional(Text(100)),
+  visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: ['public', 'limited', 'private'] })),
+});
+const CreateOrganization = Type.Object({ ...EditOrganization.properties, username: Type.String() });
+
+export function organizationRoutes(
+  scope: Scope,
+  organizations: Organizations,
+  users: Pick<Users, 'idOf'>,
+  baseUrl: () => string,
+): void {
+  const tags = ['administration'];
+  const preValidation = dropAbsent('visibility');
+  const present = (organization: OrganizationValue) => presentOrganization(organization, baseUrl());
+  const show = (reply: FastifyReply, organization: OrganizationValue) => {
+    reply.header('ETag', versionTag(organization));
+    return present(organization);
+  };
+
+  for (const [url, access, summary] of [
+    ['/orgs', signedIn('organization'), 'The organizations of the caller; for a site administrator all'],
+    ['/user/orgs', signedIn('user'), 'The organizations that the caller is in, in pages'],
+    ['/admin/orgs', siteAdmin('admin'), 'All organizations'],
+  ] as const) {
+    scope.get(
+      url,
+      {
+        config: { access },
+        schema: {
+          summary,
+          tags,
+          extension: true,
+          querystring: Type.Object(PageQuery),
+          response: { 200: Type.Array(Organization) },
+        },
+      },
+      async (request, reply) => {
+        const { person } = callerOf(request);
+        const page = readPage(request.query);
+        const isAll = url !== '/user/orgs' && person.isAdmin;
+        const { items, total } = await (isAll ? organizations.listAll(page) : organizations.listOf(person, page));
+        showPage(request, reply, baseUrl(), page, total);
+        return items.map(present);
+      },
+    );
+  }
+
+  scope.post(
+    '/orgs',
+    {
+      preValidation,
+      config: { access: signedIn('organization') },
+      schema: {
+        summary: 'Make an organization; the caller becomes its owner',
+        tags,
+        extension: true,
+        body: CreateOrganization,
+        response: { 201: Organization },
+      },
+    },
+    async (request, reply) => {
+      const input = { ...readInput(request.body), name: request.body.username };
+      const { id } = await organizations.create({ ...input, founderId: callerOf(request).person.id }, actorOf(request));
+      return reply.code(201).send(show(reply, await organizations.get(id)));
+    },
+  );
+
+  scope.post(
+    '/admin/users/:username/orgs',
+    {
+      preValidation,
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'Make an organization for somebody, who becomes its owner',
+        tags,
+        extension: true,
+        params: Type.Object({ username: Type.String() }),
+        body: CreateOrganization,
+        response: { 201: Organization },
+      },
+    },
+    async (request, reply) => {
+      const input = { ...readInput(request.body), name: request.body.username };
+      const founderId = await users.idOf(request.params.username);
+      const { id } = await organizations.create({ ...input, founderId }, actorOf(request));
+      return reply.code(201).send(show(reply, await organizations.get(id)));
+    },
+  );
+
+  scope.get(
+    '/orgs/:org',
+    {
+      config: { access: holdsIn('view:org', 'organization') },
+      schema: { summary: 'One organization', tags, extension: true, params: Path, response: { 200: Organization } },
+    },
+    async (request, reply) => show(reply, await organizations.get(callerIn(request).organization.id)),
+  );
+
+  scope.patch(
+    '/orgs/:org',
+    {
+      preValidation,
+      config: { access: holdsIn('edit:org', 'organization') },
+      schema: {
+        summary: 'Change an organization; what is left out stays',
+        tags,
+        extension: true,
+        params: Path,
+        body: EditOrganization,
+        response: { 200: Organization },
+      },
+    },
+    async (request, reply) => {
+      const { id } = callerIn(request).organization;
+      return show(reply, await organizations.update(id, readInput(request.body), unchanged(request), actorOf(request)));
+    },
+  );
+
+  scope.delete(
+    '/orgs/:org',
+    {
+      config: { access: holdsIn('delete:org', 'organization') },
+      schema: {
+        summary: 'Delete an organization with all that it has',
+        tags,
+        extension: true,
+        params: Path,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await organizations.remove(callerIn(request).organization.id, unchanged(request), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
+function readInput({ username, full_name, ...same }: Static<typeof EditOrganization>): OrganizationInput {
+  const { description, website, location, visibility } = same;
+  return { name: username, fullName: full_name, description, website, location, visibility };
+}

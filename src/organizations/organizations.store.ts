@@ -1,0 +1,134 @@
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import type { Change, Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
+import { ORGANIZATION, type OrganizationRow, toOrganization } from './organization.rows.ts';
+import type { Organization, OrganizationDraft, OrganizationFields, OrganizationStore } from './organizations.ts';
+import { insertTeam } from './teams.store.ts';
+
+const INSERT = sql(
+  'organizations.insert',
+  `insert into account (kind, name, full_name, description, website, location, visibility)
+   values ('organization', $1, $2, $3, $4, $5, $6) returning id`,
+);
+const WHERE = `o.kind = 'organization'`;
+const LIST_ALL = sql(
+  'organizations.listAll',
+  `select ${ORGANIZATION} from account o where ${WHERE} order by o.id offset $1 limit $2`,
+);
+const COUNT_ALL = sql('organizations.countAll', `select count(*)::integer as total from account o where ${WHERE}`);
+const LIST_SOME = sql(
+  'organizations.listSome',
+  `select ${ORGANIZATION} from account o where ${WHERE} and o.id = any($3::bigint[]) order by o.id offset $1 limit $2`,
+);
+const GET = sql('organizations.get', `select ${ORGANIZATION} from account o where ${WHERE} and o.id = $1`);
+const LOCK = sql(
+  'organizations.lock',
+  `select id from account where id = $1 and kind = 'organization' for no key update`,
+);
+const UPDATE = sql(
+  'organizations.update',
+  `update account set name = $2, full_name = $3, description = $4, website = $5, location = $6, visibility = $7,
+          version = version + 1, updated_at = now() where id = $1`,
+);
+const FOUNDER = sql('organizations.founder', `select id from account where id = $1 and kind = 'user' for key share`);
+const INSERT_FOUNDER = sql(
+  'organizations.insertFounder',
+  'insert into team_member (team_id, account_id) values ($1, $2)',
+);
+
+export function createOrganizationStore(db: Db, write: Write): OrganizationStore {
+  return { list, get: (id) => get(db.query, id), create, update, remove };
+
+  async function list(among: readonly bigint[] | 'all', { offset, limit }: PageRequest): Promise<Page<Organization>> {
+    if (among !== 'all') {
+      const rows = await db.query<OrganizationRow>(LIST_SOME, [offset, limit, among]);
+      return { items: rows.map(toOrganization), total: among.length };
+    }
+    const { total } = only(await db.query<{ total: number }>(COUNT_ALL));
+    const rows = await db.query<OrganizationRow>(LIST_ALL, [offset, limit]);
+    return { items: rows.map(toOrganization), total };
+  }
+
+  async function create(draft: OrganizationDraft, actor?: Actor) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        const [founder] = await query(FOUNDER, [draft.founderId]);
+        if (!founder) return 'no founder';
+        const made = await insertOrganization(query, touch, draft);
+        const after = { ...toState(draft), founderId: draft.founderId };
+        if (actor) record({ ...about(actor, 'organization.create', made.id), after, startsChain: true });
+        return made;
+      }),
+    );
+  }
+
+  async function update(id: bigint, decide: (current: Organization) => OrganizationFields, actor: Actor) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        await query(LOCK, [id]);
+        const current = await get(query, id);
+        if (!current) return undefined;
+        const next = decide(current);
+        await query(UPDATE, [id, next.name, ...detailsOf(next)]);
+        touch({ kind: 'account', id, organizationId: id });
+        record({ ...about(actor, 'organization.update', id), before: toState(current), after: toState(next) });
+        return await get(query, id);
+      }),
+    );
+  }
+
+  async function remove(id: bigint, decide: (current: Organization) => void, actor: Actor) {
+    return await write(async (query, touch, record) => {
+      await lockForRemoval(query, id);
+      const current = await get(query, id);
+      if (!current) return false;
+      decide(current);
+      // Whoever was in it is remembered as a member until told otherwise.
+      for (const member of await membersOf(query, id)) touch({ kind: 'account', id: member });
+      await deleteAccount(query, touch, id);
+      record({ ...about(actor, 'organization.delete', id), before: toState(current) });
+      return true;
+    });
+  }
+}
+
+/** For transactions that create an organization together with something else. */
+export async function insertOrganization(query: Query, touch: (change: Change) => void, draft: OrganizationDraft) {
+  const { id } = only(await query<{ id: bigint }>(INSERT, [draft.name, ...detailsOf(draft)]));
+  const teamIds: bigint[] = [];
+  for (const team of draft.teams) teamIds.push(await insertTeam(query, id, team));
+  await query(INSERT_FOUNDER, [teamIds[0], draft.founderId]);
+  touch({ kind: 'account', id, organizationId: id });
+  touch({ kind: 'account', id: draft.founderId });
+  for (const team of teamIds) touch({ kind: 'team', id: team, organizationId: id });
+  return { id, teamIds };
+}
+
+async function get(query: Query, id: bigint): Promise<Organization | undefined> {
+  const [row] = await query<OrganizationRow>(GET, [id]);
+  return row && toOrganization(row);
+}
+
+async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name taken'> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'account_name')) return 'name taken';
+    throw error;
+  }
+}
+
+function detailsOf({ fullName, description, website, location, visibility }: OrganizationFields): string[] {
+  return [fullName, description, website, location, visibility];
+}
+
+function about(actor: Actor, action: string, id: bigint): AuditEntry {
+  return { actor, organizationId: id, action, objectType: 'organization', objectId: id };
+}
+
+/** An organization as the audit log shows it. */
+function toState({ name, fullName, description, website, location, visibility }: OrganizationFields) {
+  return { name, fullName, description, website, location, visibility };
+}

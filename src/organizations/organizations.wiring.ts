@@ -1,0 +1,40 @@
+import { createEscalationGuard } from '../authz/escalation.ts';
+import type { Judge } from '../authz/judge.ts';
+import type { Scope } from '../http/server.ts';
+import type { Identity } from '../identity/identity.wiring.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import type { Users } from '../users/users.ts';
+import { memberRoutes, teamMemberRoutes } from './members.routes.ts';
+import { createMemberStore } from './members.store.ts';
+import { createMembers } from './members.ts';
+import { membershipRoutes } from './memberships.routes.ts';
+import { createMembershipStore } from './memberships.store.ts';
+import { organizationRoutes } from './organizations.routes.ts';
+import { createOrganizationStore } from './organizations.store.ts';
+import { createOrganizations } from './organizations.ts';
+import { teamRoutes } from './teams.routes.ts';
+import { createTeamStore } from './teams.store.ts';
+import { createTeams } from './teams.ts';
+
+/** Organizations, their teams and their members. */
+export function wireOrganizations(
+  { db, revisions, baseUrl }: Infrastructure,
+  { callers }: Identity,
+  judge: Judge,
+  users: Users,
+) {
+  const escalation = createEscalationGuard(judge);
+  const { personNamed } = callers;
+  const organizations = createOrganizations(createOrganizationStore(db, revisions.write));
+  const teams = createTeams(createTeamStore(db, revisions.write), escalation);
+  const members = createMembers({ store: createMemberStore(db, revisions.write), judge, escalation, personNamed });
+  return { organizations, teams, members, mount };
+
+  function mount(scope: Scope): void {
+    membershipRoutes(scope, createMembershipStore(db), baseUrl);
+    organizationRoutes(scope, organizations, users, baseUrl);
+    memberRoutes(scope, members, baseUrl);
+    teamRoutes(scope, teams, baseUrl);
+    teamMemberRoutes(scope, members, baseUrl);
+  }
+}

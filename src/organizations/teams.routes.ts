@@ -1,0 +1,144 @@
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
+import { unchanged, versionTag } from '../http/etag.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody, readId } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Permission } from '../identity/callers.ts';
+import { presentTeam, Team } from './organization.view.ts';
+import type { Teams, Team as TeamValue } from './teams.ts';
+
+const OrgPath = Type.Object({ org: Type.String() });
+const TeamPath = Type.Object({ id: Type.String() });
+
+const EditTeam = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  description: Type.Optional(Type.String({ maxLength: 1000 })),
+  permission: Type.Optional(
+    Type.Unsafe<Permission>({
+      type: 'string',
+      enum: ['none', 'read', 'write', 'admin', 'owner'],
+      description: 'none, read, write or admin; owner is that of the built-in owners alone',
+    }),
+  ),
+  units: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
+});
+const CreateTeam = Type.Object({ ...EditTeam.properties, name: Type.String({ maxLength: 200 }) });
+
+export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): void {
+  const tags = ['administration'];
+  const preValidation = dropAbsent('permission');
+  const present = (team: TeamValue) => presentTeam(team, baseUrl());
+  const show = (reply: FastifyReply, team: TeamValue) => {
+    reply.header('ETag', versionTag(team));
+    return present(team);
+  };
+  const idOf = (params: { id: string }) => readId(params.id, 'team ID');
+
+  scope.get(
+    '/orgs/:org/teams',
+    {
+      config: { access: holdsIn('view_teams:org', 'organization') },
+      schema: {
+        summary: 'The teams of the organization',
+        tags,
+        extension: true,
+        params: OrgPath,
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(Team) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { items, total } = await teams.list(callerIn(request).organization.id, '', page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(present);
+    },
+  );
+
+  scope.get(
+    '/orgs/:org/teams/search',
+    {
+      config: { access: holdsIn('view_teams:org', 'organization') },
+      schema: {
+        summary: 'The teams of the organization whose name holds a text',
+        tags,
+        extension: true,
+        params: OrgPath,
+        querystring: Type.Object({ q: Type.Optional(Type.String()), ...PageQuery }),
+        response: { 200: Type.Object({ ok: Type.Boolean(), data: Type.Array(Team) }) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const text = request.query.q?.trim() ?? '';
+      const { items, total } = await teams.list(callerIn(request).organization.id, text, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return { ok: true, data: items.map(present) };
+    },
+  );
+
+  scope.post(
+    '/orgs/:org/teams',
+    {
+      preValidation,
+      config: { access: holdsIn('create_team:org', 'organization') },
+      schema: {
+        summary: 'Make a team',
+        tags,
+        extension: true,
+        params: OrgPath,
+        body: CreateTeam,
+        response: { 201: Team },
+      },
+    },
+    async (request, reply) => {
+      const organizationId = callerIn(request).organization.id;
+      const input = { permission: 'read' as const, ...request.body, organizationId };
+      return reply.code(201).send(show(reply, await teams.create(input, actorOf(request))));
+    },
+  );
+
+  scope.get(
+    '/teams/:id',
+    {
+      config: { access: holdsOn('view:team', 'organization') },
+      schema: { summary: 'One team', tags, extension: true, params: TeamPath, response: { 200: Team } },
+    },
+    async (request, reply) => show(reply, await teams.get(idOf(request.params))),
+  );
+
+  scope.patch(
+    '/teams/:id',
+    {
+      preValidation,
+      config: { access: holdsOn('edit:team', 'organization') },
+      schema: {
+        summary: 'Change a team; what is left out stays',
+        tags,
+        extension: true,
+        params: TeamPath,
+        body: EditTeam,
+        response: { 200: Team },
+      },
+    },
+    async (request, reply) => {
+      const where = [ownerIn(request), idOf(request.params)] as const;
+      return show(reply, await teams.update(...where, request.body, unchanged(request), actorOf(request)));
+    },
+  );
+
+  scope.delete(
+    '/teams/:id',
+    {
+      config: { access: holdsOn('delete:team', 'organization') },
+      schema: { summary: 'Delete a team', tags, extension: true, params: TeamPath, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      await teams.remove(idOf(request.params), unchanged(request), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,140 @@
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import type { Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { likeText } from '../db/like-text.ts';
+import type { TeamDraft } from './built-in-teams.ts';
+import { TEAM, type TeamRow, toTeam } from './organization.rows.ts';
+import type { Team, TeamStore } from './teams.ts';
+
+const LISTED = 't.organization_id = $1 and t.name_key like $2';
+const LIST = sql(
+  'teams.list',
+  `select ${TEAM} from team t join account o on o.id = t.organization_id where ${LISTED}
+    order by t.permission <> 'owner', t.name_key collate "C", t.id offset $3 limit $4`,
+);
+const COUNT = sql('teams.count', `select count(*)::integer as total from team t where ${LISTED}`);
+const GET = sql('teams.get', `select ${TEAM} from team t join account o on o.id = t.organization_id where t.id = $1`);
+// An organization that is being deleted at this moment is waited for.
+const ORGANIZATION = sql(
+  'teams.organization',
+  `select id from account where id = $1 and kind = 'organization' for key share`,
+);
+const INSERT = sql(
+  'teams.insert',
+  `insert into team (organization_id, name, description, permission, type, units)
+   values ($1, $2, $3, $4, $5, $6::text[]) returning id`,
+);
+const LOCK = sql('teams.lock', 'select id from team where id = $1 for update');
+// Roles are locked before teams wherever both are: whoever changes a role looks its teams up afterwards.
+const LOCK_ROLES = sql(
+  'teams.lockRoles',
+  `select r.id from role r where r.organization_id = (select t.organization_id from team t where t.id = $1)
+    order by r.id for update`,
+);
+const UPDATE = sql(
+  'teams.update',
+  `update team set name = $2, description = $3, permission = $4, units = $5::text[], version = version + 1 where id = $1`,
+);
+const DROP_ROLES = sql(
+  'teams.dropRoles',
+  `with gone as (delete from role_team where team_id = $1 returning role_id)
+   update role r set version = r.version + 1, updated_at = greatest(now(), r.updated_at)
+     from gone where r.id = gone.role_id returning r.id`,
+);
+const DELETE = sql('teams.delete', 'delete from team where id = $1');
+const MEMBERS = sql('teams.members', 'select account_id as id from team_member where team_id = $1');
+
+export function createTeamStore(db: Db, write: Write): TeamStore {
+  return { list, get: (id) => get(db.query, id), create, update, remove };
+
+  async function list(organizationId: bigint, text: string, { offset, limit }: PageRequest): Promise<Page<Team>> {
+    const pattern = likeText(text);
+    const { total } = only(await db.query<{ total: number }>(COUNT, [organizationId, pattern]));
+    const rows = await db.query<TeamRow>(LIST, [organizationId, pattern, offset, limit]);
+    return { items: rows.map(toTeam), total };
+  }
+
+  async function create(organizationId: bigint, draft: TeamDraft, actor: Actor) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        const [organization] = await query(ORGANIZATION, [organizationId]);
+        if (!organization) return undefined;
+        const id = await insertTeam(query, organizationId, draft);
+        touch({ kind: 'team', id, organizationId });
+        const created = await get(query, id);
+        if (created) record({ ...about(actor, 'team.create', created), after: toState(draft) });
+        return created;
+      }),
+    );
+  }
+
+  async function update(id: bigint, decide: (current: Team) => TeamDraft, actor: Actor) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        await query(LOCK, [id]);
+        const current = await get(query, id);
+        if (!current) return undefined;
+        const next = decide(current);
+        await query(UPDATE, [id, next.name, next.description, next.permission, next.units ?? []]);
+        touch({ kind: 'team', id, organizationId: current.organization.id });
+        // What people are in an organization is remembered with them.
+        if (next.permission !== current.permission) {
+          for (const member of await idsOf(query, MEMBERS, id)) touch({ kind: 'account', id: member });
+        }
+        record({ ...about(actor, 'team.update', current), before: toState(current), after: toState(next) });
+        return await get(query, id);
+      }),
+    );
+  }
+
+  async function remove(id: bigint, decide: (current: Team) => void, actor: Actor) {
+    return await write(async (query, touch, record) => {
+      await query(LOCK_ROLES, [id]);
+      await query(LOCK, [id]);
+      const current = await get(query, id);
+      if (!current) return false;
+      decide(current);
+      const organizationId = current.organization.id;
+      const members = await idsOf(query, MEMBERS, id);
+      for (const role of await idsOf(query, DROP_ROLES, id)) touch({ kind: 'role', id: role, organizationId });
+      await query(DELETE, [id]);
+      touch({ kind: 'team', id, organizationId });
+      for (const member of members) touch({ kind: 'account', id: member });
+      record({ ...about(actor, 'team.delete', current), before: { ...toState(current), members } });
+      return true;
+    });
+  }
+}
+
+export async function insertTeam(query: Query, organizationId: bigint, draft: TeamDraft): Promise<bigint> {
+  const values = [organizationId, draft.name, draft.description, draft.permission, draft.type, draft.units ?? []];
+  return only(await query<{ id: bigint }>(INSERT, values)).id;
+}
+
+async function get(query: Query, id: bigint): Promise<Team | undefined> {
+  const [row] = await query<TeamRow>(GET, [id]);
+  return row && toTeam(row);
+}
+
+async function idsOf(query: Query, statement: typeof MEMBERS, id: bigint): Promise<bigint[]> {
+  return (await query<{ id: bigint }>(statement, [id])).map((row) => row.id);
+}
+
+async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name taken'> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'team_name')) return 'name taken';
+    throw error;
+  }
+}
+
+function about(actor: Actor, action: string, { id, organization }: Team): AuditEntry {
+  return { actor, organizationId: organization.id, action, objectType: 'team', objectId: id };
+}
+
+/** A team as the audit log shows it. */
+function toState({ name, description, permission, units }: TeamDraft): object {
+  return { name, description, permission, units: units ?? [] };
+}

@@ -1,0 +1,138 @@
+import type { EscalationGuard } from '../authz/escalation.ts';
+import { AppError, invalidField } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Permission } from '../identity/callers.ts';
+import type { TeamDraft } from './built-in-teams.ts';
+import type { Organization } from './organizations.ts';
+
+export interface Team {
+  readonly id: bigint;
+  readonly name: string;
+  readonly description: string;
+  readonly permission: Permission;
+  readonly type: 'builtin' | 'custom';
+  readonly units: readonly string[];
+  readonly roleIds: readonly bigint[];
+  readonly organization: Organization;
+  readonly version: number;
+}
+
+/** What is left out stays as it is. */
+export interface TeamInput {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permission?: Permission | undefined;
+  readonly units?: readonly string[] | undefined;
+}
+
+export interface NewTeam extends TeamInput {
+  readonly organizationId: bigint;
+  readonly name: string;
+  readonly permission: Permission;
+}
+
+export interface TeamStore {
+  /** The owners first, then by name; those whose name contains the text. */
+  list(organizationId: bigint, text: string, request: PageRequest): Promise<Page<Team>>;
+  get(id: bigint): Promise<Team | undefined>;
+  create(organizationId: bigint, draft: TeamDraft, actor: Actor): Promise<Team | 'name taken' | undefined>;
+  /** `decide` sees the team as it is while nobody else can change it. */
+  update(id: bigint, decide: (current: Team) => TeamDraft, actor: Actor): Promise<Team | 'name taken' | undefined>;
+  remove(id: bigint, decide: (current: Team) => void, actor: Actor): Promise<boolean>;
+}
+
+/** Throws if the team is not as the caller last saw it. */
+export type TeamPrecondition = (current: Team) => void;
+
+export type Teams = ReturnType<typeof createTeams>;
+
+const NAME = /^[0-9A-Za-z][-. \w]{0,99}$/;
+
+/** Teams of organizations. The built-in ones keep their name and permission, and cannot be removed. */
+export function createTeams(store: TeamStore, escalation: EscalationGuard) {
+  return { list: store.list, get, create, update, remove };
+
+  async function get(id: bigint): Promise<Team> {
+    const team = await store.get(id);
+    if (!team) throw noTeam();
+    return team;
+  }
+
+  async function create({ organizationId, ...team }: NewTeam, actor: Actor): Promise<Team> {
+    const { rejectEscalation } = await escalation(actor.id, organizationId);
+    rejectEscalation({ permission: team.permission, roles: [] });
+    const draft = { name: readName(team.name), permission: readPermission(team.permission), type: 'custom' } as const;
+    const rest = { description: team.description ?? '', units: team.units ?? [] };
+    return settled(await store.create(organizationId, { ...draft, ...rest }, actor), 'organization does not exist');
+  }
+
+  async function update(
+    organizationId: bigint,
+    id: bigint,
+    input: TeamInput,
+    precondition: TeamPrecondition,
+    actor: Actor,
+  ): Promise<Team> {
+    const { rejectEscalation } = await escalation(actor.id, organizationId);
+    const decide = (current: Team): TeamDraft => {
+      const next = draftOf(current, input);
+      precondition(current);
+      if (next.permission !== current.permission) rejectEscalation({ permission: next.permission, roles: [] });
+      const isKept = next.name === current.name && next.permission === current.permission;
+      if (current.type === 'builtin' && !isKept) throw builtIn(current, 'keeps its name and its permission');
+      return next;
+    };
+    return settled(await store.update(id, decide, actor), 'team does not exist');
+  }
+
+  async function remove(id: bigint, precondition: TeamPrecondition, actor: Actor): Promise<void> {
+    const decide = (current: Team) => {
+      precondition(current);
+      if (current.type === 'builtin') throw builtIn(current, 'cannot be deleted');
+    };
+    if (!(await store.remove(id, decide, actor))) throw noTeam();
+  }
+}
+
+function draftOf(current: Team, input: TeamInput): TeamDraft {
+  const isNamed = input.name !== undefined && input.name !== current.name;
+  const isChanged = input.permission !== undefined && input.permission !== current.permission;
+  return {
+    name: isNamed ? readName(input.name) : current.name,
+    description: input.description ?? current.description,
+    permission: isChanged ? readPermission(input.permission) : current.permission,
+    type: current.type,
+    units: input.units ?? current.units,
+  };
+}
+
+/** Plain letters only, so that "the same but for letter case" means the same in every database. */
+function readName(text: string): string {
+  const name = text.trim();
+  if (NAME.test(name)) return name;
+  throw invalidField(
+    'name',
+    'name must be 1 to 100 letters, digits, blanks, "-", "_" or ".", and start with a letter or digit',
+  );
+}
+
+/** There is one owners' team, and it is born with the organization. */
+function readPermission(permission: Permission): Permission {
+  if (permission === 'owner') throw invalidField('permission', 'permission must be one of none, read, write, admin');
+  return permission;
+}
+
+function settled(outcome: Team | 'name taken' | undefined, absence: string): Team {
+  if (outcome === undefined) throw new AppError('notFound', absence);
+  if (outcome === 'name taken') throw invalidField('name', 'name is taken by another team of the organization');
+  return outcome;
+}
+
+function builtIn({ name }: Team, what: string): AppError {
+  return new AppError('conflict', `the built-in team ${name} ${what}`);
+}
+
+function noTeam(): AppError {
+  return new AppError('notFound', 'team does not exist');
+}

@@ -1,0 +1,77 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody, readId } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { AccessToken, NewAccessToken, presentToken, readNewToken } from '../tokens/token.view.ts';
+import type { AskedRobot, RobotTokens } from './robot-tokens.ts';
+
+const RobotPath = { id: Type.String() };
+
+export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () => string): void {
+  const common = { tags: ['administration'], extension: true };
+
+  scope.get(
+    '/robots/:id/tokens',
+    {
+      config: { access: holdsOn('view:robot_ac', 'organization') },
+      schema: {
+        ...common,
+        summary: 'The access tokens of a robot account',
+        params: Type.Object(RobotPath),
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(AccessToken) },
+      },
+    },
+    async (request, reply) => {
+      const all = await tokens.list(askedOf(request));
+      const page = readPage(request.query);
+      showPage(request, reply, baseUrl(), page, all.length);
+      return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token));
+    },
+  );
+
+  scope.post(
+    '/robots/:id/tokens',
+    {
+      config: { access: holdsOn('edit:robot_ac', 'organization') },
+      preValidation: dropAbsent(),
+      schema: {
+        ...common,
+        summary: 'Make an access token for a robot account',
+        params: Type.Object(RobotPath),
+        body: NewAccessToken,
+        response: { 201: AccessToken },
+      },
+    },
+    async (request, reply) => {
+      const made = await tokens.create(askedOf(request), readNewToken(request.body), new Date());
+      return reply.code(201).send(presentToken(made, made.text));
+    },
+  );
+
+  scope.delete(
+    '/robots/:id/tokens/:token',
+    {
+      config: { access: holdsOn('view:robot_ac', 'organization') },
+      schema: {
+        ...common,
+        summary: 'Revoke an access token of a robot account, by id or name',
+        params: Type.Object({ ...RobotPath, token: Type.String() }),
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await tokens.remove(askedOf(request), request.params.token);
+      return reply.code(204).send();
+    },
+  );
+}
+
+function askedOf(request: FastifyRequest<{ Params: { id: string } }>): AskedRobot {
+  const { person, scopes } = callerOf(request);
+  const robotId = readId(request.params.id, 'robot ID');
+  return { robotId, ownerId: ownerIn(request), personId: person.id, scopes, actor: actorOf(request) };
+}

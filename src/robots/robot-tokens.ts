@@ -1,0 +1,70 @@
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { TokenIssuer } from '../identity/token-issuer.ts';
+import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
+
+export interface RobotTokenStore {
+  /** By id. */
+  list(robotId: bigint): Promise<TokenDetails[]>;
+}
+
+/** Whether a person holds a relation on an organization. */
+export interface TokenJudge {
+  holds(
+    personId: bigint,
+    organizationId: bigint,
+    relation: string,
+    object: { readonly type: 'organization'; readonly id: bigint },
+  ): Promise<boolean>;
+}
+
+/** A robot account, and who asks about its tokens; whether they may see the account was asked before. */
+export interface AskedRobot {
+  readonly robotId: bigint;
+  readonly ownerId: bigint;
+  readonly personId: bigint;
+  readonly scopes: readonly string[];
+  readonly actor: Actor;
+}
+
+export type RobotTokens = ReturnType<typeof createRobotTokens>;
+
+/** The least that is of use to a robot: to say how a cluster of its organization fares. */
+const UNSAID = ['write:organization'];
+
+/** Tokens of robot accounts. They hang on the organization, so its own relations about tokens count beside those on the robot. */
+export function createRobotTokens(
+  store: RobotTokenStore,
+  issuer: TokenIssuer,
+  judge: TokenJudge,
+  flushUsage: () => Promise<void>,
+) {
+  return { list, create, remove };
+
+  async function list(asked: AskedRobot): Promise<TokenDetails[]> {
+    await require(asked, 'view_tokens');
+    await flushUsage();
+    return await store.list(asked.robotId);
+  }
+
+  async function create(asked: AskedRobot, wanted: TokenRequest, now: Date): Promise<TokenDetails & { text: string }> {
+    await require(asked, 'create_tokens');
+    const { ownerId: accountId, robotId, actor } = asked;
+    const request = readTokenRequest(wanted, { held: asked.scopes, unsaid: UNSAID, now });
+    const { id, text } = await issuer.issue({ accountId, robotId, actor, ...request });
+    const made = (await store.list(robotId)).find((token) => token.id === id);
+    if (!made) throw new AppError('notFound', 'robot_ac does not exist');
+    return { ...made, text };
+  }
+
+  async function remove(asked: AskedRobot, idOrName: string): Promise<void> {
+    await require(asked, 'delete_tokens');
+    const { id } = findToken(await store.list(asked.robotId), idOrName);
+    await issuer.revoke(id, asked.actor);
+  }
+
+  async function require({ personId, ownerId }: AskedRobot, what: string): Promise<void> {
+    if (await judge.holds(personId, ownerId, `can_${what}`, { type: 'organization', id: ownerId })) return;
+    throw new AppError('forbidden', `missing relation ${what}:org`);
+  }
+}

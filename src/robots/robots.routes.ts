@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { showVersion, unchanged } from '../http/resource-etag.ts';
+import { Int64, NoBody, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Robot, Robots } from './robots.ts';
+
+const RobotInfo = Type.Object({
+  id: Int64,
+  owner_id: Int64,
+  name: Type.String(),
+  description: Type.String(),
+  created_at: Timestamp,
+});
+const NewRobot = Type.Object({ name: Type.String(), description: Type.Optional(Type.String()) });
+const RobotId = Type.Object({ id: Type.String() });
+const OrgPath = Type.Object({ org: Type.String() });
+
+export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string): void {
+  const common = { tags: ['administration'], extension: true };
+
+  scope.get(
+    '/orgs/:org/robots',
+    {
+      config: { access: holdsIn('view_robots:org', 'organization') },
+      schema: {
+        ...common,
+        summary: 'The robot accounts of an organization',
+        params: OrgPath,
+        querystring: Type.Object({ ...PageQuery, name: Type.Optional(Type.String()) }),
+        response: { 200: Type.Array(RobotInfo) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { total, items } = await robots.list(callerIn(request).organization.id, request.query.name, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(present);
+    },
+  );
+
+  scope.post(
+    '/orgs/:org/robots',
+    {
+      config: { access: holdsIn('create_robots:org', 'organization') },
+      schema: {
+        ...common,
+        summary: 'Make a robot account',
+        params: OrgPath,
+        body: NewRobot,
+        response: { 201: RobotInfo },
+      },
+    },
+    async (request, reply) => {
+      const made = await robots.create(callerIn(request).organization.id, request.body, actorOf(request));
+      return reply.code(201).send(show(reply, made));
+    },
+  );
+
+  scope.get(
+    '/robots/:id',
+    {
+      config: { access: holdsOn('view:robot_ac', 'organization') },
+      schema: { ...common, summary: 'One robot account', params: RobotId, response: { 200: RobotInfo } },
+    },
+    async (request, reply) => show(reply, await robots.get(ownerIn(request), idOf(request))),
+  );
+
+  scope.patch(
+    '/robots/:id',
+    {
+      config: { access: holdsOn('edit:robot_ac', 'organization') },
+      schema: {
+        ...common,
+        summary: 'Edit a robot account; what is left out stays',
+        params: RobotId,
+        body: Type.Partial(NewRobot),
+        response: { 200: RobotInfo },
+      },
+    },
+    async (request, reply) => {
+      const about = [ownerIn(request), idOf(request)] as const;
+      return show(reply, await robots.update(...about, request.body, unchanged(request), actorOf(request)));
+    },
+  );
+
+  scope.delete(
+    '/robots/:id',
+    {
+      config: { access: holdsOn('delete:robot_ac', 'organization') },
+      schema: {
+        ...common,
+        summary: 'Delete a robot account and end its tokens',
+        params: RobotId,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await robots.remove(ownerIn(request), idOf(request), unchanged(request), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
+function idOf(request: FastifyRequest<{ Params: Static<typeof RobotId> }>): bigint {
+  return readId(request.params.id, 'robot ID');
+}
+
+function show(reply: FastifyReply, robot: Robot) {
+  showVersion(reply, robot);
+  return present(robot);
+}
+
+function present({ id, ownerId, name, description, createdAt }: Robot) {
+  return { id, owner_id: ownerId, name, description, created_at: timestamp(createdAt) };
+}

@@ -1,0 +1,107 @@
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
+import type { Robot, RobotStore } from './robots.ts';
+
+interface RobotRow {
+  id: bigint;
+  owner_id: bigint;
+  name: string;
+  description: string;
+  created_at: Date;
+  version: number;
+}
+
+const SELECT = 'select id, owner_id, name, description, created_at, version from robot where owner_id = $1';
+const NAMED = '($2::text is null or name = $2)';
+const LIST = sql('robots.list', `${SELECT} and ${NAMED} order by id limit $3 offset $4`);
+const COUNT = sql('robots.count', `select count(*) as total from robot where owner_id = $1 and ${NAMED}`);
+const GET = sql('robots.get', `${SELECT} and id = $2`);
+// Also waits for a token that is being made for it.
+const LOCK = sql('robots.lock', `${SELECT} and id = $2 for update`);
+const LOCK_OWNER = sql('robots.lockOwner', 'select id from account where id = $1 for key share');
+const INSERT = sql('robots.insert', 'insert into robot (owner_id, name, description) values ($1, $2, $3) returning id');
+const UPDATE = sql(
+  'robots.update',
+  'update robot set name = $2, description = $3, version = version + 1 where id = $1',
+);
+const DELETE_TOKENS = sql('robots.deleteTokens', 'delete from token where robot_id = $1 returning id, name');
+const DELETE = sql('robots.delete', 'delete from robot where id = $1');
+
+export function createRobotStore(db: Db, write: Write): RobotStore {
+  return { list, get: (ownerId, id) => one(db.query, GET, ownerId, id), create, update, remove };
+
+  async function list(...[ownerId, name, { limit, offset }]: Parameters<RobotStore['list']>) {
+    const rows = await db.query<RobotRow>(LIST, [ownerId, name, limit, offset]);
+    const [count] = await db.query<{ total: bigint }>(COUNT, [ownerId, name]);
+    return { total: Number(count?.total ?? 0), items: rows.map(toRobot) };
+  }
+
+  async function create(...[ownerId, draft, actor]: Parameters<RobotStore['create']>) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
+        const [row] = await query<{ id: bigint }>(INSERT, [ownerId, draft.name, draft.description]);
+        const id = row?.id ?? 0n;
+        touch({ kind: 'robot', id, organizationId: ownerId });
+        record({ ...about(actor, ownerId, id), action: 'robot.create', after: draft });
+        return await one(query, GET, ownerId, id);
+      }),
+    );
+  }
+
+  /** Nobody's rights hang on a name, so no revision is taken. */
+  async function update(...[ownerId, id, decide, actor]: Parameters<RobotStore['update']>) {
+    return await unlessNameTaken(() =>
+      write(async (query, _touch, record) => {
+        const current = await one(query, LOCK, ownerId, id);
+        if (!current) return undefined;
+        const { name, description } = decide(current);
+        await query(UPDATE, [id, name, description]);
+        const before = { name: current.name, description: current.description };
+        record({ ...about(actor, ownerId, id), action: 'robot.update', before, after: { name, description } });
+        return await one(query, GET, ownerId, id);
+      }),
+    );
+  }
+
+  async function remove(...[ownerId, id, decide, actor]: Parameters<RobotStore['remove']>) {
+    return await write(async (query, touch, record) => {
+      const current = await one(query, LOCK, ownerId, id);
+      if (!current) return false;
+      decide(current);
+      const tokens = await query<{ id: bigint; name: string }>(DELETE_TOKENS, [id]);
+      await query(DELETE, [id]);
+      touch({ kind: 'robot', id, organizationId: ownerId });
+      for (const token of tokens) touch({ kind: 'token', id: token.id, organizationId: ownerId });
+      // Who shows a token of a robot is remembered under the account that it works for.
+      if (tokens.length > 0) touch({ kind: 'account', id: ownerId });
+      const { name, description } = current;
+      const before = { name, description, tokens: tokens.map((token) => token.name) };
+      record({ ...about(actor, ownerId, id), action: 'robot.delete', before });
+      return true;
+    });
+  }
+}
+
+async function one(query: Query, statement: typeof GET, ownerId: bigint, id: bigint): Promise<Robot | undefined> {
+  const [row] = await query<RobotRow>(statement, [ownerId, id]);
+  return row && toRobot(row);
+}
+
+async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name taken'> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'robot_name')) return 'name taken';
+    throw error;
+  }
+}
+
+function about(actor: Actor, organizationId: bigint, objectId: bigint) {
+  return { actor, organizationId, objectType: 'robot_ac', objectId };
+}
+
+function toRobot({ id, owner_id, name, description, created_at, version }: RobotRow): Robot {
+  return { id, ownerId: owner_id, name, description, createdAt: created_at, version };
+}

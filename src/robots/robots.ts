@@ -1,0 +1,96 @@
+import { AppError, invalidField } from '../base/errors.ts';
+import { readResourceName } from '../base/fields.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+
+export interface RobotDraft {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface Robot extends RobotDraft {
+  readonly id: bigint;
+  readonly ownerId: bigint;
+  readonly createdAt: Date;
+  readonly version: number;
+}
+
+export interface RobotInput {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+export interface RobotStore {
+  list(
+    ownerId: bigint,
+    name: string | undefined,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ total: number; items: Robot[] }>;
+  get(ownerId: bigint, id: bigint): Promise<Robot | undefined>;
+  create(ownerId: bigint, draft: RobotDraft, actor: Actor): Promise<Robot | 'name taken' | undefined>;
+  update(
+    ownerId: bigint,
+    id: bigint,
+    decide: (current: Robot) => RobotDraft,
+    actor: Actor,
+  ): Promise<Robot | 'name taken' | undefined>;
+  /** Its tokens go with it. */
+  remove(ownerId: bigint, id: bigint, decide: (current: Robot) => void, actor: Actor): Promise<boolean>;
+}
+
+export type Robots = ReturnType<typeof createRobots>;
+
+const MAX_DESCRIPTION = 1000;
+
+/** Robot accounts: what programs of an organization call us as. */
+export function createRobots(store: RobotStore) {
+  return { list: store.list, get, create, update, remove };
+
+  async function get(ownerId: bigint, id: bigint): Promise<Robot> {
+    return settled(await store.get(ownerId, id));
+  }
+
+  async function create(ownerId: bigint, input: RobotInput & { name: string }, actor: Actor): Promise<Robot> {
+    const made = await store.create(ownerId, draftOf({ name: '', description: '' }, input), actor);
+    if (!made) throw new AppError('notFound', 'organization does not exist');
+    return settled(made);
+  }
+
+  async function update(
+    ownerId: bigint,
+    id: bigint,
+    input: RobotInput,
+    require: (current: Robot) => void,
+    actor: Actor,
+  ): Promise<Robot> {
+    const decide = (current: Robot) => {
+      require(current);
+      return draftOf(current, input);
+    };
+    return settled(await store.update(ownerId, id, decide, actor));
+  }
+
+  async function remove(ownerId: bigint, id: bigint, require: (current: Robot) => void, actor: Actor): Promise<void> {
+    if (!(await store.remove(ownerId, id, require, actor))) throw notFound();
+  }
+}
+
+function draftOf(current: RobotDraft, { name, description }: RobotInput): RobotDraft {
+  if (description !== undefined && [...description].length > MAX_DESCRIPTION) {
+    throw invalidField('description', `description must have at most ${MAX_DESCRIPTION} characters`);
+  }
+  return {
+    name: name === undefined ? current.name : readResourceName(name),
+    description: description ?? current.description,
+  };
+}
+
+function settled(outcome: Robot | 'name taken' | undefined): Robot {
+  if (outcome === undefined) throw notFound();
+  if (outcome === 'name taken')
+    throw invalidField('name', 'name is taken by another robot account of the organization');
+  return outcome;
+}
+
+function notFound(): AppError {
+  return new AppError('notFound', 'robot_ac does not exist');
+}

@@ -1,0 +1,24 @@
+import type { Judge } from '../authz/judge.ts';
+import type { Scope } from '../http/server.ts';
+import type { Identity } from '../identity/identity.wiring.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { robotTokenRoutes } from './robot-tokens.routes.ts';
+import { createRobotTokenStore } from './robot-tokens.store.ts';
+import { createRobotTokens } from './robot-tokens.ts';
+import { robotRoutes } from './robots.routes.ts';
+import { createRobotStore } from './robots.store.ts';
+import { createRobots } from './robots.ts';
+
+/** Robots and their tokens. */
+export function wireRobots({ db, revisions, baseUrl }: Infrastructure, { tokens, tokenUsage }: Identity, judge: Judge) {
+  const robots = createRobots(createRobotStore(db, revisions.write));
+  const robotTokens = createRobotTokens(createRobotTokenStore(db), tokens, judge, tokenUsage.flush);
+  return {
+    robots,
+    robotTokens,
+    mount(scope: Scope): void {
+      robotRoutes(scope, robots, baseUrl);
+      robotTokenRoutes(scope, robotTokens, baseUrl);
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { AppError, type FieldFault } from '../base/errors.ts';
+import { CATALOG } from './catalog.ts';
+import type { RoleDraft } from './roles.ts';
+
+/** A file of roles, as people keep it in git. What is left out of a role is empty: the file says all. */
+export interface RoleDocument {
+  readonly organization: string;
+  readonly roles: readonly RoleEntry[];
+}
+
+export interface RoleEntry {
+  readonly name: string;
+  readonly description: string;
+  /** Actions by namespace. */
+  readonly permissions: ReadonlyMap<string, readonly string[]>;
+  readonly teams: readonly string[];
+}
+
+export const API_VERSION = 'atrium/v1';
+export const KIND = 'Roles';
+
+const MAX_FAULTS = 20;
+const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles'];
+const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads what JSON or YAML held. Nothing that is not understood is passed over, because it may be a slip of the pen. */
+export function readDocument(value: unknown): RoleDocument {
+  const faults: FieldFault[] = [];
+  const fault = (field: string, message: string) => {
+    faults.push({ field, message: `${field} ${message}` });
+  };
+
+  const document = fieldsOf(value);
+  if (!document) throw rejection([{ field: 'body', message: 'body must be a document of roles' }]);
+  refuseOthers(document, '', DOCUMENT_KEYS);
+  if (document.apiVersion !== API_VERSION) fault('apiVersion', `must be ${API_VERSION}`);
+  if (document.kind !== KIND) fault('kind', `must be ${KIND}`);
+  const organization = text(document, '', 'organization') ?? '';
+  if (organization === '') fault('organization', 'is required');
+  const roles = list(document, '', 'roles');
+  if (!roles) fault('roles', 'is required');
+  const read = { organization, roles: (roles ?? []).map((role, place) => readRole(role, `roles[${place}]`)) };
+  if (faults.length > 0) throw rejection(faults.slice(0, MAX_FAULTS));
+  return read;
+
+  function readRole(given: unknown, path: string): RoleEntry {
+    const role = fieldsOf(given);
+    if (!role) fault(path, 'must be a role with a name');
+    const fields = role ?? {};
+    refuseOthers(fields, `${path}.`, ROLE_KEYS);
+    const name = text(fields, `${path}.`, 'name');
+    if (role && name === undefined) fault(`${path}.name`, 'is required');
+    const groups = fieldsOf(fields.permissions ?? {});
+    if (!groups) fault(`${path}.permissions`, 'must name actions by namespace');
+    const permissions = Object.keys(groups ?? {}).map(
+      (namespace) => [namespace, texts(groups ?? {}, `${path}.permissions.`, namespace)] as const,
+    );
+    return {
+      name: name ?? '',
+      description: text(fields, `${path}.`, 'description') ?? '',
+      permissions: new Map(permissions),
+      teams: texts(fields, `${path}.`, 'teams'),
+    };
+  }
+
+  function refuseOthers(fields: Fields, path: string, known: readonly string[]): void {
+    for (const key of Object.keys(fields)) {
+      if (!known.includes(key)) fault(`${path}${key.slice(0, 100)}`, `is not known; known are ${known.join(', ')}`);
+    }
+  }
+
+  function text(fields: Fields, path: string, key: string): string | undefined {
+    const found = fields[key] ?? undefined;
+    if (found === undefined || typeof found === 'string') return found;
+    fault(`${path}${key}`, 'must be a string');
+    return '';
+  }
+
+  function list(fields: Fields, path: string, key: string): readonly unknown[] | undefined {
+    const found = fields[key] ?? undefined;
+    if (found === undefined || Array.isArray(found)) return found;
+    fault(`${path}${key}`, 'must be a list');
+    return [];
+  }
+
+  function texts(fields: Fields, path: string, key: string): string[] {
+    return (list(fields, path, key) ?? []).flatMap((item, place) => {
+      if (typeof item === 'string') return [item];
+      fault(`${path}${key}[${place}]`, 'must be a string');
+      return [];
+    });
+  }
+}
+
+/** A role with its teams by name, which is how the file speaks of them. */
+export type NamedRole = Pick<RoleDraft, 'name' | 'description' | 'permissions'> & {
+  readonly teamNames: readonly string[];
+};
+
+/** The same roles make the same document, whatever the order in which they were made. */
+export function documentOf(organization: string, roles: readonly NamedRole[]): RoleDocument {
+  const entries = roles.map((role) => ({
+    name: role.name,
+    description: role.description,
+    permissions: byNamespace(role),
+    teams: role.teamNames.toSorted(byName),
+  }));
+  return { organization, roles: entries.sort((a, b) => byName(a.name, b.name)) };
+}
+
+/** Ignoring case, and then not, without asking the language of the machine. */
+export function byName(a: string, b: string): number {
+  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
+  if (one !== other) return one < other ? -1 : 1;
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function byNamespace({ permissions }: NamedRole): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const one of CATALOG) {
+    if (permissions.includes(one)) groups.set(one.namespace, [...(groups.get(one.namespace) ?? []), one.action]);
+  }
+  return groups;
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function rejection(errors: readonly FieldFault[]): AppError {
+  return new AppError('malformed', errors.map(({ message }) => message).join('; '), { errors });
+}

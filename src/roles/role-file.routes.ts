@@ -1,0 +1,142 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { actorOf, callerIn, holds } from '../http/access.ts';
+import { requireMatch } from '../http/etag.ts';
+import { NoBody, OrgQuery } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { readDocument } from './role-document.ts';
+import type { RoleFile } from './role-file.ts';
+import { readYaml, writeJsonDocument, writeYaml } from './role-yaml.ts';
+
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'];
+const FORMATS = ['yaml', 'json'] as const;
+
+const ExportQuery = Type.Object({
+  ...OrgQuery.properties,
+  format: Type.Optional(
+    Type.Enum([...FORMATS], { description: 'yaml or json; else what Accept says, and YAML unless it says JSON.' }),
+  ),
+});
+const ImportQuery = Type.Object({
+  ...OrgQuery.properties,
+  dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing, but answer what would change.' })),
+  prune: Type.Optional(Type.Boolean({ description: 'Delete the roles that the document does not name.' })),
+});
+/** Read by hand, because it may be YAML, and so that a slip of the pen is named. */
+const Document = Type.Unsafe<unknown>({
+  description: 'What the export answers, in JSON or YAML. What is left out of a role is empty.',
+  examples: [
+    {
+      apiVersion: 'atrium/v1',
+      kind: 'Roles',
+      organization: 'acme',
+      roles: [
+        {
+          name: 'Cluster operators',
+          description: 'Sees clusters and connects to them.',
+          permissions: { cluster_mgmt: ['view clusters', 'connect to clusters'] },
+          teams: ['Editors'],
+        },
+      ],
+    },
+  ],
+});
+const Report = Type.Object({
+  changes: Type.Array(
+    Type.Object({
+      role: Type.String(),
+      kind: Type.Enum(['create', 'update', 'delete']),
+      words: Type.Array(Type.String()),
+    }),
+  ),
+  unchanged: Type.Integer(),
+  unmanaged: Type.Array(Type.String(), { description: 'Roles that the document does not name, and that stay.' }),
+  dry_run: Type.Boolean(),
+});
+
+/** Roles as code. Only here a body may be YAML, so the routes have a scope of their own. */
+export function roleFileRoutes(platform: Scope, file: RoleFile): void {
+  const tags = ['authorization'];
+  const config = { access: holds('view_roles:org', 'authz') };
+
+  platform.register(async (scope: Scope) => {
+    scope.addContentTypeParser(
+      YAML_TYPES,
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
+        if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+          throw new AppError('malformed', 'content encoding is not supported');
+        }
+        return readYaml(body);
+      },
+    );
+
+    scope.get(
+      '/authz/roles/export',
+      {
+        config,
+        schema: {
+          summary: 'All custom roles as one document, YAML or JSON',
+          tags,
+          extension: true,
+          querystring: ExportQuery,
+          response: { 200: NoBody },
+        },
+      },
+      async (request, reply) => {
+        const { organization } = callerIn(request);
+        const { document, version } = await file.exportRoles(organization.id, organization.name);
+        reply.header('ETag', etagOf(version)).header('Vary', 'Accept');
+        const isJson = formatOf(request, request.query.format) === 'json';
+        reply.type(isJson ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
+        return reply.send((isJson ? writeJsonDocument(document) : writeYaml(document)) as never);
+      },
+    );
+
+    scope.put(
+      '/authz/roles/import',
+      {
+        config,
+        schema: {
+          summary: 'Make the custom roles those of a document, all or nothing; answers what changed',
+          tags,
+          extension: true,
+          querystring: ImportQuery,
+          body: Document,
+          response: { 200: Report },
+        },
+      },
+      async (request) => {
+        const { organization } = callerIn(request);
+        const { dry_run: isDryRun = false, prune: prunes = false } = request.query;
+        const setting = {
+          organizationId: organization.id,
+          organizationName: organization.name,
+          actor: actorOf(request),
+        };
+        const report = await file.importRoles(setting, readDocument(request.body), {
+          isDryRun,
+          prunes,
+          require: (version) => requireMatch(request, etagOf(version)),
+        });
+        return {
+          changes: report.changes.map(({ role, kind, words }) => ({ role, kind, words: [...words] })),
+          unchanged: report.unchanged,
+          unmanaged: [...report.unmanaged],
+          dry_run: isDryRun,
+        };
+      },
+    );
+  });
+}
+
+function formatOf(request: FastifyRequest, asked: (typeof FORMATS)[number] | undefined): 'yaml' | 'json' {
+  const accept = request.headers.accept ?? '';
+  if (asked !== undefined) return asked;
+  return accept.includes('json') && !accept.includes('yaml') ? 'json' : 'yaml';
+}
+
+function etagOf(version: string): string {
+  return `"roles-${version}"`;
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { heldBy, rejectEscalation } from '../authz/escalation.ts';
+import type { Judge } from '../authz/judge.ts';
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import { CATALOG } from './catalog.ts';
+import { documentOf, type RoleDocument, type RoleEntry } from './role-document.ts';
+import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
+import { writeYaml } from './role-yaml.ts';
+import { draftOf, grantedAnew, type Setting } from './roles.ts';
+
+export interface RoleFileStore {
+  read(organizationId: bigint): Promise<RolesNow>;
+  /** One transaction, in which nobody else changes a role of the organization; undefined: the organization is gone. */
+  change<T extends { readonly plan: Plan }>(
+    organizationId: bigint,
+    decide: (now: RolesNow) => T,
+    actor: Actor,
+  ): Promise<T | undefined>;
+}
+
+export interface FileSetting extends Setting {
+  readonly organizationName: string;
+}
+
+export interface ImportOptions {
+  readonly isDryRun: boolean;
+  readonly prunes: boolean;
+  /** Throws when the roles are not those that the caller last saw. */
+  readonly require: (version: string) => void;
+}
+
+export interface Report {
+  readonly changes: readonly Change[];
+  readonly unchanged: number;
+  /** Roles that the file does not name, and that stay. */
+  readonly unmanaged: readonly string[];
+}
+
+export type RoleFile = ReturnType<typeof createRoleFile>;
+
+/** What a change needs; said as where roles are changed one by one. */
+const NEEDED = {
+  create: ['can_create_role', 'create_role:org'],
+  update: ['can_edit_roles', 'edit:role'],
+  delete: ['can_delete_roles', 'delete:role'],
+} as const;
+
+/** The roles of an organization as one document: written out, and brought in as a whole or not at all. */
+export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>) {
+  return { exportRoles, importRoles };
+
+  async function exportRoles(organizationId: bigint, organizationName: string) {
+    const { roles } = await store.read(organizationId);
+    const document = documentOf(organizationName, roles);
+    return { document, version: versionOf(document) };
+  }
+
+  async function importRoles(setting: FileSetting, document: RoleDocument, options: ImportOptions): Promise<Report> {
+    const { organizationId, organizationName, actor } = setting;
+    refuseOther(document, organizationName);
+    const wanted = readRoles(document);
+    const held = await heldBy(judge, actor.id, organizationId);
+    const decide = (now: RolesNow) => {
+      options.require(versionOf(documentOf(organizationName, now.roles)));
+      const plan = planFor(now, wanted, options.prunes);
+      refuseUnallowed(plan, held);
+      return { plan, report: reportOn(plan, now) };
+    };
+    if (options.isDryRun) return decide(await store.read(organizationId)).report;
+    const done = await store.change(organizationId, decide, actor);
+    if (!done) throw new AppError('notFound', 'organization does not exist');
+    return done.report;
+  }
+}
+
+/** Depends on what the document says, so that it is the same for the same roles. */
+function versionOf(document: RoleDocument): string {
+  return createHash('sha256').update(writeYaml(document)).digest('hex').slice(0, 32);
+}
+
+function refuseOther({ organization }: RoleDocument, name: string): void {
+  if (organization.toLowerCase() === name.toLowerCase()) return;
+  throw new AppError('invalid', `the document is about organization ${quote(organization)}, not about ${quote(name)}`);
+}
+
+function readRoles(document: RoleDocument): Wanted[] {
+  const wanted = document.roles.map((entry, place) => aboutRole(entry.name, place, () => readEntry(entry)));
+  const places = new Map<string, number>();
+  for (const [place, { draft }] of wanted.entries()) {
+    const key = draft.name.toLowerCase();
+    if (places.has(key)) {
+      const message = `two roles are called ${quote(draft.name)}: roles[${places.get(key)}] and roles[${place}]`;
+      throw new AppError('malformed', message, { errors: [{ field: `roles[${place}].name`, message }] });
+    }
+    places.set(key, place);
+  }
+  return wanted;
+}
+
+function readEntry({ name, description, permissions, teams }: RoleEntry): Wanted {
+  for (const namespace of permissions.keys()) {
+    if (!CATALOG.some((one) => one.namespace === namespace)) {
+      throw new AppError('invalid', `unknown namespace of permissions: ${quote(namespace)}`);
+    }
+  }
+  const pairs = [...permissions].flatMap(([namespace, actions]) => actions.map((action) => ({ namespace, action })));
+  return { draft: draftOf(undefined, { name, description, permissions: pairs }), teams };
+}
+
+/** The same rules as for one role, said so that the role is found in a file of a thousand. */
+function aboutRole<T>(name: string, place: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const errors = error.detail.errors?.map(({ field, message }) => ({ field: `roles[${place}].${field}`, message }));
+    throw new AppError(error.kind, `role ${quote(name)}: ${error.message}`, errors ? { errors } : {});
+  }
+}
+
+function refuseUnallowed({ creates, updates, deletes }: Plan, held: ReadonlySet<string>): void {
+  const counts = { create: creates.length, update: updates.length, delete: deletes.length };
+  for (const [kind, [relation, named]] of Object.entries(NEEDED)) {
+    if (counts[kind as keyof typeof counts] > 0 && !held.has(relation)) {
+      throw new AppError('forbidden', `missing relation ${named}`);
+    }
+  }
+  for (const draft of creates) aboutRole(draft.name, 0, () => rejectEscalation(draft.permissions, held));
+  for (const { current, next } of updates) {
+    aboutRole(next.name, 0, () => rejectEscalation(grantedAnew(current, next), held));
+  }
+}
+
+function reportOn(plan: Plan, now: RolesNow): Report {
+  return { changes: wordsFor(plan, now), unchanged: plan.unchanged, unmanaged: plan.unmanaged };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

@@ -1,0 +1,129 @@
+import { describePermission } from '../authz/escalation.ts';
+import { AppError } from '../base/errors.ts';
+import type { CatalogEntry } from './catalog.ts';
+import { byName } from './role-document.ts';
+import type { Role, RoleDraft } from './roles.ts';
+
+export interface StoredRole extends Role {
+  /** In the order of the team IDs. */
+  readonly teamNames: readonly string[];
+}
+
+export interface Team {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+/** The roles of an organization at one moment, and the teams that it has. */
+export interface RolesNow {
+  readonly roles: readonly StoredRole[];
+  readonly teams: readonly Team[];
+}
+
+/** A role that a file asks for; its teams are still names. */
+export interface Wanted {
+  readonly draft: RoleDraft;
+  readonly teams: readonly string[];
+}
+
+/** What has to be done so that the roles are those of a file. */
+export interface Plan {
+  readonly creates: readonly RoleDraft[];
+  readonly updates: readonly { readonly current: StoredRole; readonly next: RoleDraft }[];
+  readonly deletes: readonly StoredRole[];
+  readonly unchanged: number;
+  readonly unmanaged: readonly string[];
+}
+
+export interface Change {
+  readonly role: string;
+  readonly kind: 'create' | 'update' | 'delete';
+  readonly words: readonly string[];
+}
+
+const MAX_FAULTS = 10;
+
+/** Roles are the same when their names are, ignoring case. */
+export function planFor({ roles, teams }: RolesNow, wanted: readonly Wanted[], prunes: boolean): Plan {
+  const drafts = withTeams(wanted, teams);
+  const known = new Map(roles.map((role) => [role.name.toLowerCase(), role]));
+  const named = new Set(drafts.map((draft) => draft.name.toLowerCase()));
+  const pairs = drafts.map((next) => ({ current: known.get(next.name.toLowerCase()), next }));
+  const others = roles.filter((role) => !named.has(role.name.toLowerCase()));
+  const updates = pairs.flatMap(({ current, next }) => (current && isOther(current, next) ? [{ current, next }] : []));
+  const creates = pairs.flatMap(({ current, next }) => (current ? [] : [next]));
+  return {
+    creates,
+    updates,
+    deletes: prunes ? others : [],
+    unchanged: drafts.length - creates.length - updates.length,
+    unmanaged: prunes ? [] : others.map((role) => role.name).sort(byName),
+  };
+}
+
+function withTeams(wanted: readonly Wanted[], teams: readonly Team[]): RoleDraft[] {
+  const ids = new Map(teams.map((team) => [team.name.toLowerCase(), team.id]));
+  const faults: string[] = [];
+  const drafts = wanted.map(({ draft, teams: names }) => {
+    const found = names.flatMap((name) => {
+      const id = ids.get(name.toLowerCase());
+      if (id === undefined)
+        faults.push(`role ${JSON.stringify(draft.name)}: no team is called ${JSON.stringify(name)}`);
+      return id === undefined ? [] : [id];
+    });
+    return { ...draft, teamIds: [...new Set(found)].sort((a, b) => (a < b ? -1 : 1)) };
+  });
+  if (faults.length > 0) throw new AppError('invalid', faults.slice(0, MAX_FAULTS).join('; '));
+  return drafts;
+}
+
+function isOther(current: RoleDraft, next: RoleDraft): boolean {
+  return (
+    current.name !== next.name ||
+    current.description !== next.description ||
+    !isSame(current.permissions, next.permissions) ||
+    !isSame(current.teamIds, next.teamIds)
+  );
+}
+
+/** Both are in their one order. */
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, place) => item === other[place]);
+}
+
+const NOTHING: RoleDraft = { name: '', description: '', permissions: [], teamIds: [] };
+
+/** The plan as a person reads it: what is added, what is taken away, by the names of roles. */
+export function wordsFor({ creates, updates, deletes }: Plan, { teams, roles }: RolesNow): Change[] {
+  const names = new Map(teams.map((team) => [team.id, team.name]));
+  for (const role of roles)
+    for (const [place, id] of role.teamIds.entries()) names.set(id, role.teamNames[place] ?? '');
+  const teamsIn = (ids: readonly bigint[]) => ids.map((id) => names.get(id) ?? String(id)).sort(byName);
+  const changes: Change[] = [
+    ...creates.map((next) => ({ role: next.name, kind: 'create' as const, words: words(NOTHING, next) })),
+    ...updates.map(({ current, next }) => ({ role: next.name, kind: 'update' as const, words: words(current, next) })),
+    ...deletes.map((role) => ({ role: role.name, kind: 'delete' as const, words: words(role, NOTHING) })),
+  ];
+  return changes.sort((a, b) => byName(a.role, b.role));
+
+  function words(before: RoleDraft, after: RoleDraft): string[] {
+    const renamed = before.name !== after.name && before.name !== '' && after.name !== '';
+    return [
+      ...(renamed ? [`name ${JSON.stringify(before.name)} → ${JSON.stringify(after.name)}`] : []),
+      ...(before.description === after.description ? [] : [described(before, after)]),
+      ...without(after.permissions, before.permissions).map((one: CatalogEntry) => `+ ${describePermission(one)}`),
+      ...without(before.permissions, after.permissions).map((one: CatalogEntry) => `- ${describePermission(one)}`),
+      ...teamsIn(without(after.teamIds, before.teamIds)).map((name) => `+ team ${name}`),
+      ...teamsIn(without(before.teamIds, after.teamIds)).map((name) => `- team ${name}`),
+    ];
+  }
+}
+
+function described(before: RoleDraft, after: RoleDraft): string {
+  if (before === NOTHING) return `description ${JSON.stringify(after.description)}`;
+  return `description ${JSON.stringify(before.description)} → ${JSON.stringify(after.description)}`;
+}
+
+function without<T>(items: readonly T[], others: readonly T[]): T[] {
+  return items.filter((item) => !others.includes(item));
+}

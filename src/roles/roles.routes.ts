@@ -1,0 +1,179 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
+import { actorOf, callerIn, holds, member } from '../http/access.ts';
+import { unchanged, versionTag } from '../http/etag.ts';
+import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { CATALOG } from './catalog.ts';
+import { presentRole, RoleResponse } from './role.view.ts';
+import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
+
+const MAX_ITEMS = 1000;
+const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
+const RoleId = Type.Object({ id: Type.String() });
+
+export const UpdateRole = Type.Object({
+  name: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  permissions: Type.Optional(Type.Array(Pair, { maxItems: MAX_ITEMS })),
+  teamIDs: Type.Optional(Type.Array(Int64Input, { maxItems: MAX_ITEMS })),
+});
+const CreateRole = Type.Object({
+  ...UpdateRole.properties,
+  name: Type.String(),
+  permissions: Type.Array(Pair, { maxItems: MAX_ITEMS }),
+});
+
+const Available = Type.Object({
+  permissions: Type.Array(
+    Type.Object({
+      namespace: Type.String(),
+      action: Type.String(),
+      description: Type.String(),
+      associated: Type.Optional(
+        Type.Array(Type.Object({ namespace: Type.String(), action: Type.String(), required: Type.Boolean() })),
+      ),
+    }),
+  ),
+});
+
+const PrincipalEntry = Type.Object({
+  type: Type.String(),
+  id: Int64,
+  name: Type.String(),
+  display_name: Type.String(),
+  assigned_at: Timestamp,
+});
+
+export function roleRoutes(scope: Scope, roles: Roles): void {
+  const tags = ['authorization'];
+
+  scope.get(
+    '/authz/roles/available_permissions',
+    {
+      config: { access: member('authz') },
+      schema: {
+        summary: 'The permissions that a role can hold',
+        tags,
+        querystring: OrgQuery,
+        response: { 200: Available },
+      },
+    },
+    async () => ({ permissions: AVAILABLE }),
+  );
+
+  scope.get(
+    '/authz/roles',
+    {
+      config: { access: member('authz') },
+      schema: { summary: 'The custom roles', tags, querystring: OrgQuery, response: { 200: Type.Array(RoleResponse) } },
+    },
+    async (request) => (await roles.list(callerIn(request).organization.id)).map(presentRole),
+  );
+
+  scope.post(
+    '/authz/roles',
+    {
+      config: { access: holds('create_role:org', 'authz') },
+      schema: {
+        summary: 'Make a role',
+        tags,
+        querystring: OrgQuery,
+        body: CreateRole,
+        response: { 201: RoleResponse },
+      },
+    },
+    async (request, reply) => {
+      const role = await roles.create(settingOf(request), readInput(request.body));
+      return reply.code(201).header('ETag', versionTag(role)).send(presentRole(role));
+    },
+  );
+
+  scope.get(
+    '/authz/roles/:id',
+    {
+      config: { access: holds('view:role', 'authz') },
+      schema: { summary: 'One role', tags, params: RoleId, querystring: OrgQuery, response: { 200: RoleResponse } },
+    },
+    async (request, reply) => show(reply, await roles.get(callerIn(request).organization.id, idOf(request.params))),
+  );
+
+  scope.put(
+    '/authz/roles/:id',
+    {
+      config: { access: holds('edit:role', 'authz') },
+      schema: {
+        summary: 'Change a role; what is sent replaces what was there',
+        tags,
+        params: RoleId,
+        querystring: OrgQuery,
+        body: UpdateRole,
+        response: { 200: RoleResponse },
+      },
+    },
+    async (request, reply) =>
+      show(
+        reply,
+        await roles.update(settingOf(request), idOf(request.params), readInput(request.body), unchanged(request)),
+      ),
+  );
+
+  scope.delete(
+    '/authz/roles/:id',
+    {
+      config: { access: holds('delete:role', 'authz') },
+      schema: { summary: 'Delete a role', tags, params: RoleId, querystring: OrgQuery, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      await roles.remove(settingOf(request), idOf(request.params), unchanged(request));
+      return reply.code(204).send();
+    },
+  );
+
+  scope.get(
+    '/authz/roles/:id/principals',
+    {
+      config: { access: holds('viewer:role', 'authz') },
+      schema: {
+        summary: 'Who is assigned to a role',
+        tags,
+        params: RoleId,
+        querystring: OrgQuery,
+        response: { 200: Type.Array(PrincipalEntry) },
+      },
+    },
+    async (request) => {
+      const found = await roles.principals(callerIn(request).organization.id, idOf(request.params));
+      return found.map(presentPrincipal);
+    },
+  );
+}
+
+const AVAILABLE = CATALOG.map(({ namespace, action, description, requires, alongside = [] }) => {
+  const associated = [
+    ...requires.map((other) => ({ namespace, action: other, required: true })),
+    ...alongside.map((other) => ({ ...other, required: false })),
+  ];
+  return { namespace, action, description, ...(associated.length > 0 && { associated }) };
+});
+
+function idOf(params: Static<typeof RoleId>): bigint {
+  return readId(params.id, 'role ID');
+}
+
+function settingOf(request: FastifyRequest): Setting {
+  return { organizationId: callerIn(request).organization.id, actor: actorOf(request) };
+}
+
+export function readInput(body: Static<typeof UpdateRole>): RoleInput {
+  return { ...body, teamIds: body.teamIDs?.map((id) => readIdNumber(id, 'team ID')) };
+}
+
+function show(reply: FastifyReply, role: Role) {
+  reply.header('ETag', versionTag(role));
+  return presentRole(role);
+}
+
+function presentPrincipal({ type, id, name, assignedAt }: Principal) {
+  return { type, id, name: name.toLowerCase(), display_name: name, assigned_at: timestamp(assignedAt) };
+}

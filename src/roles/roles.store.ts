@@ -1,0 +1,200 @@
+import type { Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
+import { findPermission, inCatalogOrder } from './catalog.ts';
+import type { Principal, Rejection, Role, RoleDraft, RoleStore } from './roles.ts';
+
+export interface RoleRow {
+  id: bigint;
+  organization_id: bigint;
+  name: string;
+  description: string;
+  version: number;
+  created_at: Date;
+  updated_at: Date;
+  namespaces: string[];
+  actions: string[];
+  team_ids: bigint[];
+}
+
+export const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
+  array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
+  array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
+  array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids`;
+
+const LIST = sql('roles.list', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 order by r.id`);
+const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
+// A file of roles that is being imported is waited for, before anything is written that it could wait for.
+const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
+const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
+const INSERT = sql(
+  'roles.insert',
+  'insert into role (organization_id, name, name_key, description) values ($1, $2, $3, $4) returning id',
+);
+const UPDATE = sql(
+  'roles.update',
+  `update role set name = $2, name_key = $3, description = $4, version = version + 1,
+          updated_at = greatest(now(), updated_at) where id = $1`,
+);
+const DELETE = sql('roles.delete', 'delete from role where id = $1');
+// A team that is being deleted at this moment is waited for, so that no role is left with a team that is gone.
+const TEAMS = sql(
+  'roles.teams',
+  'select id from team where organization_id = $1 and id = any($2::bigint[]) for key share',
+);
+const CLEAR_PERMISSIONS = sql('roles.clearPermissions', 'delete from role_permission where role_id = $1');
+const ADD_PERMISSIONS = sql(
+  'roles.addPermissions',
+  `insert into role_permission (role_id, namespace, action, relation)
+   select $1, p.namespace, p.action, p.relation
+     from unnest($2::text[], $3::text[], $4::text[]) as p (namespace, action, relation)`,
+);
+const DROP_TEAMS = sql('roles.dropTeams', 'delete from role_team where role_id = $1 and team_id <> all($2::bigint[])');
+const ADD_TEAMS = sql(
+  'roles.addTeams',
+  'insert into role_team (role_id, team_id) select $1, unnest($2::bigint[]) on conflict do nothing',
+);
+const PRINCIPALS = sql(
+  'roles.principals',
+  `select t.id, t.name, rt.assigned_at from role r join role_team rt on rt.role_id = r.id join team t on t.id = rt.team_id
+    where r.organization_id = $1 and r.id = $2 order by t.id`,
+);
+
+export function createRoleStore(db: Db, write: Write): RoleStore {
+  return { list, get: (organizationId, id) => get(db.query, organizationId, id), principals, create, update, remove };
+
+  async function list(organizationId: bigint): Promise<Role[]> {
+    return (await db.query<RoleRow>(LIST, [organizationId])).map(toRole);
+  }
+
+  async function principals(organizationId: bigint, id: bigint): Promise<Principal[]> {
+    const rows = await db.query<{ id: bigint; name: string; assigned_at: Date }>(PRINCIPALS, [organizationId, id]);
+    return rows.map((row) => ({ type: 'team', id: row.id, name: row.name, assignedAt: row.assigned_at }));
+  }
+
+  async function create(...[organizationId, draft, actor]: Parameters<RoleStore['create']>) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        await query(JOIN, [organizationId]);
+        const unknown = await unknownTeams(query, organizationId, draft);
+        if (unknown) return unknown;
+        const values = [organizationId, draft.name, nameKey(draft), draft.description];
+        const [row] = await query<{ id: bigint }>(INSERT, values);
+        const id = row?.id ?? 0n;
+        await fill(query, id, draft);
+        touch({ kind: 'role', id, organizationId });
+        record({
+          actor,
+          organizationId,
+          action: 'role.create',
+          objectType: 'role',
+          objectId: id,
+          after: toState(draft),
+        });
+        return await get(query, organizationId, id);
+      }),
+    );
+  }
+
+  async function update(...[organizationId, id, decide, actor]: Parameters<RoleStore['update']>) {
+    return await unlessNameTaken(() =>
+      write(async (query, touch, record) => {
+        await query(LOCK, [organizationId, id]);
+        const current = await get(query, organizationId, id);
+        if (!current) return undefined;
+        const draft = decide(current);
+        const unknown = await unknownTeams(query, organizationId, draft);
+        if (unknown) return unknown;
+        await query(UPDATE, [id, draft.name, nameKey(draft), draft.description]);
+        await query(CLEAR_PERMISSIONS, [id]);
+        await fill(query, id, draft);
+        touch({ kind: 'role', id, organizationId });
+        const states = { before: toState(current), after: toState(draft) };
+        record({ actor, organizationId, action: 'role.update', objectType: 'role', objectId: id, ...states });
+        return await get(query, organizationId, id);
+      }),
+    );
+  }
+
+  async function remove(...[organizationId, id, decide, actor]: Parameters<RoleStore['remove']>) {
+    return await write(async (query, touch, record) => {
+      await query(LOCK, [organizationId, id]);
+      const current = await get(query, organizationId, id);
+      if (!current) return false;
+      decide(current);
+      await query(DELETE, [id]);
+      touch({ kind: 'role', id, organizationId });
+      record({
+        actor,
+        organizationId,
+        action: 'role.delete',
+        objectType: 'role',
+        objectId: id,
+        before: toState(current),
+      });
+      return true;
+    });
+  }
+}
+
+async function get(query: Query, organizationId: bigint, id: bigint): Promise<Role | undefined> {
+  const [row] = await query<RoleRow>(GET, [organizationId, id]);
+  return row && toRole(row);
+}
+
+async function fill(query: Query, id: bigint, draft: RoleDraft): Promise<void> {
+  const { permissions, teamIds } = draft;
+  await query(ADD_PERMISSIONS, [
+    id,
+    permissions.map((one) => one.namespace),
+    permissions.map((one) => one.action),
+    permissions.map((one) => one.relation),
+  ]);
+  await query(DROP_TEAMS, [id, teamIds]);
+  await query(ADD_TEAMS, [id, teamIds]);
+}
+
+async function unknownTeams(query: Query, organizationId: bigint, draft: RoleDraft): Promise<Rejection | undefined> {
+  if (draft.teamIds.length === 0) return undefined;
+  const rows = await query<{ id: bigint }>(TEAMS, [organizationId, draft.teamIds]);
+  const known = new Set(rows.map((row) => row.id));
+  const teamIds = draft.teamIds.filter((team) => !known.has(team));
+  return teamIds.length > 0 ? { refused: 'unknown teams', teamIds } : undefined;
+}
+
+async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | Rejection> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, 'role_name')) return { refused: 'name taken' };
+    throw error;
+  }
+}
+
+export function nameKey(draft: RoleDraft): string {
+  return draft.name.toLowerCase();
+}
+
+export function toRole(row: RoleRow): Role {
+  const pairs = row.namespaces.map((namespace, place) => ({ namespace, action: row.actions[place] ?? '' }));
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    description: row.description,
+    permissions: inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? [])),
+    teamIds: row.team_ids,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** A role as the audit log shows it. */
+export function toState({ name, description, permissions, teamIds }: RoleDraft): object {
+  return {
+    name,
+    description,
+    permissions: permissions.map(({ namespace, action }) => ({ namespace, action })),
+    teamIds,
+  };
+}

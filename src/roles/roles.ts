@@ -1,0 +1,163 @@
+import { describePermission, heldBy, rejectEscalation } from '../authz/escalation.ts';
+import type { Judge } from '../authz/judge.ts';
+import { AppError, invalidField } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
+
+export interface Role {
+  readonly id: bigint;
+  readonly organizationId: bigint;
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly CatalogEntry[];
+  readonly teamIds: readonly bigint[];
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface RoleDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly CatalogEntry[];
+  readonly teamIds: readonly bigint[];
+}
+
+/** What a caller sends; on update whatever is left out stays as it is. */
+export interface RoleInput {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permissions?: readonly PermissionPair[] | undefined;
+  readonly teamIds?: readonly bigint[] | undefined;
+}
+
+export interface Principal {
+  readonly type: 'team' | 'user';
+  readonly id: bigint;
+  readonly name: string;
+  readonly assignedAt: Date;
+}
+
+export interface RoleStore {
+  list(organizationId: bigint): Promise<Role[]>;
+  get(organizationId: bigint, id: bigint): Promise<Role | undefined>;
+  principals(organizationId: bigint, id: bigint): Promise<Principal[]>;
+  create(organizationId: bigint, draft: RoleDraft, actor: Actor): Promise<Role | Rejection | undefined>;
+  /** `decide` sees the role as it is while nobody else can change it. */
+  update(
+    organizationId: bigint,
+    id: bigint,
+    decide: (current: Role) => RoleDraft,
+    actor: Actor,
+  ): Promise<Role | Rejection | undefined>;
+  remove(organizationId: bigint, id: bigint, decide: (current: Role) => void, actor: Actor): Promise<boolean>;
+}
+
+export type Rejection =
+  | { readonly refused: 'name taken' }
+  | { readonly refused: 'unknown teams'; readonly teamIds: readonly bigint[] };
+
+/** The caller, the organization, and the request that a change is made for. */
+export interface Setting {
+  readonly organizationId: bigint;
+  readonly actor: Actor;
+}
+
+/** Throws when a role is not the one that the caller last saw. */
+export type Precondition = (current: Role) => void;
+
+export type Roles = ReturnType<typeof createRoles>;
+
+const MAX_NAME = 100;
+const MAX_DESCRIPTION = 1000;
+
+/** Custom roles: bundles of permissions that teams of an organization are given. */
+export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
+  return { list: store.list, principals: store.principals, get, create, update, remove };
+
+  async function get(organizationId: bigint, id: bigint): Promise<Role> {
+    const role = await store.get(organizationId, id);
+    if (!role) throw roleNotFound();
+    return role;
+  }
+
+  async function create({ organizationId, actor }: Setting, input: RoleInput): Promise<Role> {
+    const draft = draftOf(undefined, input);
+    rejectEscalation(draft.permissions, await heldBy(judge, actor.id, organizationId));
+    return settled(await store.create(organizationId, draft, actor));
+  }
+
+  /** The input may depend on the role as it is while nobody else can change it. */
+  async function update(
+    setting: Setting,
+    id: bigint,
+    input: RoleInput | ((current: Role) => RoleInput),
+    require: Precondition,
+  ): Promise<Role> {
+    const { organizationId, actor } = setting;
+    const held = await heldBy(judge, actor.id, organizationId);
+    const decide = (current: Role) => {
+      require(current);
+      const next = draftOf(current, typeof input === 'function' ? input(current) : input);
+      rejectEscalation(grantedAnew(current, next), held);
+      return next;
+    };
+    return settled(await store.update(organizationId, id, decide, actor));
+  }
+
+  async function remove({ organizationId, actor }: Setting, id: bigint, require: Precondition): Promise<void> {
+    if (!(await store.remove(organizationId, id, require, actor))) throw roleNotFound();
+  }
+}
+
+/** The role that the input asks for; throws when it cannot be. */
+export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleDraft {
+  return {
+    name: input.name === undefined ? (current?.name ?? '') : readName(input.name),
+    description: input.description === undefined ? (current?.description ?? '') : readDescription(input.description),
+    permissions: input.permissions === undefined ? (current?.permissions ?? []) : readPermissions(input.permissions),
+    teamIds: input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds),
+  };
+}
+
+/** What teams would hold through the role that they did not hold through it before. */
+export function grantedAnew(current: RoleDraft, next: RoleDraft): readonly CatalogEntry[] {
+  const reachesNewTeam = next.teamIds.some((team) => !current.teamIds.includes(team));
+  return reachesNewTeam ? next.permissions : next.permissions.filter((one) => !current.permissions.includes(one));
+}
+
+function settled(outcome: Role | Rejection | undefined): Role {
+  if (outcome === undefined) throw roleNotFound();
+  if (!('refused' in outcome)) return outcome;
+  if (outcome.refused === 'name taken') throw invalidField('name', 'name is taken by another role of the organization');
+  throw new AppError('invalid', `not a team of the organization: ${outcome.teamIds.join(', ')}`);
+}
+
+function readName(text: string): string {
+  const name = text.normalize('NFC').trim();
+  const length = [...name].length;
+  if (length < 1 || length > MAX_NAME) throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
+  return name;
+}
+
+function readDescription(text: string): string {
+  if ([...text].length > MAX_DESCRIPTION) {
+    throw invalidField('description', `description must have at most ${MAX_DESCRIPTION} characters`);
+  }
+  return text;
+}
+
+function readPermissions(pairs: readonly PermissionPair[]): CatalogEntry[] {
+  const unknown = pairs.filter((pair) => !findPermission(pair));
+  if (unknown.length > 0)
+    throw new AppError('invalid', `unknown permission: ${unknown.map(describePermission).join(', ')}`);
+  return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
+}
+
+function ascending(ids: readonly bigint[]): bigint[] {
+  return [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1));
+}
+
+function roleNotFound(): AppError {
+  return new AppError('notFound', 'role not found');
+}

@@ -1,0 +1,26 @@
+import type { Authz } from '../authz/authz.wiring.ts';
+import type { Scope } from '../http/server.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { roleFileRoutes } from './role-file.routes.ts';
+import { createRoleFileStore } from './role-file.store.ts';
+import { createRoleFile } from './role-file.ts';
+import { rolePreviewRoutes } from './role-preview.routes.ts';
+import { createRolePreview } from './role-preview.ts';
+import { roleRoutes } from './roles.routes.ts';
+import { createRoleStore } from './roles.store.ts';
+import { createRoles } from './roles.ts';
+import { teamRoleRoutes } from './team-roles.routes.ts';
+import { createTeamRoles } from './team-roles.ts';
+
+export function wireRoles({ db, revisions }: Infrastructure, { graphs, judge, names }: Authz) {
+  const store = createRoleStore(db, revisions.write);
+  const roles = createRoles(store, judge);
+  return { roles, mount };
+
+  function mount(scope: Scope): void {
+    roleRoutes(scope, roles);
+    roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge));
+    rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
+    teamRoleRoutes(scope, createTeamRoles(roles, judge));
+  }
+}

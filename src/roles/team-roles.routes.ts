@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
+import { unchanged } from '../http/etag.ts';
+import { NoBody, readId } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { presentRole, RoleResponse } from './role.view.ts';
+import type { TeamRoles } from './team-roles.ts';
+
+const TeamPath = Type.Object({ id: Type.String() });
+const TeamRole = Type.Object({ id: Type.String(), role: Type.String({ description: 'ID of a custom role.' }) });
+
+export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
+  const tags = ['administration'];
+  const config = { access: holdsOn('view:team', 'authz') };
+
+  scope.get(
+    '/teams/:id/roles',
+    {
+      config,
+      schema: {
+        summary: 'The custom roles of the team',
+        tags,
+        extension: true,
+        params: TeamPath,
+        response: { 200: Type.Array(RoleResponse) },
+      },
+    },
+    async (request) => {
+      const found = await teamRoles.list(ownerIn(request), readId(request.params.id, 'team ID'));
+      return found.map(presentRole);
+    },
+  );
+
+  for (const [method, verb, summary] of [
+    ['PUT', 'give', 'Give the team a role; needs edit_roles:org'],
+    ['DELETE', 'take', 'Take a role from the team; needs edit_roles:org'],
+  ] as const) {
+    scope.route({
+      method,
+      url: '/teams/:id/roles/:role',
+      config,
+      schema: { summary, tags, extension: true, params: TeamRole, response: { 204: NoBody } },
+      handler: async (request, reply) => {
+        const teamId = readId(request.params.id, 'team ID');
+        const gift = { organizationId: ownerIn(request), teamId, roleId: readId(request.params.role, 'role ID') };
+        await teamRoles[verb](gift, unchanged(request), actorOf(request));
+        return reply.code(204).send();
+      },
+    });
+  }
+}

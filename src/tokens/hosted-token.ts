@@ -1,0 +1,39 @@
+import { createPrivateKey, createPublicKey, hash, randomUUID } from 'node:crypto';
+import type { Person } from '../identity/callers.ts';
+
+export type HostedTokens = ReturnType<typeof createHostedTokens>;
+
+const LIFE_SECONDS = 300;
+/** What stands before the 32 bytes of an Ed25519 key in PKCS #8. */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/**
+ * Short-lived proofs of who the caller is, for other services of a hosted deployment. They need no secret to be
+ * checked, only the public key; every replica derives the same one from the root key. The library is loaded by those who
+ * need it: most deployments do not.
+ */
+export function createHostedTokens(seed: Buffer, issuer: () => string) {
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(key);
+  const kid = hash('sha256', publicKey.export({ format: 'der', type: 'spki' }), 'base64url').slice(0, 16);
+  return { issue, keySet };
+
+  async function issue(person: Person, now: Date): Promise<string> {
+    const { SignJWT } = await import('jose');
+    const seconds = Math.floor(now.getTime() / 1000);
+    const { login, fullName, email, isAdmin } = person;
+    return await new SignJWT({ preferred_username: login, name: fullName, email, is_admin: isAdmin })
+      .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' })
+      .setIssuer(issuer())
+      .setSubject(String(person.id))
+      .setJti(randomUUID())
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + LIFE_SECONDS)
+      .sign(key);
+  }
+
+  async function keySet(): Promise<{ keys: object[] }> {
+    const { exportJWK } = await import('jose');
+    return { keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'EdDSA', use: 'sig' }] };
+  }
+}

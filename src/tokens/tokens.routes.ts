@@ -1,0 +1,85 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { actorOf, callerOf, signedIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { AccessToken, NewAccessToken, presentToken, readNewToken } from './token.view.ts';
+import type { TokenCaller, Tokens } from './tokens.ts';
+
+const Owner = { username: Type.String() };
+
+export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string): void {
+  const tags = ['tokens'];
+  const config = { access: signedIn('user') };
+
+  scope.get(
+    '/users/:username/tokens',
+    {
+      config,
+      schema: {
+        summary: 'The access tokens of a user',
+        tags,
+        extension: true,
+        params: Type.Object(Owner),
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(AccessToken) },
+      },
+    },
+    async (request, reply) => {
+      const all = await tokens.list(whoAsks(request), request.params.username);
+      const page = readPage(request.query);
+      showPage(request, reply, baseUrl(), page, all.length);
+      return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token));
+    },
+  );
+
+  scope.post(
+    '/users/:username/tokens',
+    {
+      config: { access: signedIn('user', { basic: true }) },
+      preValidation: dropAbsent(),
+      schema: {
+        summary: 'Make an access token; with Basic authentication only',
+        tags,
+        extension: true,
+        params: Type.Object(Owner),
+        body: NewAccessToken,
+        response: { 201: AccessToken },
+      },
+    },
+    async (request, reply) => {
+      const made = await tokens.create(
+        whoAsks(request),
+        request.params.username,
+        readNewToken(request.body),
+        new Date(),
+      );
+      return reply.code(201).send(presentToken(made, made.text));
+    },
+  );
+
+  scope.delete(
+    '/users/:username/tokens/:token',
+    {
+      config,
+      schema: {
+        summary: 'Revoke an access token, by id or name',
+        tags,
+        extension: true,
+        params: Type.Object({ ...Owner, token: Type.String() }),
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await tokens.remove(whoAsks(request), request.params.username, request.params.token);
+      return reply.code(204).send();
+    },
+  );
+}
+
+function whoAsks(request: FastifyRequest): TokenCaller {
+  const { person, scopes } = callerOf(request);
+  return { person, scopes, actor: actorOf(request) };
+}

@@ -1,0 +1,21 @@
+import { type Db, sql } from '../db/db.ts';
+import { nameKey } from '../identity/account-names.ts';
+import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from '../identity/token.rows.ts';
+import type { TokenStore } from './tokens.ts';
+
+const PERSON = sql('accessTokens.person', `select id from account where kind = 'user' and name_key = $1`);
+const LIST = sql(
+  'accessTokens.list',
+  `select ${TOKEN_COLUMNS} from token where account_id = $1 and robot_id is null order by id`,
+);
+
+export function createTokenStore(db: Db): TokenStore {
+  return {
+    async personNamed(name) {
+      const [row] = await db.query<{ id: bigint }>(PERSON, [nameKey(name)]);
+      return row?.id;
+    },
+
+    list: async (accountId) => (await db.query<TokenRow>(LIST, [accountId])).map(toTokenDetails),
+  };
+}

@@ -1,0 +1,56 @@
+import { AppError } from '../base/errors.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Person } from '../identity/callers.ts';
+import type { TokenIssuer } from '../identity/token-issuer.ts';
+import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
+
+export interface TokenStore {
+  personNamed(name: string): Promise<bigint | undefined>;
+  /** By id; tokens of robot accounts are not among them. */
+  list(accountId: bigint): Promise<TokenDetails[]>;
+}
+
+/** Who asks, and with which rights: a token can make no token that may do more than itself. */
+export interface TokenCaller {
+  readonly person: Person;
+  readonly scopes: readonly string[];
+  readonly actor: Actor;
+}
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+/** Personal access tokens, for oneself, or for anybody by a site administrator. */
+export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage: () => Promise<void>) {
+  return { list, create, remove };
+
+  async function list(caller: TokenCaller, username: string): Promise<TokenDetails[]> {
+    const accountId = await ownerOf(caller, username);
+    await flushUsage();
+    return await store.list(accountId);
+  }
+
+  async function create(caller: TokenCaller, username: string, wanted: TokenRequest, now: Date) {
+    const accountId = await ownerOf(caller, username);
+    const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
+    const { id, text } = await issuer.issue({ accountId, actor: caller.actor, ...request });
+    const made = (await store.list(accountId)).find((token) => token.id === id);
+    if (!made) throw new AppError('internal', 'the token was removed while it was made');
+    return { ...made, text };
+  }
+
+  /** By id, or else by name. */
+  async function remove(caller: TokenCaller, username: string, idOrName: string): Promise<void> {
+    const present = await store.list(await ownerOf(caller, username));
+    await issuer.revoke(findToken(present, idOrName).id, caller.actor);
+  }
+
+  async function ownerOf({ person }: TokenCaller, username: string): Promise<bigint> {
+    if (username.toLowerCase() === person.login.toLowerCase()) return person.id;
+    if (!person.isAdmin) {
+      throw new AppError('forbidden', 'doer should be the site admin or be same as the contextUser');
+    }
+    const id = await store.personNamed(username);
+    if (id === undefined) throw new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`);
+    return id;
+  }
+}

@@ -1,0 +1,104 @@
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { dropAbsent } from '../http/absent-fields.ts';
+import { actorOf, siteAdmin } from '../http/access.ts';
+import { unchanged, versionTag } from '../http/etag.ts';
+import { NoBody, Text, Website } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { presentSelf, User } from './user.view.ts';
+import type { Users, VersionedPerson } from './users.ts';
+
+const Path = Type.Object({ username: Type.String() });
+const Password = Type.String({ description: '8 to 255 characters. A new one ends all sessions.' });
+const Flags = {
+  admin: Type.Optional(Type.Boolean({ description: 'A site administrator.' })),
+  active: Type.Optional(Type.Boolean({ description: 'Without this nobody can do anything as them.' })),
+  prohibit_login: Type.Optional(Type.Boolean()),
+};
+
+const CreateUser = Type.Object({
+  username: Type.String(),
+  email: Type.String(),
+  full_name: Type.Optional(Text(100)),
+  password: Type.Optional(Password),
+  ...Flags,
+});
+
+const EditUser = Type.Object({
+  email: Type.Optional(Type.String({ description: 'Becomes the primary address, in place of the present one.' })),
+  full_name: Type.Optional(Text(100)),
+  password: Type.Optional(Password),
+  description: Type.Optional(Text(1000)),
+  website: Type.Optional(Website),
+  location: Type.Optional(Text(100)),
+  ...Flags,
+});
+
+/** People, as site administrators deal with them. */
+export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
+  const tags = ['administration'];
+  const config = { access: siteAdmin('admin') };
+  const preValidation = dropAbsent('password', 'email');
+  const show = (reply: FastifyReply, { person, version }: VersionedPerson) => {
+    reply.header('ETag', versionTag({ id: person.id, version }));
+    return presentSelf(person, baseUrl());
+  };
+
+  scope.post(
+    '/admin/users',
+    {
+      preValidation: dropAbsent('password'),
+      config,
+      schema: { summary: 'Make a user', tags, extension: true, body: CreateUser, response: { 201: User } },
+    },
+    async (request, reply) => {
+      const { username, email, full_name, password, admin, active, prohibit_login } = request.body;
+      const traits = { isAdmin: admin, active, prohibitLogin: prohibit_login, fullName: full_name, password };
+      await users.create({ name: username, email, ...traits }, actorOf(request));
+      return reply.code(201).send(show(reply, await users.person(username)));
+    },
+  );
+
+  scope.patch(
+    '/admin/users/:username',
+    {
+      preValidation,
+      config,
+      schema: {
+        summary: 'Change a user; what is left out stays',
+        tags,
+        extension: true,
+        params: Path,
+        body: EditUser,
+        response: { 200: User },
+      },
+    },
+    async (request, reply) => {
+      const { full_name, admin, prohibit_login, ...same } = request.body;
+      const { email, password, description, website, location, active } = same;
+      const input = { email, password, description, website, location, active };
+      const fields = { ...input, fullName: full_name, isAdmin: admin, prohibitLogin: prohibit_login };
+      const { username } = request.params;
+      await users.update(username, fields, unchanged(request), actorOf(request));
+      return show(reply, await users.person(username));
+    },
+  );
+
+  scope.delete(
+    '/admin/users/:username',
+    {
+      config,
+      schema: {
+        summary: 'Delete a user with all that is theirs',
+        tags,
+        extension: true,
+        params: Path,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await users.remove(request.params.username, unchanged(request), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,102 @@
+import { AppError } from '../base/errors.ts';
+import { isAddress, isSameAddress } from './email-address.ts';
+
+export interface Email {
+  readonly id: bigint;
+  readonly address: string;
+  readonly verified: boolean;
+  readonly primary: boolean;
+}
+
+export interface EmailStore {
+  list(accountId: bigint): Promise<Email[]>;
+  /** All or none; answers the addresses that somebody uses already. */
+  add(
+    accountId: bigint,
+    addresses: readonly string[],
+    verified: boolean,
+  ): Promise<{ added: readonly Email[] } | { used: string }>;
+  /** All or none. `decide` sees what the account has and answers what goes. */
+  remove(accountId: bigint, decide: (present: readonly Email[]) => readonly bigint[]): Promise<void>;
+  verify(id: bigint, address: string): Promise<boolean>;
+}
+
+/** Hands a letter to whoever carries letters. */
+export interface Mail {
+  send(letter: { to: string; subject: string; text: string }): Promise<void>;
+}
+
+export interface EmailPolicy {
+  /** New addresses must be confirmed by a letter. */
+  readonly confirm: boolean;
+  isDomainAllowed(address: string): boolean;
+}
+
+/** Makes and reads the signed text in a confirmation link. */
+export interface ConfirmationLinks {
+  make(email: Pick<Email, 'id' | 'address'>, now: Date): string;
+  read(text: string, now: Date): { id: bigint; address: string } | undefined;
+}
+
+export type Emails = ReturnType<typeof createEmails>;
+
+const MAX_AT_ONCE = 100;
+
+export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mail: Mail) {
+  return { list: store.list, add, addUnverified, remove, confirm };
+
+  async function add(accountId: bigint, addresses: readonly string[], now: Date): Promise<Email[]> {
+    const foreign = addresses.find((address) => isAddress(address) && !policy.isDomainAllowed(address));
+    if (foreign !== undefined) throw fault(`Email address is of a domain that is not allowed: ${foreign}`);
+    const added = await addAs(accountId, addresses, !policy.confirm);
+    if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(email, now)));
+    return await store.list(accountId);
+  }
+
+  /** For whoever runs the house: of any domain, not confirmed, and nobody is asked to confirm it now. */
+  async function addUnverified(accountId: bigint, address: string): Promise<void> {
+    await addAs(accountId, [address], false);
+  }
+
+  async function addAs(accountId: bigint, addresses: readonly string[], verified: boolean): Promise<readonly Email[]> {
+    if (addresses.length === 0) throw fault('Email list empty');
+    if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} addresses at once`);
+    for (const address of addresses) {
+      if (!isAddress(address)) throw fault(`Email address ${JSON.stringify(address.slice(0, 260))} invalid`);
+    }
+    const twice = addresses.find((one, place) => addresses.slice(0, place).some((other) => isSameAddress(one, other)));
+    if (twice) throw fault(`Email address is given twice: ${twice}`);
+    const outcome = await store.add(accountId, addresses, verified);
+    if ('used' in outcome) throw fault(`Email address has been used: ${outcome.used}`);
+    return outcome.added;
+  }
+
+  async function remove(accountId: bigint, addresses: readonly string[]): Promise<void> {
+    if (addresses.length === 0) return;
+    await store.remove(accountId, (present) =>
+      addresses.map((address) => {
+        const email = present.find((one) => isSameAddress(one.address, address));
+        if (!email) throw new AppError('notFound', `Email address does not exist: ${address.slice(0, 260)}`);
+        if (email.primary) throw fault('the primary email address cannot be deleted');
+        return email.id;
+      }),
+    );
+  }
+
+  async function confirm(text: string, now: Date): Promise<void> {
+    const email = links.read(text, now);
+    if (!email || !(await store.verify(email.id, email.address))) {
+      throw new AppError('notFound', 'this link is not valid, or no longer');
+    }
+  }
+
+  /** A letter that cannot be sent does not undo the address: it can be asked for again. */
+  async function askToConfirm(email: Email, now: Date): Promise<void> {
+    const text = `Please confirm that ${email.address} is yours:\n\n${links.make(email, now)}\n\nThe link is good for a day.`;
+    await mail.send({ to: email.address, subject: 'Confirm your email address', text });
+  }
+}
+
+function fault(message: string): AppError {
+  return new AppError('malformed', message, { errors: [{ field: 'emails', message }] });
+}

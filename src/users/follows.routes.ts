@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { callerOf, signedIn } from '../http/access.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { NoBody } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Follows } from './follows.ts';
+import { presentProfile, User } from './user.view.ts';
+
+const Username = Type.Object({ username: Type.String() });
+
+export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => string): void {
+  const tags = ['user'];
+  const config = { access: signedIn('user') };
+
+  for (const list of ['followers', 'following'] as const) {
+    scope.get(
+      `/user/${list}`,
+      {
+        config,
+        schema: {
+          summary:
+            list === 'followers' ? 'Who follows the caller, newest first' : 'Whom the caller follows, newest first',
+          tags,
+          querystring: Type.Object(PageQuery),
+          response: { 200: Type.Array(User) },
+        },
+      },
+      async (request, reply) => {
+        const page = readPage(request.query);
+        const { items, total } = await follows[list](callerOf(request).person.id, page);
+        showPage(request, reply, baseUrl(), page, total);
+        return items.map((profile) => presentProfile(profile, baseUrl()));
+      },
+    );
+  }
+
+  for (const [method, verb, summary] of [
+    ['GET', 'check', 'Whether the caller follows somebody: 204 if so, else 404'],
+    ['PUT', 'follow', 'Follow somebody'],
+    ['DELETE', 'unfollow', 'Follow somebody no longer'],
+  ] as const) {
+    scope.route({
+      method,
+      url: '/user/following/:username',
+      config,
+      schema: { summary, tags, params: Username, response: { 204: NoBody } },
+      handler: async (request, reply) => {
+        await follows[verb](callerOf(request).person.id, request.params.username);
+        return reply.code(204).send();
+      },
+    });
+  }
+}

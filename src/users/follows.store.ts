@@ -1,0 +1,90 @@
+import type { Page, PageRequest } from '../base/page.ts';
+import { type Db, sql } from '../db/db.ts';
+import { nameKey } from '../identity/account-names.ts';
+import type { FollowStore } from './follows.ts';
+import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
+import type { Profile } from './profile.ts';
+
+type FollowRow = Omit<ProfileRow, 'id'> & { total: bigint; id: bigint | null };
+
+// The page is found by the counts of the blocks before it, newest first; within its block by the index. The start is asked
+// for by sub-selects, because a join would let the planner read all followers and compare them with it.
+const FOLLOWERS = sql(
+  'follows.followers',
+  `with blocks as (
+     select block, (sum(count) over (order by block desc))::bigint - count as before, count
+       from follow_block where followed_id = $1
+   ), start as materialized (
+     select block, before from blocks where before <= $2 and before + count > $2 order by block desc limit 1
+   ), page as (
+     select f.follower_id, f.seq from follow f
+      where f.followed_id = $1 and f.seq < (select (block + 1) * 1000 from start)
+      order by f.seq desc offset (select $2 - before from start) limit $3
+   )
+   select o.followers as total, ${PROFILE}
+     from account o left join page p on true left join account a on a.id = p.follower_id
+     left join email e on e.account_id = a.id and e.is_primary
+    where o.id = $1 order by p.seq desc`,
+);
+const FOLLOWING = sql(
+  'follows.following',
+  `with page as (
+     select f.followed_id, f.id from follow f where f.follower_id = $1 order by f.id desc offset $2 limit $3
+   )
+   select o.followings as total, ${PROFILE}
+     from account o left join page p on true left join account a on a.id = p.followed_id
+     left join email e on e.account_id = a.id and e.is_primary
+    where o.id = $1 order by p.id desc`,
+);
+const ID_OF = sql('follows.idOf', 'select id from account where name_key = $1');
+const IS = sql('follows.is', 'select 1 as yes from follow where follower_id = $1 and followed_id = $2');
+// In the order of ids, so that two who follow each other at the same moment do not wait for each other forever.
+const LOCK = sql('follows.lock', 'select id from account where id in ($1, $2) order by id for no key update');
+const INSERT = sql(
+  'follows.insert',
+  `insert into follow (follower_id, followed_id, seq) select $1, $2, 0
+    where not exists (select 1 from follow where follower_id = $1 and followed_id = $2)`,
+);
+const DELETE = sql('follows.delete', 'delete from follow where follower_id = $1 and followed_id = $2');
+
+export function createFollowStore(db: Db): FollowStore {
+  return {
+    followers: (id, request) => list(FOLLOWERS, id, request),
+    following: (id, request) => list(FOLLOWING, id, request),
+
+    async idOf(name) {
+      const [row] = await db.query<{ id: bigint }>(ID_OF, [nameKey(name)]);
+      return row?.id;
+    },
+
+    async isFollowing(followerId, followedId) {
+      return (await db.query(IS, [followerId, followedId])).length > 0;
+    },
+
+    async add(followerId, followedId) {
+      return await db.transaction(async (query) => {
+        const both = await query(LOCK, [followerId, followedId]);
+        // One of the two may have been deleted since their name was looked up.
+        if (both.length < 2) return false;
+        await query(INSERT, [followerId, followedId]);
+        return true;
+      });
+    },
+
+    async remove(followerId, followedId) {
+      await db.transaction(async (query) => {
+        await query(LOCK, [followerId, followedId]);
+        await query(DELETE, [followerId, followedId]);
+      });
+    },
+  };
+
+  async function list(statement: typeof FOLLOWERS, id: bigint, request: PageRequest): Promise<Page<Profile>> {
+    const rows = await db.query<FollowRow>(statement, [id, request.offset, request.limit]);
+    return { items: rows.flatMap(toProfiles), total: Number(rows[0]?.total ?? 0n) };
+  }
+}
+
+function toProfiles({ id, ...row }: FollowRow): Profile[] {
+  return id === null ? [] : [toProfile({ id, ...row })];
+}

@@ -1,0 +1,62 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { signedIn } from '../http/access.ts';
+import type { Scope } from '../http/server.ts';
+import type { NameCheck } from './name-check.ts';
+
+const Validation = Type.Object({
+  Status: Type.String({ description: 'VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED' }),
+});
+const Text = Type.Optional(Type.String());
+
+export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
+  const tags = ['user'];
+  // Nothing is changed by asking, so a token that may only read may ask.
+  const config = { access: signedIn('user', { level: 'read' }), takesNul: true };
+  const response = { 200: Validation };
+  // A value given twice says nothing, and what is wrong with a value is the answer here, never a refusal.
+  const preValidation = async (request: FastifyRequest) => {
+    const query = request.query as Record<string, unknown>;
+    if (['user_name', 'org', 'email'].some((name) => Array.isArray(query[name]))) request.query = {};
+  };
+
+  scope.post(
+    '/user/validate/username',
+    {
+      config,
+      preValidation,
+      schema: {
+        summary: 'Could this user name be taken?',
+        tags,
+        querystring: Type.Object({ user_name: Text }),
+        response,
+      },
+    },
+    async (request) => ({ Status: await names.username(request.query.user_name ?? '') }),
+  );
+
+  scope.post(
+    '/user/validate/orgname',
+    {
+      config,
+      preValidation,
+      schema: {
+        summary: 'Could this organization name be taken?',
+        tags,
+        querystring: Type.Object({ user_name: Text, org: Text }),
+        response,
+      },
+    },
+    async (request) => ({ Status: await names.organization(request.query.user_name ?? '', request.query.org) }),
+  );
+
+  scope.post(
+    '/user/validate/email',
+    {
+      config,
+      preValidation,
+      schema: { summary: 'Could this address be used?', tags, querystring: Type.Object({ email: Text }), response },
+    },
+    async (request) => ({ Status: await names.email(request.query.email ?? '') }),
+  );
+}

@@ -1,0 +1,28 @@
+import type { Profile } from './profile.ts';
+
+export interface ProfileRow {
+  id: bigint;
+  kind: Profile['kind'];
+  name: string;
+  full_name: string;
+  email: string | null;
+  location: string;
+  website: string;
+  description: string;
+  created_at: Date;
+  org_admin: boolean;
+}
+
+/**
+ * Of an account `a` and its primary address `e`; asked of a page, not of all that is paged through. With `exists` the planner
+ * might gather the administrators of all organizations first.
+ */
+export const PROFILE = `a.id, a.kind, a.name, a.full_name, e.address as email, a.location, a.website, a.description, a.created_at,
+  coalesce((select true from team_member tm join team t on t.id = tm.team_id
+             where tm.account_id = a.id and t.permission in ('owner', 'admin') limit 1), false) as org_admin`;
+
+export function toProfile(row: ProfileRow): Profile {
+  const { id, kind, name, full_name, email, location, website, description, created_at, org_admin } = row;
+  const plain = { id, kind, login: name, location, website, description };
+  return { ...plain, fullName: full_name, email: email ?? '', createdAt: created_at, orgAdmin: org_admin };
+}

@@ -1,0 +1,172 @@
+import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Change, PLATFORM, type Write } from '../changes/write.ts';
+import { isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { deleteAccount, lockForRemoval } from './account-removal.store.ts';
+import type { StoredUser, UserFields, UserStore, UserUpdate } from './users.ts';
+
+interface UserRow {
+  id: bigint;
+  name: string;
+  full_name: string;
+  email: string | null;
+  description: string;
+  website: string;
+  location: string;
+  is_admin: boolean;
+  active: boolean;
+  prohibit_login: boolean;
+  version: number;
+}
+
+const GET = sql(
+  'users.get',
+  `select a.id, a.name, a.full_name, e.address as email, a.description, a.website, a.location, a.is_admin, a.active,
+          a.prohibit_login, a.version
+     from account a left join email e on e.account_id = a.id and e.is_primary where a.id = $1 and a.kind = 'user'`,
+);
+const LOCK = sql('users.lock', `select id from account where id = $1 and kind = 'user' for no key update`);
+// Two administrators who demote each other at the same moment would each see the other as remaining.
+const ADMINISTRATORS = sql('users.turn', `select pg_advisory_xact_lock(hashtextextended('site administrators', 0))`);
+const OTHERS = sql(
+  'users.others',
+  `select exists (select 1 from account where is_admin and kind = 'user' and active and not prohibit_login and id <> $1) as any`,
+);
+const UPDATE = sql(
+  'users.update',
+  `update account set full_name = $2, description = $3, website = $4, location = $5, is_admin = $6, active = $7,
+          prohibit_login = $8, password_hash = coalesce($9, password_hash), version = version + 1, updated_at = now()
+    where id = $1`,
+);
+const END_SESSIONS = sql('users.endSessions', 'delete from session where account_id = $1');
+const OWN_ADDRESS = sql(
+  'users.ownAddress',
+  'select id from email where account_id = $1 and address_key = lower($2) and not is_primary',
+);
+const DELETE_PRIMARY = sql('users.deletePrimary', 'delete from email where account_id = $1 and is_primary');
+const SET_PRIMARY = sql(
+  'users.setPrimary',
+  `insert into email (account_id, address, verified, is_primary) values ($1, $2, true, true)`,
+);
+const DELETE_ADDRESS = sql('users.deleteAddress', 'delete from email where id = $1');
+const TEAMS = sql(
+  'users.teams',
+  `select t.id, t.organization_id, t.name, o.name as organization_name,
+          t.permission = 'owner' and (select count(*) from team_member m where m.team_id = t.id) = 1 as is_last_owner
+     from team t join account o on o.id = t.organization_id
+    where exists (select 1 from team_member m where m.team_id = t.id and m.account_id = $1) order by t.id`,
+);
+
+interface TeamRow {
+  id: bigint;
+  organization_id: bigint;
+  name: string;
+  organization_name: string;
+  is_last_owner: boolean;
+}
+
+type Touch = (change: Change) => void;
+
+/** Changes of existing users. There is always an active site administrator, and every organization keeps an owner. */
+export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'remove'> {
+  return { update, remove };
+
+  async function update(id: bigint, decide: (current: StoredUser) => UserUpdate, actor: Actor) {
+    try {
+      return await write(async (query, touch, record) => {
+        await query(ADMINISTRATORS);
+        await query(LOCK, [id]);
+        const current = await get(query, id);
+        if (!current) return undefined;
+        const next = decide(current);
+        if (isActiveAdmin(current) && !isActiveAdmin(next) && !(await hasOthers(query, id)))
+          return 'last administrator';
+        const { passwordHash, ...said } = next;
+        const texts = [said.fullName, said.description, said.website, said.location];
+        const flags = [said.isAdmin, said.active, said.prohibitLogin];
+        await query(UPDATE, [id, ...texts, ...flags, passwordHash ?? null]);
+        if (said.email !== current.email) await setPrimary(query, id, said.email);
+        // Someone else may have signed in with the old password.
+        if (passwordHash !== undefined) await query(END_SESSIONS, [id]);
+        touchUser(touch, id, said.isAdmin !== current.isAdmin);
+        const after = { ...toState(said), ...(passwordHash !== undefined && { password: 'changed' }) };
+        record({ ...about(actor, 'user.update', id), before: { username: current.name, ...toState(current) }, after });
+        return 'done';
+      });
+    } catch (error) {
+      if (isUniqueViolation(error, 'email_address')) return 'email taken';
+      throw error;
+    }
+  }
+
+  async function remove(id: bigint, decide: (current: StoredUser) => void, actor: Actor) {
+    return await write(async (query, touch, record) => {
+      await query(ADMINISTRATORS);
+      await lockForRemoval(query, id);
+      const current = await get(query, id);
+      if (!current) return undefined;
+      decide(current);
+      if (isActiveAdmin(current) && !(await hasOthers(query, id))) return 'last administrator';
+      const teams = await query<TeamRow>(TEAMS, [id]);
+      const lastOwnerOf = teams.filter((team) => team.is_last_owner).map((team) => team.organization_name);
+      if (lastOwnerOf.length > 0) return { lastOwnerOf };
+      await deleteAccount(query, touch, id);
+      touchUser(touch, id, current.isAdmin);
+      for (const team of teams) {
+        const { organization_id: organizationId, id: teamId } = team;
+        touch({ kind: 'team', id: teamId, organizationId });
+        const before = { team: team.name, userId: id, username: current.name };
+        const left = { organizationId, action: 'team.remove_member', objectType: 'team', objectId: teamId };
+        record({ actor, ...left, before });
+      }
+      record({ ...about(actor, 'user.delete', id), before: { username: current.name, ...toState(current) } });
+      return 'done';
+    });
+  }
+}
+
+/** The address becomes the only primary one, and counts as verified: an administrator says so. */
+async function setPrimary(query: Query, id: bigint, address: string): Promise<void> {
+  const [own] = await query<{ id: bigint }>(OWN_ADDRESS, [id, address]);
+  if (own) await query(DELETE_ADDRESS, [own.id]);
+  await query(DELETE_PRIMARY, [id]);
+  await query(SET_PRIMARY, [id, address]);
+}
+
+async function get(query: Query, id: bigint): Promise<StoredUser | undefined> {
+  const [row] = await query<UserRow>(GET, [id]);
+  if (!row) return undefined;
+  const { full_name, email, is_admin, prohibit_login, ...same } = row;
+  return { ...same, fullName: full_name, email: email ?? '', isAdmin: is_admin, prohibitLogin: prohibit_login };
+}
+
+async function hasOthers(query: Query, id: bigint): Promise<boolean> {
+  return only(await query<{ any: boolean }>(OTHERS, [id])).any;
+}
+
+function isActiveAdmin({ isAdmin, active, prohibitLogin }: UserFields): boolean {
+  return isAdmin && active && !prohibitLogin;
+}
+
+function touchUser(touch: Touch, id: bigint, isPlatform: boolean): void {
+  touch({ kind: 'account', id });
+  if (isPlatform) touch({ kind: 'platform', id: PLATFORM, organizationId: PLATFORM });
+}
+
+/** Changes of users are in the audit log of the platform. */
+function about(actor: Actor, action: string, id: bigint): AuditEntry {
+  return { actor, organizationId: PLATFORM, action, objectType: 'user', objectId: id };
+}
+
+/** A user as the audit log shows them. */
+function toState({
+  fullName,
+  email,
+  description,
+  website,
+  location,
+  isAdmin,
+  active,
+  prohibitLogin,
+}: UserFields): object {
+  return { fullName, email, description, website, location, isAdmin, active, prohibitLogin };
+}

@@ -1,0 +1,40 @@
+import { type AppError, invalidField } from '../base/errors.ts';
+import { judgeName } from '../identity/account-names.ts';
+import { hashPassword } from '../identity/passwords.ts';
+import { isAddress } from './email-address.ts';
+
+const MIN_PASSWORD = 8;
+const MAX_PASSWORD = 255;
+
+/** Users and organizations share one name space, and one rule for names. */
+export function requireName(name: string): void {
+  const verdict = judgeName(name);
+  if (verdict === 'RESERVED') throw invalidField('username', `name is reserved: ${name}`);
+  if (verdict === 'INVALID') {
+    throw invalidField(
+      'username',
+      'name must be 1 to 40 letters, digits, "-", "_" or ".", start with a letter or digit, and have no two punctuation marks in a row nor one at the end',
+    );
+  }
+}
+
+/** Long enough to withstand guessing, short enough to be hashed quickly. */
+export async function hashNewPassword(password: string): Promise<string> {
+  const length = [...password].length;
+  if (length < MIN_PASSWORD || length > MAX_PASSWORD) {
+    throw invalidField('password', `password must have ${MIN_PASSWORD} to ${MAX_PASSWORD} characters`);
+  }
+  return await hashPassword(password);
+}
+
+export function requireAddress(address: string): void {
+  if (!isAddress(address)) throw invalidField('email', `email address ${JSON.stringify(address)} is invalid`);
+}
+
+export function addressTaken(address: string): AppError {
+  return invalidField('email', `email address is in use: ${address}`);
+}
+
+export function nameTaken(name: string): AppError {
+  return invalidField('username', `name is taken: ${name}`);
+}

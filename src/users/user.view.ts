@@ -1,0 +1,78 @@
+import Type from 'typebox';
+import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import type { Person } from '../identity/callers.ts';
+import type { Profile } from './profile.ts';
+
+/** A user as clients of this API family know it: every key always there. */
+export const User = Type.Object({
+  id: Int64,
+  login: Type.String(),
+  username: Type.String(),
+  full_name: Type.String(),
+  email: Type.String(),
+  avatar_url: Type.String(),
+  language: Type.String(),
+  is_admin: Type.Boolean(),
+  last_login: Timestamp,
+  created: Timestamp,
+  type: Type.Integer({ description: '0 a person, 1 an organization' }),
+  active: Type.Boolean(),
+  prohibit_login: Type.Boolean(),
+  location: Type.String(),
+  website: Type.String(),
+  description: Type.String(),
+  orgAdmin: Type.Boolean(),
+  clientOrgUser: Type.Optional(Type.Boolean()),
+});
+
+/** How people see themselves. */
+export function presentSelf(person: Person, baseUrl: string, checkClientOrg = false) {
+  const permissions = [...person.organizations.values()];
+  return {
+    id: person.id,
+    login: person.login,
+    username: person.login,
+    full_name: person.fullName,
+    email: person.email,
+    avatar_url: avatarUrl(person.login, baseUrl),
+    language: person.language,
+    is_admin: person.isAdmin,
+    last_login: timestamp(person.lastLoginAt),
+    created: timestamp(person.createdAt),
+    type: 0,
+    active: person.active,
+    prohibit_login: person.prohibitLogin,
+    location: person.location,
+    website: person.website,
+    description: person.description,
+    orgAdmin: permissions.some((permission) => permission === 'owner' || permission === 'admin'),
+    ...(checkClientOrg && { clientOrgUser: person.inClientOrganization }),
+  };
+}
+
+/** How everybody else sees them: what concerns only themselves stays at its zero value. */
+export function presentProfile(profile: Profile, baseUrl: string) {
+  return {
+    id: profile.id,
+    login: profile.login,
+    username: profile.login,
+    full_name: profile.fullName,
+    email: profile.email,
+    avatar_url: avatarUrl(profile.login, baseUrl),
+    language: '',
+    is_admin: false,
+    last_login: timestamp(null),
+    created: timestamp(profile.createdAt),
+    type: profile.kind === 'organization' ? 1 : 0,
+    active: false,
+    prohibit_login: false,
+    location: profile.location,
+    website: profile.website,
+    description: profile.description,
+    orgAdmin: profile.orgAdmin,
+  };
+}
+
+export function avatarUrl(login: string, baseUrl: string): string {
+  return `${baseUrl}/avatars/${login}`;
+}

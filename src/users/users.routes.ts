@@ -1,0 +1,82 @@
+import Type from 'typebox';
+import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
+import { versionTag } from '../http/etag.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import type { Scope } from '../http/server.ts';
+import type { Profile } from './profile.ts';
+import { presentProfile, presentSelf, User } from './user.view.ts';
+import type { Users } from './users.ts';
+
+const Path = Type.Object({ username: Type.String() });
+const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'A part of a name.' })), ...PageQuery });
+const tags = ['administration'];
+
+/** People, as whoever is signed in may look them up. */
+export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
+  scope.get(
+    '/users/search',
+    {
+      config: { access: signedIn('user') },
+      schema: {
+        summary: 'Users whose name holds a text',
+        tags,
+        extension: true,
+        querystring: Search,
+        response: { 200: Type.Object({ ok: Type.Boolean(), data: Type.Array(User) }) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { items, total } = await users.search(request.query.q?.trim() ?? '', page);
+      showPage(request, reply, baseUrl(), page, total);
+      const { person: caller } = callerOf(request);
+      const seesAddress = (profile: Profile) => caller.isAdmin || caller.id === profile.id;
+      // Whoever knows somebody's name may ask for them; a list of everybody's address is nobody's business.
+      const shown = items.map((profile) => (seesAddress(profile) ? profile : { ...profile, email: '' }));
+      return { ok: true, data: shown.map((profile) => presentProfile(profile, baseUrl())) };
+    },
+  );
+
+  scope.get(
+    '/users/:username',
+    {
+      config: { access: signedIn('user') },
+      schema: {
+        summary: 'One user; with everything about them for themselves and for site administrators',
+        tags,
+        extension: true,
+        params: Path,
+        response: { 200: User },
+      },
+    },
+    async (request, reply) => {
+      const { username } = request.params;
+      const { person: caller } = callerOf(request);
+      const seesAll = caller.isAdmin || caller.login.toLowerCase() === username.toLowerCase();
+      if (!seesAll) return presentProfile(await users.profile(username), baseUrl());
+      const { person, version } = await users.person(username);
+      reply.header('ETag', versionTag({ id: person.id, version }));
+      return presentSelf(person, baseUrl());
+    },
+  );
+
+  scope.get(
+    '/admin/users',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'All users, or those whose name or address holds a text',
+        tags,
+        extension: true,
+        querystring: Search,
+        response: { 200: Type.Array(User) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { items, total } = await users.list(request.query.q?.trim() ?? '', page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map((person) => presentSelf(person, baseUrl()));
+    },
+  );
+}

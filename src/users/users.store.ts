@@ -1,0 +1,122 @@
+import type { Actor } from '../changes/audit-entry.ts';
+import { PLATFORM, type Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, only, sql } from '../db/db.ts';
+import { likeText } from '../db/like-text.ts';
+import { nameKey } from '../identity/account-names.ts';
+import { DETAILS, PERSON, type PersonRow, toPerson } from '../identity/person.rows.ts';
+import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
+import { createUserChanges } from './user-changes.store.ts';
+import type { UserDraft, UserStore } from './users.ts';
+
+type FoundRow = PersonRow & { id: bigint; version: number };
+
+const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
+const PEOPLE = `from revision r join account a on a.kind = 'user' ${DETAILS}`;
+const NAMED = `(a.name_key like $1 or lower(a.full_name) like $1)`;
+const KNOWN = `(a.name_key like $1 or lower(a.full_name) like $1 or exists (
+  select 1 from email s where s.account_id = a.id and s.address_key like $1))`;
+
+const GET_PROFILE = sql(
+  'users.profile',
+  `select ${PROFILE} from account a ${EMAIL} where a.kind = 'user' and a.name_key = $1`,
+);
+const GET_PERSON = sql('users.person', `select ${PERSON}, a.version ${PEOPLE} and a.name_key = $1`);
+// The rows of the page first, so that details are read for those rows only.
+const LIST_PROFILES = sql(
+  'users.profiles',
+  `select ${PROFILE} from (
+     select * from account a where a.kind = 'user' and ${NAMED} order by a.id offset $2 limit $3
+   ) a ${EMAIL} order by a.id`,
+);
+const COUNT_PROFILES = sql(
+  'users.countProfiles',
+  `select count(*)::integer as total from account a where a.kind = 'user' and ${NAMED}`,
+);
+const LIST_PEOPLE = sql(
+  'users.people',
+  `select ${PERSON}, a.version from revision r join (
+     select * from account a where a.kind = 'user' and ${KNOWN} order by a.id offset $2 limit $3
+   ) a on true ${DETAILS} order by a.id`,
+);
+const COUNT_PEOPLE = sql(
+  'users.countPeople',
+  `select count(*)::integer as total from account a where a.kind = 'user' and ${KNOWN}`,
+);
+
+const INSERT = sql(
+  'users.insert',
+  `insert into account (kind, name, full_name, password_hash, is_admin, active, prohibit_login)
+   values ('user', $1, $2, $3, $4, $5, $6) returning id`,
+);
+const INSERT_EMAIL = sql(
+  'users.insertEmail',
+  'insert into email (account_id, address, verified, is_primary) values ($1, $2, true, true)',
+);
+const SET_LAST_LOGIN = sql('users.setLastLogin', 'update account set last_login_at = $2 where id = $1');
+const ANY = sql('users.any', 'select exists (select 1 from account) as any');
+
+export function createUserStore(db: Db, write: Write): UserStore {
+  return {
+    ...createUserChanges(write),
+
+    async profile(name) {
+      const [row] = await db.query<ProfileRow>(GET_PROFILE, [nameKey(name)]);
+      return row && toProfile(row);
+    },
+
+    async person(name) {
+      const [row] = await db.query<FoundRow>(GET_PERSON, [nameKey(name)]);
+      return row && { person: toPerson(row), version: row.version };
+    },
+
+    async profiles(text, { offset, limit }) {
+      const pattern = likeText(text);
+      const { total } = only(await db.query<{ total: number }>(COUNT_PROFILES, [pattern]));
+      const rows = await db.query<ProfileRow>(LIST_PROFILES, [pattern, offset, limit]);
+      return { items: rows.map(toProfile), total };
+    },
+
+    async people(text, { offset, limit }) {
+      const pattern = likeText(text);
+      const { total } = only(await db.query<{ total: number }>(COUNT_PEOPLE, [pattern]));
+      const rows = await db.query<FoundRow>(LIST_PEOPLE, [pattern, offset, limit]);
+      return { items: rows.map(toPerson), total };
+    },
+
+    async anyAccount() {
+      return only(await db.query<{ any: boolean }>(ANY)).any;
+    },
+
+    async setLastLogin(id, at) {
+      await write(async (query, touch) => {
+        await query(SET_LAST_LOGIN, [id, at]);
+        touch({ kind: 'account', id });
+      });
+    },
+
+    create,
+  };
+
+  async function create(draft: UserDraft, actor?: Actor) {
+    const { name, fullName, passwordHash, isAdmin, active, prohibitLogin } = draft;
+    try {
+      return await write(async (query, touch, record) => {
+        const values = [name, fullName, passwordHash, isAdmin, active, prohibitLogin];
+        const { id } = only(await query<{ id: bigint }>(INSERT, values));
+        await query(INSERT_EMAIL, [id, draft.email]);
+        touch({ kind: 'account', id });
+        if (isAdmin) touch({ kind: 'platform', id: PLATFORM, organizationId: PLATFORM });
+        const { passwordHash: _, ...after } = draft;
+        if (actor) {
+          const about = { organizationId: PLATFORM, action: 'user.create', objectType: 'user', objectId: id } as const;
+          record({ actor, ...about, after: { ...after, hasPassword: passwordHash !== null } });
+        }
+        return id;
+      });
+    } catch (error) {
+      if (isUniqueViolation(error, 'account_name')) return 'name taken';
+      if (isUniqueViolation(error, 'email_address')) return 'email taken';
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import { AppError } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Person } from '../identity/callers.ts';
+import type { Profile } from './profile.ts';
+import { addressTaken, hashNewPassword, nameTaken, requireAddress, requireName } from './user-fields.ts';
+
+export interface NewUser {
+  readonly name: string;
+  readonly email: string;
+  readonly fullName?: string | undefined;
+  readonly password?: string | undefined;
+  readonly isAdmin?: boolean | undefined;
+  readonly active?: boolean | undefined;
+  readonly prohibitLogin?: boolean | undefined;
+}
+
+export interface UserDraft {
+  readonly name: string;
+  readonly fullName: string;
+  readonly email: string;
+  readonly passwordHash: string | null;
+  readonly isAdmin: boolean;
+  readonly active: boolean;
+  readonly prohibitLogin: boolean;
+}
+
+/** What a site administrator can change about a user. */
+export interface UserFields {
+  readonly fullName: string;
+  readonly email: string;
+  readonly description: string;
+  readonly website: string;
+  readonly location: string;
+  readonly isAdmin: boolean;
+  readonly active: boolean;
+  readonly prohibitLogin: boolean;
+}
+
+export interface StoredUser extends UserFields {
+  readonly id: bigint;
+  readonly name: string;
+  readonly version: number;
+}
+
+/** A field that is left out stays as it is. */
+export type UserInput = { readonly [Key in keyof UserFields]?: UserFields[Key] | undefined } & {
+  readonly password?: string | undefined;
+};
+
+export interface UserUpdate extends UserFields {
+  /** A new password; undefined keeps the present one. */
+  readonly passwordHash: string | undefined;
+}
+
+/** Everything about a user, and the version for preconditions. */
+export interface VersionedPerson {
+  readonly person: Person;
+  readonly version: number;
+}
+
+export interface UserStore {
+  profile(name: string): Promise<Profile | undefined>;
+  person(name: string): Promise<VersionedPerson | undefined>;
+  /** By ID; those whose name or full name contains the text. */
+  profiles(text: string, request: PageRequest): Promise<Page<Profile>>;
+  /** By ID; their addresses are searched too. */
+  people(text: string, request: PageRequest): Promise<Page<Person>>;
+  anyAccount(): Promise<boolean>;
+  create(draft: UserDraft, actor?: Actor): Promise<bigint | 'name taken' | 'email taken'>;
+  setLastLogin(id: bigint, at: Date): Promise<void>;
+  /** `decide` sees the user as they are while nobody else can change them. */
+  update(
+    id: bigint,
+    decide: (current: StoredUser) => UserUpdate,
+    actor: Actor,
+  ): Promise<'done' | 'email taken' | 'last administrator' | undefined>;
+  remove(
+    id: bigint,
+    decide: (current: StoredUser) => void,
+    actor: Actor,
+  ): Promise<'done' | 'last administrator' | { readonly lastOwnerOf: readonly string[] } | undefined>;
+}
+
+/** Throws if a user is not as the caller last saw them. */
+type Precondition = (current: { readonly id: bigint; readonly version: number }) => void;
+
+export type Users = ReturnType<typeof createUsers>;
+
+/** Users, as everybody can look them up and as site administrators manage them. */
+export function createUsers(store: UserStore) {
+  return {
+    search: store.profiles,
+    list: store.people,
+    profile,
+    person,
+    idOf,
+    create,
+    update,
+    remove,
+    anyAccount: () => store.anyAccount(),
+    signedIn: (id: bigint, at: Date) => store.setLastLogin(id, at),
+  };
+
+  async function profile(name: string): Promise<Profile> {
+    const found = await store.profile(name);
+    if (!found) throw noUser();
+    return found;
+  }
+
+  /** With everything about them: for themselves and for site administrators. */
+  async function person(name: string): Promise<VersionedPerson> {
+    const found = await store.person(name);
+    if (!found) throw noUser();
+    return found;
+  }
+
+  async function idOf(name: string): Promise<bigint> {
+    return (await profile(name)).id;
+  }
+
+  async function create(user: NewUser, actor?: Actor): Promise<bigint> {
+    requireName(user.name);
+    requireAddress(user.email);
+    const draft = {
+      name: user.name,
+      fullName: user.fullName ?? '',
+      email: user.email,
+      passwordHash: user.password === undefined ? null : await hashNewPassword(user.password),
+      isAdmin: user.isAdmin ?? false,
+      active: user.active ?? true,
+      prohibitLogin: user.prohibitLogin ?? false,
+    };
+    const outcome = await store.create(draft, actor);
+    if (outcome === 'name taken') throw nameTaken(user.name);
+    if (outcome === 'email taken') throw addressTaken(user.email);
+    return outcome;
+  }
+
+  async function update(name: string, input: UserInput, precondition: Precondition, actor: Actor): Promise<void> {
+    const { password, ...fields } = input;
+    const id = await idOf(name);
+    if (fields.email !== undefined) requireAddress(fields.email);
+    const passwordHash = password === undefined ? undefined : await hashNewPassword(password);
+    const decide = (current: StoredUser): UserUpdate => {
+      precondition(current);
+      return { ...merged(current, fields), passwordHash };
+    };
+    const outcome = await store.update(id, decide, actor);
+    if (outcome === undefined) throw noUser();
+    if (outcome === 'email taken') throw addressTaken(input.email ?? '');
+    if (outcome === 'last administrator') throw lastAdministrator();
+  }
+
+  async function remove(name: string, precondition: Precondition, actor: Actor): Promise<void> {
+    const id = await idOf(name);
+    if (id === actor.id) throw new AppError('conflict', 'you cannot delete yourself: another administrator can');
+    const outcome = await store.remove(id, precondition, actor);
+    if (outcome === undefined) throw noUser();
+    if (outcome === 'last administrator') throw lastAdministrator();
+    if (outcome !== 'done') {
+      const names = outcome.lastOwnerOf.join(', ');
+      throw new AppError('conflict', `the last owner of an organization cannot be deleted: ${names}`);
+    }
+  }
+}
+
+function merged(current: UserFields, input: Omit<UserInput, 'password'>): UserFields {
+  return {
+    fullName: input.fullName ?? current.fullName,
+    email: input.email ?? current.email,
+    description: input.description ?? current.description,
+    website: input.website ?? current.website,
+    location: input.location ?? current.location,
+    isAdmin: input.isAdmin ?? current.isAdmin,
+    active: input.active ?? current.active,
+    prohibitLogin: input.prohibitLogin ?? current.prohibitLogin,
+  };
+}
+
+function noUser(): AppError {
+  return new AppError('notFound', 'user does not exist');
+}
+
+function lastAdministrator(): AppError {
+  return new AppError('conflict', 'the last active site administrator cannot be deleted, deactivated or demoted');
+}

@@ -1,0 +1,53 @@
+import { createMailer } from '../base/mail.ts';
+import { createSignedTexts } from '../base/signed-text.ts';
+import type { Brake } from '../http/brake.ts';
+import { createCookies } from '../http/cookies.ts';
+import type { Scope } from '../http/server.ts';
+import type { Identity } from '../identity/identity.wiring.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { accountRoutes } from './account.routes.ts';
+import { adminUserRoutes } from './admin-users.routes.ts';
+import { avatarRoutes } from './avatars.routes.ts';
+import { createConfirmationLinks } from './confirmation-links.ts';
+import { createDomainRule } from './email-domains.ts';
+import { emailRoutes } from './emails.routes.ts';
+import { createEmailStore } from './emails.store.ts';
+import { createEmails } from './emails.ts';
+import { followRoutes } from './follows.routes.ts';
+import { createFollowStore } from './follows.store.ts';
+import { createFollows } from './follows.ts';
+import { nameCheckRoutes } from './name-check.routes.ts';
+import { createNameCheckStore } from './name-check.store.ts';
+import { createNameCheck } from './name-check.ts';
+import { signInRoutes } from './sign-in.routes.ts';
+import { createSignIn } from './sign-in.ts';
+import { userRoutes } from './users.routes.ts';
+import { createUserStore } from './users.store.ts';
+import { createUsers } from './users.ts';
+
+export function wireUsers(infrastructure: Infrastructure, { callers, sessions }: Identity, brake: Brake) {
+  const { config, keys, db, revisions, log, baseUrl } = infrastructure;
+  const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
+  const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
+  const policy = { confirm: config.EMAIL_CONFIRMATION, isDomainAllowed };
+  const users = createUsers(createUserStore(db, revisions.write));
+  const emails = createEmails(createEmailStore(db, revisions.write), policy, links, createMailer(config, log));
+  const follows = createFollows(createFollowStore(db));
+  return { users, emails, follows, mount, mountRoot };
+
+  function mount(scope: Scope): void {
+    const cookies = createCookies(() => baseUrl().startsWith('https:'));
+    accountRoutes(scope, baseUrl);
+    signInRoutes(scope, { signIn: createSignIn(callers, users, sessions), brake, cookies, baseUrl });
+    emailRoutes(scope, emails);
+    followRoutes(scope, follows, baseUrl);
+    nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed));
+    userRoutes(scope, users, baseUrl);
+    adminUserRoutes(scope, users, baseUrl);
+  }
+
+  /** Routes outside /api/v1. */
+  function mountRoot(scope: Scope): void {
+    avatarRoutes(scope);
+  }
+}

@@ -1,0 +1,148 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { Writable } from 'node:stream';
+import { readConfig } from '../../src/base/config.ts';
+import { createLog } from '../../src/base/log.ts';
+import { type Instance, openInstance } from '../../src/instance.ts';
+import { buildWorld, type DemoWorld } from '../../src/operations/demo/world.ts';
+import { ANY_DRIVER, type Driver, migrated, newCopy, newPlace, type Place, SOURCES_KEY, type Template } from './db.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; undefined when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by asserting it.
+  readonly body: any;
+}
+
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+  base?: string,
+) => Promise<Answer>;
+
+export interface TestServer {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly instance: Instance;
+  readonly world: DemoWorld;
+  /** Every line that was logged so far. */
+  readonly logged: () => string;
+  /** `as('ann')('GET', '/user')`: a call under /api/v1 with the token of that person; `as()` sends no credential. */
+  as(name?: string): Call;
+  call: Call;
+  close(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly driver?: Driver;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The root key of every test server that is given none. */
+export const TEST_KEY = Buffer.alloc(32, 'atrium test key').toString('base64');
+
+/** A database with the demo world in it, under TEST_KEY. */
+export const DEMO_WORLD: Template = {
+  key: `demo world ${SOURCES_KEY}`,
+  make: async ({ dataDir, databaseUrl = '' }) => {
+    const instance = await openQuietly({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY }, []);
+    const world = await buildWorld(instance).finally(() => instance.close());
+    return JSON.stringify(world, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
+  },
+};
+
+/** A database with the demo world, for a server that a test starts as a process with `ATRIUM_KEY: TEST_KEY`. */
+export async function newDemoPlace(driver = ANY_DRIVER): Promise<{ place: Place; world: DemoWorld }> {
+  const { place, note } = await newCopy(driver, DEMO_WORLD);
+  const world = JSON.parse(note, (_key, value: unknown) =>
+    typeof value === 'string' && /^\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
+  ) as DemoWorld;
+  return { place, world };
+}
+
+/** A whole server with the demo world in it, on a database of its own, listening on loopback. */
+export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServerOptions = {}): Promise<TestServer> {
+  const lines: string[] = [];
+  // A database or key of the test's own cannot hold the copied world, so it is built there.
+  const isCopied = env.DATABASE_URL === undefined && env.DATA_DIR === undefined && env.ATRIUM_KEY === undefined;
+  const copy = isCopied ? await newDemoPlace(driver) : { place: await newPlace(driver, migrated()), world: undefined };
+  const { dataDir, databaseUrl = '' } = copy.place;
+  const instance = await openQuietly(
+    { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...(isCopied && { ATRIUM_KEY: TEST_KEY }), ...env },
+    lines,
+  );
+  const world = copy.world ?? (await buildWorld(instance));
+  const url = await instance.listen();
+  const call: Call = (method, path, body, headers, base) => send(`${base || url}${path}`, method, body, headers);
+  return {
+    url,
+    dataDir,
+    instance,
+    world,
+    call,
+    logged: () => lines.join(''),
+    as: (name) => {
+      const token = name === undefined ? undefined : world.users[name]?.token;
+      if (name !== undefined && token === undefined) throw new Error(`nobody is called ${name}`);
+      return (method, path, body, headers) =>
+        call(method, `/api/v1${path}`, body, { ...(token && { Authorization: `token ${token}` }), ...headers });
+    },
+    close: () => instance.close(),
+  };
+}
+
+async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...env });
+  return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
+}
+
+/** Half the cost of `fetch`, and tests make many thousands of requests. */
+const AGENT = new Agent({ keepAlive: true });
+
+async function send(
+  url: string,
+  method: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const content = body === undefined || body instanceof Uint8Array ? body : textOf(body);
+  const sent = {
+    ...(content !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(content) }),
+    ...headers,
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { agent: AGENT, method, headers: sent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('error', reject);
+      response.once('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())));
+    });
+    outgoing.once('error', reject);
+    outgoing.end(content);
+  });
+}
+
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+function answerOf(response: IncomingMessage, text: string): Answer {
+  const headers = new Headers();
+  for (let index = 0; index < response.rawHeaders.length; index += 2) {
+    headers.append(response.rawHeaders[index] ?? '', response.rawHeaders[index + 1] ?? '');
+  }
+  const isJson = headers.get('content-type')?.startsWith('application/json') && text !== '';
+  return { status: response.statusCode ?? 0, headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+function sink(lines: string[]): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+}

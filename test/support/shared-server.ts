@@ -1,0 +1,18 @@
+import { after } from 'node:test';
+import { openTestServer, type TestServer } from './server.ts';
+
+export type Deployment = 'standard' | 'hosted' | 'marketplace';
+
+const houses = new Map<Deployment, Promise<TestServer>>();
+after(async () => {
+  for (const atrium of houses.values()) await (await atrium).close();
+});
+
+/** One for all files of a process, for tests that change nothing in it which another test could notice. Not to be closed. */
+export function sharedServer(deployment: Deployment = 'standard'): Promise<TestServer> {
+  // Without any address range the listener could not judge a caller at all.
+  const env = { DEPLOYMENT: deployment, CLOUD_A_RANGES: 'src/operations/demo/address-ranges.json' };
+  const atrium = houses.get(deployment) ?? openTestServer({ env });
+  houses.set(deployment, atrium);
+  return atrium;
+}
