@@ -21,7 +21,7 @@ const JOBS = {
   generate: ['scripts/generate.ts'],
   openapi: ['scripts/generate.ts'],
   format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'],
-  bench: ['bench/house.ts'],
+  bench: ['bench/user-request.ts'],
   'bench:audit': ['bench/audit.ts'],
   'bench:authz': ['bench/authz.ts'],
   'bench:backup': ['bench/backup.ts'],

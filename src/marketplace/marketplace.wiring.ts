@@ -26,7 +26,7 @@ import { createSigner } from './installers/signing.ts';
 import { notificationRoutes } from './notifications/notifications.routes.ts';
 import { createSecretStore } from './notifications/secrets.store.ts';
 import { createSecrets } from './notifications/secrets.ts';
-import { createGate } from './notifications/sender-check.ts';
+import { createSenderCheck } from './notifications/sender-check.ts';
 import { fetchRanges } from './ranges/range-source.ts';
 import { createRangeStore } from './ranges/ranges.store.ts';
 import { createRanges } from './ranges/ranges.ts';
@@ -76,7 +76,7 @@ export function wireMarketplace({
   const store = createDeliveryStore(db.query, write);
   const act = createEvents({ version, baseUrl });
   const deliveries = createDeliveries({ store, act, links, sealedOptions, observe: measures.observe });
-  const gate = createGate({
+  const senders = createSenderCheck({
     secrets,
     ranges,
     isDev: config.RUN_MODE === 'dev',
@@ -110,7 +110,7 @@ export function wireMarketplace({
 
   return {
     deliveries,
-    gate,
+    senders,
     claims,
     installers,
     secrets,
@@ -128,7 +128,7 @@ export function wireMarketplace({
 
   function mount(scope: Scope): void {
     claimRoutes(scope, claims);
-    notificationRoutes(scope, deliveries, gate);
+    notificationRoutes(scope, deliveries, senders);
   }
 
   /** What an administrator sees of the listener, where there is one. */

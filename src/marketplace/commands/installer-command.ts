@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
 import type { Installers } from '../installers/installers.ts';
-import { MARKETPLACES, type MarketplaceName } from '../notifications/notification.ts';
+import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 
 /** What an operator does with installers; answers the lines to print. */
 export async function runInstaller(installers: Installers, args: string[], now: Date): Promise<string[]> {
@@ -36,7 +36,7 @@ export async function runInstaller(installers: Installers, args: string[], now: 
 }
 
 export function marketplaceNamed(name: string): MarketplaceName {
-  const found = MARKETPLACES.find((one) => one.toLowerCase() === name.toLowerCase());
+  const found = MARKETPLACE_NAMES.find((one) => one.toLowerCase() === name.toLowerCase());
   if (!found) throw new AppError('invalid', `${name || 'nothing'} is no marketplace: cloudA, cloudB or cloudC`);
   return found;
 }

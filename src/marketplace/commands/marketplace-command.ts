@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
 import type { DeliveryLog, JournalEntry } from '../deliveries/delivery-log.ts';
+import { profileOf, titleOf } from '../marketplaces.ts';
 import { newSecret } from '../notifications/secret-text.ts';
 import type { Secrets } from '../notifications/secrets.ts';
 import { marketplaceNamed, plainBigInt, wholeNumber } from './installer-command.ts';
@@ -47,7 +48,9 @@ export async function runMarketplace(parts: Parts, args: string[]): Promise<stri
 
 async function runSecret(secrets: Parts['secrets'], [verb, name = '', given]: readonly string[]): Promise<string[]> {
   const marketplace = marketplaceNamed(name);
-  if (marketplace === 'CloudA') throw new AppError('invalid', 'marketplace A has no secret');
+  if (profileOf(marketplace).provenBy !== 'secret') {
+    throw new AppError('invalid', `${titleOf(marketplace)} has no secret`);
+  }
   if (verb === 'add') {
     const secret = given ?? newSecret();
     await secrets.add(marketplace, secret);

@@ -3,15 +3,9 @@ import { AppError } from '../../base/errors.ts';
 import { hashPassword } from '../../identity/passwords.ts';
 import type { Links } from '../installers/links.ts';
 import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';
+import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { canonicalJson, type Json } from '../notifications/canonical-json.ts';
-import {
-  digest,
-  type MarketplaceName,
-  type Notification,
-  naturalKeyOf,
-  type Reading,
-  subjectOf,
-} from '../notifications/notification.ts';
+import { digest, type Notification, naturalKeyOf, type Reading, subjectOf } from '../notifications/notification.ts';
 import { outlineOf } from '../notifications/redaction.ts';
 import { type Reason, Rejection } from '../notifications/rejection.ts';
 import type { Act, Outcome } from '../subscriptions/apply.ts';
@@ -103,12 +97,12 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
   const underWay = new Map<string, Promise<Answer>>();
   return { receive, refuseUnread, finish };
 
-  /** The same delivery while it is being acted on shares its answer; not on C, where only the first one gets it. */
+  /** The same delivery while it is being acted on shares its answer, unless only the first one gets it. */
   async function receive(reading: Reading, origin: Origin): Promise<Answer> {
     const { notification } = reading;
     const naturalKey = naturalKeyOf(reading, randomUUID());
     const key = naturalKey.toString('hex');
-    const running = notification.marketplace === 'CloudC' ? undefined : underWay.get(key);
+    const running = answersOnce(notification) ? undefined : underWay.get(key);
     if (running) {
       const answer = await running;
       await store.repeated(naturalKey);
@@ -154,8 +148,8 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
       if (delivery.older) await sealedOptions.sealDelivery(delivery.older);
       const settled = await store.act(delivery, isLive, async (transaction, before) => {
         if (before && notification.binding === null) return { ...before, link: undefined };
-        // Finished by the sweep, so that nobody has had the answer yet: C would be refused for ever.
-        const isOwed = before && !before.answered && isLive && notification.marketplace === 'CloudC';
+        // Finished by the sweep, so nobody has had the answer yet: a second bind would be rejected forever.
+        const isOwed = before && !before.answered && isLive && answersOnce(notification);
         const owed =
           isOwed && notification.binding ? await transaction.installer(notification.binding.installerId) : undefined;
         const outcome: Outcome = owed?.binding
@@ -206,6 +200,10 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
     const draft = { ...origin, ...nothing, marketplace, naturalKey, notification };
     await store.recordRefused(draft, reason, 400, message);
   }
+}
+
+function answersOnce({ marketplace }: Notification): boolean {
+  return profileOf(marketplace).repeatedBind === 'rejected';
 }
 
 export function nextTry(attempts: number, now = Date.now()): Date | undefined {

@@ -3,8 +3,8 @@ import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
 import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
+import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 import { canonicalJson, type Json, parseExact, without } from '../notifications/canonical-json.ts';
-import { MARKETPLACES, type MarketplaceName } from '../notifications/notification.ts';
 import { SECRETIVE } from '../notifications/redaction.ts';
 import type { DeliveryLog, JournalDetail, JournalEntry } from './delivery-log.ts';
 import type { Redeliver } from './redelivery.ts';
@@ -134,8 +134,8 @@ function readSearch(query: Static<typeof ListQuery>) {
 
 function readMarketplace(name: string | undefined): MarketplaceName | undefined {
   if (name === undefined) return undefined;
-  const found = MARKETPLACES.find((one) => one.toLowerCase() === name.toLowerCase());
-  if (!found) throw new AppError('invalid', `marketplace must be one of ${MARKETPLACES.join(', ')}`);
+  const found = MARKETPLACE_NAMES.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (!found) throw new AppError('invalid', `marketplace must be one of ${MARKETPLACE_NAMES.join(', ')}`);
   return found;
 }
 

@@ -1,6 +1,6 @@
 import type { Write } from '../../changes/write.ts';
 import { type Query, sql } from '../../db/db.ts';
-import type { MarketplaceName } from '../notifications/notification.ts';
+import type { MarketplaceName } from '../marketplaces.ts';
 import type { Reason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
 import type { DeliveryLogStore, JournalEntry, RefusalCount } from './delivery-log.ts';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../changes/audit-entry.ts';
-import type { MarketplaceName } from '../notifications/notification.ts';
+import type { MarketplaceName } from '../marketplaces.ts';
 import type { Reason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
 

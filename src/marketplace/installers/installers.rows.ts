@@ -1,5 +1,5 @@
 import { type Query, sql } from '../../db/db.ts';
-import type { MarketplaceName } from '../notifications/notification.ts';
+import type { MarketplaceName } from '../marketplaces.ts';
 import type { Binding, Installer } from '../subscriptions/delivery-transaction.ts';
 
 interface InstallerRow {

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import type { MarketplaceName } from '../notifications/notification.ts';
+import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { randomLetters } from '../subscriptions/binding.ts';
 import type { Binding, Installer } from '../subscriptions/delivery-transaction.ts';
 import type { BoundInstaller } from './archive-files.ts';
@@ -37,7 +37,7 @@ export function createInstallers(store: InstallerStore, links: Links, options: P
       isTest: wish.isTest ?? false,
       expiresAt: new Date(now.getTime() + (wish.days ?? DEFAULT_DAYS) * DAY_MS),
     };
-    if (draft.isTest && draft.marketplace !== 'CloudC') {
+    if (draft.isTest && !profileOf(draft.marketplace).hasTestInstaller) {
       throw new AppError('invalid', 'only marketplace C has an installer for tests');
     }
     await store.create(draft);

@@ -1,5 +1,5 @@
+import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { isObject, type Json, type JsonObject } from './canonical-json.ts';
-import type { MarketplaceName } from './notification.ts';
 import { readDomains, readOptions } from './options.ts';
 import { invalid } from './rejection.ts';
 
@@ -22,23 +22,18 @@ const CLUSTER_ID = /^[A-Za-z0-9._:-]{1,253}$/;
 const INSTALLER_ID = /^[\x21-\x7e]{1,200}$/;
 const MAX_TEXT = 256;
 
-interface Rules {
-  readonly marketplace: MarketplaceName;
-  readonly mustNameMarketplace: boolean;
-  readonly mustNameCluster: boolean;
-}
-
-export function readBindingInfo(value: Json | undefined, rules: Rules): BindingReading {
+export function readBindingInfo(value: Json | undefined, marketplace: MarketplaceName): BindingReading {
   if (!isObject(value)) throw invalid('invalid_binding', 'bindingInfo is required and must be an object');
   const fields = ignoringCase(value);
-  checkMarketplace(text(fields, 'marketplace'), rules);
+  const { mustNameCluster } = profileOf(marketplace);
+  checkMarketplace(text(fields, 'marketplace'), marketplace);
   const installerId = text(fields, 'installerId');
   if (installerId === undefined || !INSTALLER_ID.test(installerId)) {
     throw invalid('invalid_binding', 'bindingInfo.installerId is required');
   }
   // A script whose variable is empty sends an empty text; where a cluster may be left out, that is the same.
-  const clusterId = rules.mustNameCluster ? text(fields, 'clusterId') : text(fields, 'clusterId') || undefined;
-  if (clusterId === undefined ? rules.mustNameCluster : !CLUSTER_ID.test(clusterId)) {
+  const clusterId = mustNameCluster ? text(fields, 'clusterId') : text(fields, 'clusterId') || undefined;
+  if (clusterId === undefined ? mustNameCluster : !CLUSTER_ID.test(clusterId)) {
     throw invalid('invalid_binding', 'bindingInfo.clusterId must have 1 to 253 letters, digits, ".", "_", ":" or "-"');
   }
   const info = {
@@ -65,8 +60,8 @@ function ignoringCase(value: JsonObject): ReadonlyMap<string, Json> {
   return fields;
 }
 
-function checkMarketplace(named: string | undefined, { marketplace, mustNameMarketplace }: Rules): void {
-  if (named === undefined ? mustNameMarketplace : named !== marketplace) {
+function checkMarketplace(named: string | undefined, marketplace: MarketplaceName): void {
+  if (named === undefined ? profileOf(marketplace).mustNameMarketplace : named !== marketplace) {
     throw invalid('wrong_marketplace', `bindingInfo.marketplace must be ${marketplace}`);
   }
 }

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
+import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { type ApplicationId, readApplicationId } from './application-id.ts';
 import { type BindingInfo, readBindingInfo } from './binding-info.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from './canonical-json.ts';
 import { type EventTime, readEventTime } from './event-time.ts';
 import { invalid } from './rejection.ts';
-
-export const MARKETPLACES = ['CloudA', 'CloudB', 'CloudC'] as const;
-export type MarketplaceName = (typeof MARKETPLACES)[number];
 
 /** A notification as we understood it: checked, without unknown fields, without anything secret. */
 export interface Notification {
@@ -28,30 +26,26 @@ export interface Reading {
   readonly options: JsonObject;
 }
 
-const TYPES_OF_B = ['PUT', 'DELETE', 'BIND'];
+const LIFECYCLE_TYPES = ['PUT', 'DELETE', 'BIND'];
 const MAX_TEXT = 256;
 const NOTHING = { application: null, provisioningState: '', plan: null, resourceUsageId: null, error: null };
 
 export function readNotification(marketplace: MarketplaceName, body: unknown): Reading {
   if (!isObject(body)) throw invalid('malformed', 'body must be a JSON object');
-  return marketplace === 'CloudB' ? readB(body) : readBind(marketplace, body);
+  return profileOf(marketplace).hasLifecycle ? readLifecycle(marketplace, body) : readBind(marketplace, body);
 }
 
-/** On A and C every event is a bind, whatever it is called. */
-function readBind(marketplace: 'CloudA' | 'CloudC', body: JsonObject): Reading {
+/** A marketplace without a lifecycle sends binds only, whatever it calls them. */
+function readBind(marketplace: MarketplaceName, body: JsonObject): Reading {
   const eventType = text(body, 'eventType') ?? '';
-  const { info, ...apart } = readBindingInfo(body.bindingInfo, {
-    marketplace,
-    mustNameMarketplace: marketplace === 'CloudA',
-    mustNameCluster: true,
-  });
+  const { info, ...apart } = readBindingInfo(body.bindingInfo, marketplace);
   const notification = { ...NOTHING, marketplace, eventType, eventTime: time(body), binding: info };
   return { notification, ...apart };
 }
 
-function readB(body: JsonObject): Reading {
+function readLifecycle(marketplace: MarketplaceName, body: JsonObject): Reading {
   const eventType = text(body, 'eventType') ?? '';
-  if (!TYPES_OF_B.includes(eventType)) {
+  if (!LIFECYCLE_TYPES.includes(eventType)) {
     throw invalid('unknown_event_type', `unknown event type ${JSON.stringify(eventType)}: must be PUT, DELETE or BIND`);
   }
   const application = readApplicationId(text(body, 'applicationId', 1024) ?? '');
@@ -61,10 +55,9 @@ function readB(body: JsonObject): Reading {
       'applicationId must be /subscriptions/{guid}/resourceGroups/{group}/providers/Microsoft.Solutions/applications/{name}',
     );
   }
-  const rules = { marketplace: 'CloudB', mustNameMarketplace: false, mustNameCluster: false } as const;
-  const bind = eventType === 'BIND' ? readBindingInfo(body.bindingInfo, rules) : undefined;
+  const bind = eventType === 'BIND' ? readBindingInfo(body.bindingInfo, marketplace) : undefined;
   const notification = {
-    marketplace: 'CloudB' as const,
+    marketplace,
     eventType,
     eventTime: time(body),
     binding: bind?.info ?? null,

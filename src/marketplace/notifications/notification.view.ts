@@ -1,8 +1,9 @@
 import Type from 'typebox';
+import { MARKETPLACE_NAMES } from '../marketplaces.ts';
 
 /** For the documentation: bodies are read by notification.ts, which is more lenient than a schema could say. */
 export const BindingInfoBody = Type.Object({
-  marketplace: Type.Optional(Type.String({ enum: ['CloudA', 'CloudB', 'CloudC'] })),
+  marketplace: Type.Optional(Type.String({ enum: MARKETPLACE_NAMES })),
   installerId: Type.String({ description: 'The installer to bind. Keys in here are matched ignoring case.' }),
   clusterId: Type.Optional(Type.String({ description: 'Required on marketplaces A and C.' })),
   cloudAAccountID: Type.Optional(Type.String()),

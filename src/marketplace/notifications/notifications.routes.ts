@@ -3,71 +3,54 @@ import { webhook } from '../../http/access.ts';
 import { toAppError } from '../../http/error-format.ts';
 import { journalOf, type Scope } from '../../http/server.ts';
 import type { Deliveries, Origin } from '../deliveries/deliveries.ts';
-import { type MarketplaceName, readNotification } from './notification.ts';
+import { MARKETPLACE_NAMES, type MarketplaceName, profileOf, shortNameOf, titleOf } from '../marketplaces.ts';
+import { readNotification } from './notification.ts';
 import { BindNotification, BindResponse, LifecycleNotification, SecretQuery } from './notification.view.ts';
 import { invalid, Rejection } from './rejection.ts';
-import type { Gate } from './sender-check.ts';
+import type { SenderCheck } from './sender-check.ts';
 
 const UNREADABLE = new Set(['malformed', 'tooLarge']);
 /** The schemas are for the documentation: what marketplaces really send is read by our own rules. */
 const undemanding = { validatorCompiler: () => () => true } as const;
 
-export function notificationRoutes(scope: Scope, deliveries: Deliveries, gate: Gate): void {
-  const tags = ['marketplace'];
+export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders: SenderCheck): void {
+  for (const name of MARKETPLACE_NAMES) mount(name);
 
-  scope.post(
-    '/marketplaces/cloudA/notification/resource',
-    {
-      ...undemanding,
-      config: { access: webhook },
-      schema: { summary: 'Marketplace A reports a subscription', tags, body: BindNotification, response: answers() },
-      onRequest: async (request) => gate.requireAddress(request.ip),
-      errorHandler: recordUnreadable('CloudA'),
-    },
-    async (request, reply) => receive('CloudA', request, reply),
-  );
-
-  scope.post(
-    '/marketplaces/cloudB/notification/resource',
-    {
-      ...undemanding,
-      config: { access: webhook },
-      schema: {
-        summary: 'Marketplace B reports a subscription; only a BIND is answered with a link',
-        tags,
-        querystring: SecretQuery,
-        body: LifecycleNotification,
-        response: answers(),
+  function mount(name: MarketplaceName): void {
+    const { provenBy, hasLifecycle, hasTestInstaller } = profileOf(name);
+    scope.post(
+      `/marketplaces/${shortNameOf(name)}/notification/resource`,
+      {
+        ...undemanding,
+        config: { access: webhook },
+        schema: {
+          summary: `M${titleOf(name).slice(1)} reports a subscription${hasLifecycle ? '; only a BIND is answered with a link' : ''}`,
+          tags: ['marketplace'],
+          ...(provenBy === 'secret' && { querystring: SecretQuery }),
+          body: hasLifecycle ? LifecycleNotification : BindNotification,
+          response: { 200: BindResponse },
+        },
+        ...(!hasTestInstaller && { onRequest: async (request) => proveEarly(name, request) }),
+        errorHandler: recordUnreadable(name),
       },
-      onRequest: async (request) => gate.requireSecret('CloudB', secretOf(request), request.ip),
-      errorHandler: recordUnreadable('CloudB'),
-    },
-    async (request, reply) => receive('CloudB', request, reply),
-  );
-
-  scope.post(
-    '/marketplaces/cloudC/notification/resource',
-    {
-      ...undemanding,
-      config: { access: webhook },
-      schema: {
-        summary: 'Marketplace C reports a subscription',
-        tags,
-        querystring: SecretQuery,
-        body: BindNotification,
-        response: answers(),
+      async (request, reply) => {
+        if (hasTestInstaller) proveLate(name, request);
+        return await receive(name, request, reply);
       },
-      errorHandler: recordUnreadable('CloudC', (request) => {
-        gate.requireSecretOrTest(secretOf(request), undefined, request.ip);
-      }),
-    },
-    async (request, reply) => {
-      // Only the body tells whether this is the installer for tests, so here the secret comes after it is parsed.
-      const isSpared = gate.requireSecretOrTest(secretOf(request), request.body, request.ip);
-      if (isSpared) journalOf(request).warn('the test installer of marketplace C was used without the secret');
-      return await receive('CloudC', request, reply);
-    },
-  );
+    );
+  }
+
+  /** Before the body is read. */
+  function proveEarly(name: MarketplaceName, request: FastifyRequest): void {
+    if (profileOf(name).provenBy === 'address') senders.requireAddress(name, request.ip);
+    else senders.requireSecret(name, secretOf(request), request.ip);
+  }
+
+  /** Only the body tells whether this is the installer for tests, so the secret is checked after the body is parsed. */
+  function proveLate(name: MarketplaceName, request: FastifyRequest): void {
+    const isTest = senders.requireSecretOrTest(name, secretOf(request), request.body, request.ip);
+    if (isTest) journalOf(request).warn(`the test installer of ${titleOf(name)} was used without the secret`);
+  }
 
   async function receive(marketplace: MarketplaceName, request: FastifyRequest, reply: FastifyReply) {
     const reading = await understand(marketplace, request);
@@ -86,20 +69,18 @@ export function notificationRoutes(scope: Scope, deliveries: Deliveries, gate: G
   }
 
   /** A body that is not even JSON never reaches the handler; it is recorded all the same. */
-  function recordUnreadable(marketplace: MarketplaceName, proveFirst: (request: FastifyRequest) => void = () => {}) {
+  function recordUnreadable(marketplace: MarketplaceName) {
     return async (thrown: FastifyError, request: FastifyRequest) => {
       const error = toAppError(thrown);
       if (!UNREADABLE.has(error.kind)) throw thrown;
-      proveFirst(request);
+      if (profileOf(marketplace).hasTestInstaller) {
+        senders.requireSecretOrTest(marketplace, secretOf(request), undefined, request.ip);
+      }
       const rejection = invalid('malformed', error.message);
       await deliveries.refuseUnread(marketplace, undefined, rejection, originOf(request));
       throw error;
     };
   }
-}
-
-function answers() {
-  return { 200: BindResponse };
 }
 
 function secretOf(request: FastifyRequest): unknown {

@@ -1,10 +1,10 @@
-import type { Write } from '../../changes/write.ts';
+import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Query, sql } from '../../db/db.ts';
 import { OPERATOR } from '../installers/operator-actor.ts';
 import type { SecretStore } from './secrets.ts';
 
 const SECRETS = sql('secrets.list', 'select marketplace, hash from marketplace_secret');
-const TESTERS = sql('secrets.testers', `select id from installer where is_test and marketplace = 'CloudC'`);
+const TESTERS = sql('secrets.testers', 'select id from installer where is_test');
 const ADD = sql(
   'secrets.add',
   'insert into marketplace_secret (marketplace, hash) values ($1, $2) on conflict do nothing',
@@ -24,13 +24,13 @@ export function createSecretStore(query: Query, write: Write): SecretStore {
     async add(marketplace, hash) {
       await write(async (ask, _touch, record) => {
         await ask(ADD, [marketplace, hash]);
-        record({ ...OPERATOR, organizationId: 0n, action: 'secret.add', after: { marketplace } });
+        record({ ...OPERATOR, organizationId: PLATFORM, action: 'secret.add', after: { marketplace } });
       });
     },
     retire: (marketplace, hash) =>
       write(async (ask, _touch, record) => {
         if ((await ask(RETIRE, [marketplace, hash])).length === 0) return false;
-        record({ ...OPERATOR, organizationId: 0n, action: 'secret.retire', before: { marketplace } });
+        record({ ...OPERATOR, organizationId: PLATFORM, action: 'secret.retire', before: { marketplace } });
         return true;
       }),
   };

@@ -1,16 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { MarketplaceName } from './notification.ts';
-
-type WithSecret = 'CloudB' | 'CloudC';
+import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
 
 export interface SecretStore {
-  /** What lives in the database: secrets made by the operator while the server runs, and installers for tests. */
+  /** What is in the database: secrets that were added while the server ran, and installers for tests. */
   live(): Promise<{
     readonly secrets: readonly { readonly marketplace: string; readonly hash: Buffer }[];
     readonly testInstallers: readonly string[];
   }>;
-  add(marketplace: WithSecret, hash: Buffer): Promise<void>;
-  retire(marketplace: WithSecret, hash: Buffer): Promise<boolean>;
+  add(marketplace: MarketplaceName, hash: Buffer): Promise<void>;
+  retire(marketplace: MarketplaceName, hash: Buffer): Promise<boolean>;
 }
 
 export interface SecretSettings {
@@ -21,12 +19,14 @@ export interface SecretSettings {
 
 export type Secrets = ReturnType<typeof createSecrets>;
 
-/** The live secrets of marketplaces B and C. Several may live at once, so that one can be changed without a gap. */
+/** The live secrets of the marketplaces. There can be several, so that one can be replaced without a gap. */
 export function createSecrets(store: SecretStore, settings: SecretSettings, key: Buffer) {
-  const configured = {
-    CloudB: settings.CLOUD_B_SECRETS.map(hash),
-    CloudC: settings.CLOUD_C_SECRETS.map(hash),
-  };
+  const configured = new Map(
+    MARKETPLACE_NAMES.map((name) => {
+      const setting = profileOf(name).secrets;
+      return [name, setting === undefined ? [] : settings[setting].map(hash)] as const;
+    }),
+  );
   let stored: Awaited<ReturnType<SecretStore['live']>> = { secrets: [], testInstallers: [] };
   let last: Promise<void> = Promise.resolve();
   return { refresh, proves, isTestInstaller, add, retire };
@@ -49,8 +49,9 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
   }
 
   function liveOf(marketplace: MarketplaceName): readonly Buffer[] {
+    if (profileOf(marketplace).provenBy !== 'secret') return [];
     const kept = stored.secrets.filter((one) => one.marketplace === marketplace).map((one) => one.hash);
-    return marketplace === 'CloudA' ? [] : [...configured[marketplace], ...kept];
+    return [...(configured.get(marketplace) ?? []), ...kept];
   }
 
   /** Only the very ID that was set up for this; nothing in a body can make an installer one for tests. */
@@ -58,12 +59,12 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
     return id === settings.CLOUD_C_TEST_INSTALLER || stored.testInstallers.includes(id);
   }
 
-  async function add(marketplace: WithSecret, secret: string): Promise<void> {
+  async function add(marketplace: MarketplaceName, secret: string): Promise<void> {
     await store.add(marketplace, hash(secret));
     await refresh();
   }
 
-  async function retire(marketplace: WithSecret, secret: string): Promise<boolean> {
+  async function retire(marketplace: MarketplaceName, secret: string): Promise<boolean> {
     const retired = await store.retire(marketplace, hash(secret));
     await refresh();
     return retired;

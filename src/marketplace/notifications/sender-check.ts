@@ -1,8 +1,9 @@
 import { AppError } from '../../base/errors.ts';
 import { bareAddress } from '../../base/ip.ts';
+import type { MarketplaceName } from '../marketplaces.ts';
 import type { Ranges } from '../ranges/ranges.ts';
 import { isObject, type Json } from './canonical-json.ts';
-import type { MarketplaceName } from './notification.ts';
+
 import { forbidden, type Reason, type Rejection } from './rejection.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -14,32 +15,32 @@ interface Parts {
   readonly refused: (marketplace: MarketplaceName, reason: Reason, source: string) => void;
 }
 
-export type Gate = ReturnType<typeof createGate>;
+export type SenderCheck = ReturnType<typeof createSenderCheck>;
 
-/** Who may deliver. Nothing is told to those who may not, and nothing of theirs reaches the database one by one. */
-export function createGate({ secrets, ranges, isDev, refused }: Parts) {
+/** Who may deliver. Others learn nothing, and nothing they send reaches the database one by one. */
+export function createSenderCheck({ secrets, ranges, isDev, refused }: Parts) {
   return { requireAddress, requireSecret, requireSecretOrTest };
 
-  function requireAddress(source: string): void {
+  function requireAddress(marketplace: MarketplaceName, source: string): void {
     if (isDev) return;
     const verdict = ranges.judge(bareAddress(source));
-    // Not knowing is our fault: only a 500 makes the caller come again.
+    // Not knowing is our fault: only a 500 makes the caller retry.
     if (verdict === undefined) throw new AppError('internal', 'there is no list of address ranges: set CLOUD_A_RANGES');
     if (!verdict) {
-      refused('CloudA', 'ip_outside_ranges', source);
+      refused(marketplace, 'ip_outside_ranges', source);
       throw forbidden('ip_outside_ranges', 'the source address is outside the allowed ranges');
     }
   }
 
-  function requireSecret(marketplace: 'CloudB' | 'CloudC', given: unknown, source: string): void {
+  function requireSecret(marketplace: MarketplaceName, given: unknown, source: string): void {
     if (!secrets.proves(marketplace, given)) throw mismatch(marketplace, source);
   }
 
-  /** `body` undefined: it could not be read, so it names no installer either. Answers whether the secret was spared. */
-  function requireSecretOrTest(given: unknown, body: unknown, source: string): boolean {
-    if (secrets.proves('CloudC', given)) return false;
+  /** `body` undefined: it could not be read, so it names no installer. True if the secret was not needed. */
+  function requireSecretOrTest(marketplace: MarketplaceName, given: unknown, body: unknown, source: string): boolean {
+    if (secrets.proves(marketplace, given)) return false;
     const id = installerIn(body);
-    if (id === undefined || !secrets.isTestInstaller(id)) throw mismatch('CloudC', source);
+    if (id === undefined || !secrets.isTestInstaller(id)) throw mismatch(marketplace, source);
     return true;
   }
 

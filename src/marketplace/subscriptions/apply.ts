@@ -22,7 +22,7 @@ export interface DeliveryContext {
 
 export type Act = (transaction: DeliveryTransaction, context: DeliveryContext) => Promise<Outcome>;
 
-/** What each kind of notification does. A and C know one kind of event, the bind; B reports a lifecycle beside it. */
+/** What each kind of notification does: a bind, or a report on the life of a subscription. */
 export function createEvents(setting: BindingSetting): Act {
   return async (transaction, { notification, adminPasswordHash, receivedAt, isRepeat }) => {
     const { application, binding } = notification;
@@ -34,7 +34,7 @@ export function createEvents(setting: BindingSetting): Act {
     }
     const arrival = eventTimeOf(receivedAt);
     const eventTime = notification.eventTime ?? arrival;
-    const current = await transaction.subscription('CloudB', application.key);
+    const current = await transaction.subscription(notification.marketplace, application.key);
     if (binding === null) return await report(transaction, notification, current, eventTime);
     if (current && isLeaving(current.state)) {
       throw invalid('subscription_deleted', 'the subscription is deleted: nothing can be bound to it');

@@ -1,7 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { judgeName } from '../../identity/account-names.ts';
+import { profileOf } from '../marketplaces.ts';
 import type { BindingInfo } from '../notifications/binding-info.ts';
-import type { MarketplaceName, Notification } from '../notifications/notification.ts';
+import type { Notification } from '../notifications/notification.ts';
 import { forbidden, invalid } from '../notifications/rejection.ts';
 import type { DeliveryTransaction, Installer, Subscription } from './delivery-transaction.ts';
 
@@ -41,9 +42,10 @@ export async function bindInstaller(
   return bound;
 }
 
-/** What it was bound to has been deleted. Marketplace C hears what it hears of every installer that was bound before. */
+/** What it was bound to has been deleted. Where a repeated bind is rejected, so is this, in the same words. */
 function spent({ marketplace }: Installer) {
-  if (marketplace === 'CloudC') return forbidden('already_bound', 'the installer is already bound');
+  if (profileOf(marketplace).repeatedBind === 'rejected')
+    return forbidden('already_bound', 'the installer is already bound');
   return invalid('installer_expired', 'what the installer was bound to has been deleted');
 }
 
@@ -53,7 +55,8 @@ async function meetAgain(
   { notification, info, subscription, reinstates }: Wish,
 ) {
   const { binding } = installer;
-  if (notification.marketplace === 'CloudC') throw forbidden('already_bound', 'the installer is already bound');
+  if (profileOf(notification.marketplace).repeatedBind === 'rejected')
+    throw forbidden('already_bound', 'the installer is already bound');
   const isSame =
     (binding?.subscriptionId ?? null) === (subscription?.id ?? null) &&
     agree(binding?.clusterId, info.clusterId) &&
@@ -104,7 +107,7 @@ export function randomLetters(count: number): string {
 
 function announced({ marketplace, binding }: Installer) {
   return {
-    marketplace: marketplace as MarketplaceName,
+    marketplace,
     organization: binding?.organizationName ?? '',
     contract: binding?.contractUid ?? '',
     cluster: binding?.clusterId ?? '',

@@ -1,6 +1,6 @@
+import type { MarketplaceName } from '../marketplaces.ts';
 import type { ApplicationId } from '../notifications/application-id.ts';
 import type { JsonObject } from '../notifications/canonical-json.ts';
-import type { MarketplaceName } from '../notifications/notification.ts';
 import type { Standing } from './lifecycle.ts';
 
 export interface Subscription extends Standing {

@@ -5,6 +5,7 @@ import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { readJson, writeJson } from '../../base/json.ts';
 import type { Instance } from '../../instance.ts';
+import { startAgents } from './agents.ts';
 import { buildMarketplace } from './demo-marketplace.ts';
 import { buildWorld, type DemoWorld } from './world.ts';
 
@@ -28,6 +29,7 @@ export async function openDemo(
     if (existsSync(path)) {
       moveTo(baseUrl, path);
       await addMarketplace(instance, config, path, say);
+      await openAgents(instance, path, say);
       say(`the demo world exists already; its tokens are in ${path}`);
     } else if (existsSync(unfinished)) {
       throw new AppError('conflict', halfMade(config, unfinished));
@@ -43,8 +45,14 @@ export async function openDemo(
   rmSync(unfinished);
   table(world, say);
   await addMarketplace(instance, config, path, say);
+  await openAgents(instance, path, say);
   say('');
   say(`all of it again in ${path}`);
+}
+
+async function openAgents({ features }: Instance, path: string, say: (line: string) => void): Promise<void> {
+  const world = readJson(readFileSync(path)) as DemoWorld;
+  await startAgents(features, world, (error) => say(`a cluster of the demo could not report: ${String(error)}`));
 }
 
 /** Its tokens are lost with the process that made them, so there is nothing to go on from. */

@@ -120,8 +120,8 @@ for (const driver of DRIVERS) {
       await assert.rejects(tokens.revoke(999_999n), { kind: 'notFound' });
       await assert.rejects(setActive(atrium.instance, 999_999n, true), { kind: 'notFound' });
       const owners = atrium.world.orgs.acme?.teams.Owners ?? 0n;
-      await assert.rejects(removeMember(atrium.instance, owners, id('eve')), { kind: 'notFound' });
-      await assert.rejects(removeMember(atrium.instance, owners, id('ann')), { kind: 'conflict' });
+      await assert.rejects(removeMember(atrium.instance, owners, id('eve')), /not a member/);
+      await assert.rejects(removeMember(atrium.instance, owners, id('ann')), /last owner/);
     });
 
     it(`A token with an unknown scope or a name already in use is rejected on ${driver}`, async () => {

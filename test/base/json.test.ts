@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { AppError } from '../src/base/errors.ts';
-import { MAX_DEPTH, readJson, writeJson } from '../src/base/json.ts';
+import { AppError } from '../../src/base/errors.ts';
+import { MAX_DEPTH, readJson, writeJson } from '../../src/base/json.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
 const refused = (text: string | Buffer) => {

@@ -40,7 +40,7 @@ for (const driver of API_DRIVERS) {
       assert.match(metadata.creationTimestamp, /Z$/);
       assert.equal(metadata.name, 'cache');
       assert.deepEqual(rest, {
-        apiVersion: 'deploy.instance.dev/v1',
+        apiVersion: 'deploy.atrium.dev/v1',
         kind: 'Order',
         spec: { ...sent.spec, kubeVersion: 'v1.31', big: 1 },
         status: {},

@@ -28,6 +28,8 @@ for (const driver of API_DRIVERS) {
         assert.ok(took < WITHIN_MS, `${what} took ${took.toFixed(0)} ms`);
         return result;
       };
+      const verify = async () => (await atrium.as('ann')('GET', '/orgs/acme/audit/verify')).body;
+      const { rows } = await verify();
       const made = await measured('the import', () => send('first'));
       assert.deepEqual([made.status, made.body.changes.length, made.body.unchanged], [200, ROLES, 0]);
       const text = (await measured('the export', () => atrium.as('cat')('GET', '/authz/roles/export?org=acme'))).text;
@@ -36,8 +38,7 @@ for (const driver of API_DRIVERS) {
       assert.equal((await atrium.as('cat')('GET', '/authz/roles/export?org=acme')).text, text);
       const changed = await measured('a change to each', () => send('second', '&prune=true'));
       assert.equal(changed.body.changes.length, ROLES + 1, 'and one role is deleted');
-      const verdict = await atrium.as('ann')('GET', '/orgs/acme/audit/verify');
-      assert.deepEqual(verdict.body, { rows: 2 * ROLES + 2, ok: true, first_broken_id: null });
+      assert.deepEqual(await verify(), { rows: rows + 2 * ROLES + 1, ok: true, first_broken_id: null });
       assert.equal((await atrium.as('cat')('GET', '/orgs/acme/audit')).status, 403);
       await atrium.close();
     });
