@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { fillAudit } from './audit/fill.ts';
-import { startServer } from './server.ts';
+import { startServer } from './support/server.ts';
 
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 /** More than five, after which PostgreSQL may settle on one plan for all values. */

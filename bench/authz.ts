@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type Cold, measureCold } from './authz/cold.ts';
-import { load, type Shot } from './load.ts';
-import { type BenchServer, createStealMeter, startServer } from './server.ts';
+import { load, type Shot } from './support/load.ts';
+import { type BenchServer, createStealMeter, startServer } from './support/server.ts';
 
 /** The authorization group over HTTP, against bare Fastify in the same run, while another process writes roles. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);

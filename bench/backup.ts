@@ -1,5 +1,5 @@
 /**
- * npm run bench:backup: rows and MiB a second of a backup and a restore, on both drivers, with the most memory that each took. The
+ * npm run bench -- backup: rows and MiB a second of a backup and a restore, on both drivers, with the most memory that each took. The
  * rows are entries of the record: the table that grows. Each step is a process of its own, so its memory is its own.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * npm run bench:bus: how fast credentials of the message bus are issued, and what the libraries of NATS take for the same file.
+ * npm run bench -- bus: how fast credentials of the message bus are issued, and what the libraries of NATS take for the same file.
  * The load comes from another process and the verdict is by processor time, so what else the machine does hardly counts.
  */
 import { execFile } from 'node:child_process';

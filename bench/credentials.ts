@@ -37,7 +37,7 @@ const env = {
 };
 const children: ChildProcess[] = [];
 try {
-  const started = run(['bench/credentials-server.ts', String(OWNERS)]);
+  const started = run(['bench/credentials/server.ts', String(OWNERS)]);
   const { sealed, clear } = JSON.parse(await started.firstLine) as { sealed: Twin; clear: Twin };
   const ratios: number[] = [];
   const rates: number[] = [];

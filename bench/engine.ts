@@ -1,4 +1,4 @@
-/** npm run bench:engine: the engine at a million tuples, then its peers from npm on a smaller world with the same questions. */
+/** npm run bench -- engine: the engine at a million tuples, then its peers from npm on a smaller world with the same questions. */
 import { allowed } from '../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../src/rebac/graph.ts';
 import { readModel } from '../src/rebac/model.ts';

@@ -3,8 +3,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../test/support/ports.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { load } from './load.ts';
-import { type BenchServer, createStealMeter, measurement, startServer } from './server.ts';
+import { load } from './support/load.ts';
+import { type BenchServer, createStealMeter, measurement, startServer } from './support/server.ts';
 
 // Many short rounds: what else happens on the machine, or on its host, then falls on all contestants alike.
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 21);
@@ -90,7 +90,7 @@ async function compareThroughput(places: Record<string, Record<string, string>>)
 }
 
 async function openBare(name: string, body: string, headers: Record<string, string>): Promise<Contestant> {
-  const server = await startServer(['bench/bare.ts', body, JSON.stringify(headers)]);
+  const server = await startServer(['bench/support/bare.ts', body, JSON.stringify(headers)]);
   return { name, server, rates: [], costs: [] };
 }
 

@@ -1,4 +1,4 @@
-// Runs on any Node from 20 on, with nothing installed: it installs what is missing and hands over to the pinned Node 24.
+// Runs a file under the pinned Node 24. It works with any Node from 20 on and with nothing installed: it installs what is missing.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,37 +10,11 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 const MARK = join(ROOT, 'node_modules', '.installed');
 
-/** What `npm run NAME` starts under the pinned Node. */
-const JOBS = {
-  start: ['src/main.ts'],
-  demo: ['src/main.ts', 'demo'],
-  test: ['test/runner/main.ts', 'everyday'],
-  'test:long': ['test/runner/main.ts', 'long'],
-  atrium: ['bin/atrium.mjs'],
-  build: ['scripts/build.mjs'],
-  generate: ['scripts/generate.ts'],
-  openapi: ['scripts/generate.ts'],
-  format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', '.'],
-  bench: ['bench/user-request.ts'],
-  'bench:audit': ['bench/audit.ts'],
-  'bench:authz': ['bench/authz.ts'],
-  'bench:backup': ['bench/backup.ts'],
-  'bench:bus': ['bench/bus.ts'],
-  'bench:engine': ['--expose-gc', 'bench/engine.ts'],
-  'bench:roles': ['bench/roles-file.ts'],
-  'bench:user': ['bench/user.ts'],
-  'bench:credentials': ['bench/credentials.ts'],
-  'bench:marketplace': ['bench/marketplace.ts'],
-  'bench:cli': ['bench/cli.ts'],
-  'fga-test': ['scripts/fga-test.ts'],
-};
-
-const [name = '', ...rest] = process.argv.slice(2);
-const job = Object.hasOwn(JOBS, name) ? JOBS[name] : undefined;
-if (job === undefined) stop(`unknown job "${name}": one of ${Object.keys(JOBS).join(', ')}`);
+const job = process.argv.slice(2);
+if (job.length === 0) stop('what is to run? The jobs are in package.json: npm run NAME');
 install();
-if (name.startsWith('test')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
-handOver([...job, ...rest]);
+if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
+handOver(job);
 
 function install() {
   const wanted = fingerprint();

@@ -5,7 +5,7 @@ import { sql } from '../../src/db/db.ts';
 import { openInstance } from '../../src/instance.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { addMember } from '../../test/support/people.ts';
-import { startServer } from '../server.ts';
+import { startServer } from '../support/server.ts';
 import { fillLargeWorld, LARGE } from './large-world.ts';
 
 export interface Cold {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { temporaryFolder } from '../support/db.ts';
@@ -43,51 +43,54 @@ describe('scripts/run.mjs', () => {
   });
 
   it('scripts/run.mjs installs dependencies on the first run only and reports it', () => {
-    const first = run(['start']);
+    const first = run(['src/main.ts']);
     assert.equal(first.status, 0, first.stderr);
     assert.match(first.stderr, /node_modules is missing: running npm ci/);
     assert.match(readFileSync(path('npm.log'), 'utf8'), /^ci --include=dev/);
-    const second = run(['start']);
+    const second = run(['src/main.ts']);
     assert.equal(second.stderr, '');
     assert.equal(installs(), 1);
   });
 
   it('scripts/run.mjs reinstalls after a lock file change or an unfinished install', () => {
-    run(['start']);
+    run(['src/main.ts']);
     writeFileSync(path('package-lock.json'), '{ }');
-    assert.match(run(['start']).stderr, /package-lock\.json or the platform changed/);
+    assert.match(run(['src/main.ts']).stderr, /package-lock\.json or the platform changed/);
     rmSync(path('node_modules/.installed'));
-    assert.match(run(['start']).stderr, /not installed from here, or not to the end/);
+    assert.match(run(['src/main.ts']).stderr, /not installed from here, or not to the end/);
     assert.equal(installs(), 3);
   });
 
   it('scripts/run.mjs reinstalls when the pinned Node is missing or broken', () => {
-    run(['start']);
+    run(['src/main.ts']);
     rmSync(path('node_modules/.bin/node'));
-    assert.match(run(['start']).stderr, /the pinned Node does not start/);
+    assert.match(run(['src/main.ts']).stderr, /the pinned Node does not start/);
     rmSync(path('node_modules/.bin/node'));
     writeFileSync(path('node_modules/.bin/node'), 'of another platform');
     chmodSync(path('node_modules/.bin/node'), 0o755);
-    assert.match(run(['start']).stderr, /the pinned Node does not start/);
+    assert.match(run(['src/main.ts']).stderr, /the pinned Node does not start/);
     assert.equal(installs(), 3);
   });
 
   it('scripts/run.mjs stops when the install fails and retries on the next run', () => {
-    const failed = run(['start'], { NPM_FAILS: '1' });
+    const failed = run(['src/main.ts'], { NPM_FAILS: '1' });
     assert.equal(failed.status, 7);
     assert.match(failed.stderr, /npm ci failed/);
-    assert.equal(run(['start']).status, 0);
+    assert.equal(run(['src/main.ts']).status, 0);
   });
 
   it('scripts/run.mjs passes on arguments and the exit code', () => {
-    const { status, stdout } = run(['start', '3', 'more']);
+    const { status, stdout } = run(['src/main.ts', '3', 'more']);
     assert.equal(stdout, 'main 3 more\n');
     assert.equal(status, 3);
   });
 
   it('scripts/run.mjs forwards signals', async () => {
-    run(['start']);
-    const child = spawn(process.execPath, ['scripts/run.mjs', 'start', 'wait'], { cwd: clone, env: environment() });
+    run(['src/main.ts']);
+    const child = spawn(process.execPath, ['scripts/run.mjs', 'src/main.ts', 'wait'], {
+      cwd: clone,
+      env: environment(),
+    });
     let said = '';
     child.stdout.on('data', (chunk) => {
       said += chunk;
@@ -98,11 +101,29 @@ describe('scripts/run.mjs', () => {
     assert.equal(code, 5);
   });
 
-  it('scripts/run.mjs rejects an unknown job and lists every npm script', () => {
-    const { status, stderr } = run(['dance']);
+  it('scripts/run.mjs without a file says where the jobs are', () => {
+    const { status, stderr } = run([]);
     assert.equal(status, 1);
-    assert.match(stderr, /unknown job "dance": one of start, demo, /);
+    assert.match(stderr, /The jobs are in package\.json/);
+  });
+
+  it('every npm script runs a file that exists', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-    for (const name of Object.keys(scripts)) assert.match(stderr, new RegExp(`\\b${name}\\b`));
+    for (const [name, script] of Object.entries(scripts)) {
+      const file = script.match(/^exec "\$npm_node_execpath" scripts\/run\.mjs (?:--\S+ )*(\S+)/)?.[1] ?? '';
+      assert.ok(existsSync(file), `${name}: ${script}`);
+    }
+  });
+
+  it('npm run bench without a name lists every bench', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['bench/main.ts'], { encoding: 'utf8' });
+    assert.equal(status, 2);
+    const listed = [...stderr.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => `${name}.ts`);
+    assert.deepEqual(
+      listed.sort(),
+      globSync('*.ts', { cwd: 'bench' })
+        .filter((file) => file !== 'main.ts')
+        .sort(),
+    );
   });
 });

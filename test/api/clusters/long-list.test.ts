@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { fillFollowers } from '../../../bench/user/fill.ts';
-import { rowsRead } from '../../../bench/user/plan.ts';
+import { fillFollowers } from '../../../bench/user-lists/fill.ts';
+import { rowsRead } from '../../../bench/user-lists/plan.ts';
 import { COUNTS } from '../../counts.ts';
 import { lacks } from '../../support/requirements.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';

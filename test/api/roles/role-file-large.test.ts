@@ -6,7 +6,7 @@ import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer } from '../../support/server.ts';
 
 const ROLES = COUNTS.importedRoles;
-/** Two seconds are the target on a quiet machine (`npm run bench:roles`). */
+/** Two seconds are the target on a quiet machine (`npm run bench -- role-file`). */
 const WITHIN_MS = IS_LONG ? 20_000 : Number.POSITIVE_INFINITY;
 /** One statement for each role would take far longer. */
 const MAX_STATEMENTS = 50;

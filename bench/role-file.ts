@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres.ts';
-import { startServer } from './server.ts';
+import { startServer } from './support/server.ts';
 
 const ROLES = Number(process.env.BENCH_ROLES ?? 1000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);

@@ -3,9 +3,9 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
-import { type BenchServer, startServer } from './server.ts';
-import { fillClusters, fillFollowers } from './user/fill.ts';
-import { rowsRead } from './user/plan.ts';
+import { type BenchServer, startServer } from './support/server.ts';
+import { fillClusters, fillFollowers } from './user-lists/fill.ts';
+import { rowsRead } from './user-lists/plan.ts';
 
 const FOLLOWERS = Number(process.env.BENCH_FOLLOWERS ?? 1_000_000);
 const ORGANIZATIONS = 50;

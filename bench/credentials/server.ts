@@ -1,21 +1,21 @@
 import { pino } from 'pino';
-import { type AppParts, createApp } from '../src/app.ts';
-import { readConfig } from '../src/base/config.ts';
-import { loadKeys } from '../src/base/keys.ts';
-import { createMetrics } from '../src/base/metrics.ts';
-import { createRevisionStore } from '../src/changes/revision.store.ts';
-import { createRevisions } from '../src/changes/revision.ts';
-import { credentialRoutes } from '../src/credentials/credentials.routes.ts';
-import { createCredentialStore } from '../src/credentials/credentials.store.ts';
-import { createCredentials } from '../src/credentials/credentials.ts';
-import { sql } from '../src/db/db.ts';
-import { createBrake } from '../src/http/brake.ts';
-import { createCallerStore } from '../src/identity/callers.store.ts';
-import { createCallers } from '../src/identity/callers.ts';
-import { openInstance } from '../src/instance.ts';
-import { createRingStore } from '../src/vault/ring.store.ts';
-import { openRing } from '../src/vault/ring.ts';
-import type { Vault } from '../src/vault/vault.ts';
+import { type AppParts, createApp } from '../../src/app.ts';
+import { readConfig } from '../../src/base/config.ts';
+import { loadKeys } from '../../src/base/keys.ts';
+import { createMetrics } from '../../src/base/metrics.ts';
+import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import { createRevisions } from '../../src/changes/revision.ts';
+import { credentialRoutes } from '../../src/credentials/credentials.routes.ts';
+import { createCredentialStore } from '../../src/credentials/credentials.store.ts';
+import { createCredentials } from '../../src/credentials/credentials.ts';
+import { sql } from '../../src/db/db.ts';
+import { createBrake } from '../../src/http/brake.ts';
+import { createCallerStore } from '../../src/identity/callers.store.ts';
+import { createCallers } from '../../src/identity/callers.ts';
+import { openInstance } from '../../src/instance.ts';
+import { createRingStore } from '../../src/vault/ring.store.ts';
+import { openRing } from '../../src/vault/ring.ts';
+import type { Vault } from '../../src/vault/vault.ts';
 
 /**
  * Two servers in one process that differ in one thing: what stands in the credentials of the first is sealed, in those of the

@@ -1,0 +1,24 @@
+/** `npm run bench -- NAME`: measures one part, next to something it can be compared with, in one run. */
+const BENCHES: Readonly<Record<string, string>> = {
+  'user-request': 'GET /api/v1/user, next to a bare Fastify route; about two minutes',
+  authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
+  engine: 'the authorization engine alone, next to its peers',
+  'user-lists': 'lists of followers and clusters; about three minutes',
+  credentials: 'sealed credentials, next to the same in clear text',
+  marketplace: 'the listener, next to the least that a listener could do',
+  bus: 'issuing credentials for the message bus',
+  audit: 'an audit log of a million entries',
+  'role-file': 'files of a thousand roles',
+  backup: 'taking and restoring a backup',
+  cli: 'starting the command line, next to a bare Node',
+};
+
+const [name = ''] = process.argv.splice(2, 1);
+if (Object.hasOwn(BENCHES, name)) {
+  await import(`./${name}.ts`);
+} else {
+  const width = Math.max(...Object.keys(BENCHES).map((one) => one.length));
+  const lines = Object.entries(BENCHES).map(([one, what]) => `  ${one.padEnd(width)}  ${what}`);
+  process.stderr.write(`npm run bench -- NAME, one of:\n${lines.join('\n')}\n`);
+  process.exitCode = 2;
+}
