@@ -1,9 +1,7 @@
 import type { Kind } from './arguments.ts';
-import { all, listThings, OBJECT_TYPES, type ThingKind } from './names.ts';
+import { all, listResources, OBJECT_TYPES, RESOURCE_KINDS } from './names.ts';
 import { RELATIONS } from './relations.gen.ts';
 import type { Session } from './session.ts';
-
-const THINGS: readonly string[] = ['team', 'role', 'cluster', 'contract', 'robot'] satisfies ThingKind[];
 
 /** Names of a kind that could stand here. */
 export async function namesOf(session: Session, kind: Kind, typed: string): Promise<string[]> {
@@ -18,7 +16,8 @@ export async function namesOf(session: Session, kind: Kind, typed: string): Prom
     const path = { org: session.org() };
     return (await all(client.each('GET /orgs/{org}/members', { path }))).map(({ login }) => login);
   }
-  return THINGS.includes(kind) ? (await listThings(session, kind as ThingKind)).map(({ name }) => name) : [];
+  const resource = RESOURCE_KINDS.find((one) => one === kind);
+  return resource === undefined ? [] : (await listResources(session, resource)).map(({ name }) => name);
 }
 
 async function objects(session: Session, typed: string): Promise<string[]> {

@@ -7,19 +7,21 @@ export interface Named {
   readonly name: string;
 }
 
-export type ThingKind = 'team' | 'role' | 'cluster' | 'contract' | 'robot';
-
-const MOST_ID = 2n ** 63n - 1n;
-const WORD: Readonly<Record<ThingKind, string>> = {
+/** What has a name within an organization, and what it is called in sentences. */
+const WORD = {
   team: 'team',
   role: 'role',
   cluster: 'cluster',
   contract: 'contract',
   robot: 'robot account',
-};
+} as const;
+export type ResourceKind = keyof typeof WORD;
+export const RESOURCE_KINDS = Object.keys(WORD) as ResourceKind[];
+
+const MAX_ID = 2n ** 63n - 1n;
 
 /** All things of a kind in the organization. */
-export async function listThings(session: Session, kind: ThingKind): Promise<Named[]> {
+export async function listResources(session: Session, kind: ResourceKind): Promise<Named[]> {
   const client = session.client();
   if (kind === 'cluster' && session.orgIfAny() === undefined) {
     return [...(await client.call('GET /user/clusters', { query: { all: 'true' } }))];
@@ -34,11 +36,11 @@ export async function listThings(session: Session, kind: ThingKind): Promise<Nam
 }
 
 /** The thing of that name; digits alone are an ID, which needs no looking up. */
-export async function idOf(session: Session, kind: ThingKind, text: string): Promise<bigint> {
-  return (await findThing(session, kind, text)).id;
+export async function idOf(session: Session, kind: ResourceKind, text: string): Promise<bigint> {
+  return (await findResource(session, kind, text)).id;
 }
 
-export async function findThing(session: Session, kind: ThingKind, text: string): Promise<Named> {
+export async function findResource(session: Session, kind: ResourceKind, text: string): Promise<Named> {
   if (/^\d+$/.test(text)) return { id: readId(text), name: text };
   const found = await narrowed(session, kind, text);
   const exact = found.filter(({ name }) => name === text);
@@ -48,21 +50,21 @@ export async function findThing(session: Session, kind: ThingKind, text: string)
   if (one && another) {
     throw refused(`more than one ${WORD[kind]} is called ${text}: use an ID (${exact.map(({ id }) => id).join(', ')})`);
   }
-  const names = (await listThings(session, kind)).map(({ name }) => name);
+  const names = (await listResources(session, kind)).map(({ name }) => name);
   const where = session.orgIfAny() === undefined ? 'here' : `in ${session.org()}`;
   throw refused(`no ${WORD[kind]} ${where} is called ${JSON.stringify(text)}${didYouMean(text, names)}`);
 }
 
 /** The server looks clusters up by name, because there may be thousands. */
-async function narrowed(session: Session, kind: ThingKind, name: string): Promise<Named[]> {
-  if (kind !== 'cluster' || session.orgIfAny() === undefined) return await listThings(session, kind);
+async function narrowed(session: Session, kind: ResourceKind, name: string): Promise<Named[]> {
+  if (kind !== 'cluster' || session.orgIfAny() === undefined) return await listResources(session, kind);
   const client = session.client();
   return await all(client.each('GET /orgs/{org}/clusters', { path: { org: session.org() }, query: { name } }));
 }
 
 export function readId(text: string): bigint {
   const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
-  if (id < 1n || id > MOST_ID) throw misuse(`${JSON.stringify(text.slice(0, 40))} is no ID: a number from 1 on`);
+  if (id < 1n || id > MAX_ID) throw misuse(`${JSON.stringify(text.slice(0, 40))} is no ID: a number from 1 on`);
   return id;
 }
 
@@ -75,8 +77,8 @@ export interface ObjectRef {
 }
 
 const ALIASES: Readonly<Record<string, string>> = { org: 'organization', robot: 'robot_ac' };
-/** What the authorization model answers questions about; other things have names too, but nobody holds relations on them. */
-export const OBJECT_TYPES = ['organization', 'team', 'cluster', 'contract', 'robot'] as const;
+/** What permissions can be queried on; roles have names too, but callers hold no relations on them. */
+export const OBJECT_TYPES: readonly string[] = ['organization', ...RESOURCE_KINDS.filter((kind) => kind !== 'role')];
 const NAMED_TYPES: readonly string[] = [...OBJECT_TYPES, 'role'];
 
 /** `cluster:prod`, `team:7`, `org:acme`: an object of the authorization model, by name or ID. */
@@ -92,13 +94,13 @@ export async function findObject(
   const typed = text.slice(0, colon).toLowerCase();
   const name = text.slice(colon + 1);
   const type = ALIASES[typed] ?? typed;
-  const thing = type === 'robot_ac' ? 'robot' : type;
-  if (!types.includes(thing)) {
+  const kind = type === 'robot_ac' ? 'robot' : type;
+  if (!types.includes(kind)) {
     const hint = didYouMean(typed, types);
     throw misuse(`nothing can be asked about ${JSON.stringify(typed)}${hint}: one of ${types.join(', ')}`);
   }
   if (type === 'organization') return await findOrganization(session, name);
-  const found = await findThing(session, thing as ThingKind, name);
+  const found = await findResource(session, kind as ResourceKind, name);
   return { type, id: found.id, name: found.name, org: session.org() };
 }
 

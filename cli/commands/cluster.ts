@@ -3,7 +3,7 @@ import { changesIn, wholeNumber } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { shortTime } from '../moments.ts';
-import { all, findThing, idOf } from '../names.ts';
+import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
 
@@ -155,7 +155,7 @@ export const cluster: Group = {
       args: { cluster: cluster_ },
       examples: ['atrium cluster remove prod2 --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'cluster', args.cluster);
+        const { id, name } = await findResource(session, 'cluster', args.cluster);
         await confirm(session, `Remove the cluster ${name}?`);
         await session.client().call('DELETE /clusters/{id}', { path: { id } });
         return said(`removed the cluster ${name}`);

@@ -3,7 +3,7 @@ import { changesIn, listGiven } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { momentIn, shortTime } from '../moments.ts';
-import { all, findThing, idOf } from '../names.ts';
+import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
 
@@ -113,7 +113,7 @@ export const contract: Group = {
       args: { contract: contract_ },
       examples: ['atrium contract revoke enterprise --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'contract', args.contract);
+        const { id, name } = await findResource(session, 'contract', args.contract);
         await confirm(session, `Revoke the contract ${name} for good?`);
         await session.client().call('PATCH /contracts/{id}', { path: { id }, body: { revoked: true } });
         return said(`revoked the contract ${name}`);
@@ -124,7 +124,7 @@ export const contract: Group = {
       args: { contract: contract_ },
       examples: ['atrium contract delete enterprise --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'contract', args.contract);
+        const { id, name } = await findResource(session, 'contract', args.contract);
         await confirm(session, `Delete the contract ${name}?`);
         await session.client().call('DELETE /contracts/{id}', { path: { id } });
         return said(`deleted the contract ${name}`);

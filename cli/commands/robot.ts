@@ -1,7 +1,7 @@
 import type { Answer } from '../../client/client.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
-import { all, findThing, idOf } from '../names.ts';
+import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
 import { newToken, newTokenOptions, showNewToken, tokenColumns } from './token.ts';
@@ -44,7 +44,7 @@ const token: Group = {
       args: { robot: robot_, token: { about: 'its name or ID' } },
       examples: ['atrium robot token delete ci pipeline --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'robot', args.robot);
+        const { id, name } = await findResource(session, 'robot', args.robot);
         await confirm(session, `Revoke the token ${args.token} of the robot account ${name}?`);
         await session.client().call('DELETE /robots/{id}/tokens/{token}', { path: { id, token: args.token } });
         return said(`revoked ${args.token}`);
@@ -100,7 +100,7 @@ export const robot: Group = {
       args: { robot: robot_ },
       examples: ['atrium robot delete deployer --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'robot', args.robot);
+        const { id, name } = await findResource(session, 'robot', args.robot);
         await confirm(session, `Delete the robot account ${name} with its tokens?`);
         await session.client().call('DELETE /robots/{id}', { path: { id } });
         return said(`deleted the robot account ${name}`);

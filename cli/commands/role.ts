@@ -2,7 +2,7 @@ import type { Answer } from '../../client/client.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { shortTime } from '../moments.ts';
-import { findThing, idOf } from '../names.ts';
+import { findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { permissionName, readPermissions } from '../permissions.ts';
 import type { Session } from '../session.ts';
@@ -155,7 +155,7 @@ export const role: Group = {
       args: { role: role_ },
       examples: ['atrium role delete auditor --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'role', args.role);
+        const { id, name } = await findResource(session, 'role', args.role);
         await confirm(session, `Delete the role ${name} of ${session.org()}?`);
         await session.client().call('DELETE /authz/roles/{id}', { path: { id }, query: { org: session.org() } });
         return said(`deleted the role ${name}`);

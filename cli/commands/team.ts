@@ -2,7 +2,7 @@ import type { Answer } from '../../client/client.ts';
 import { changesIn, listGiven } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { forEach, requireUsers } from '../each.ts';
-import { all, findThing, idOf } from '../names.ts';
+import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
 
@@ -85,7 +85,7 @@ export const team: Group = {
       args: { team: team_ },
       examples: ['atrium team delete auditors --yes'],
       async run(session, { args }) {
-        const { id, name } = await findThing(session, 'team', args.team);
+        const { id, name } = await findResource(session, 'team', args.team);
         await confirm(session, `Delete the team ${name}?`);
         await session.client().call('DELETE /teams/{id}', { path: { id } });
         return said(`deleted the team ${name}`);
@@ -147,7 +147,7 @@ export const team: Group = {
       examples: ['atrium team grant operators cluster-operator'],
       async run(session, { args }) {
         const id = await idOf(session, 'team', args.team);
-        const roles = await Promise.all(args.role.map((role) => findThing(session, 'role', role)));
+        const roles = await Promise.all(args.role.map((role) => findResource(session, 'role', role)));
         await forEach(
           roles,
           ({ name }) => name,
@@ -162,7 +162,7 @@ export const team: Group = {
       examples: ['atrium team revoke operators cluster-operator'],
       async run(session, { args }) {
         const id = await idOf(session, 'team', args.team);
-        const roles = await Promise.all(args.role.map((role) => findThing(session, 'role', role)));
+        const roles = await Promise.all(args.role.map((role) => findResource(session, 'role', role)));
         await forEach(
           roles,
           ({ name }) => name,

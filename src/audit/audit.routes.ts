@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { callerIn, holdsIn, siteAdmin } from '../http/access.ts';
+import { readLimit } from '../http/paging.ts';
 import { Int64, NoBody, Timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Audit, AuditQuestion, AuditRow } from './audit.ts';
@@ -161,7 +162,11 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
   }
 
   async function sendPage(reply: FastifyReply, organizationId: bigint | undefined, query: Static<typeof PageQuery>) {
-    const { items, nextCursor } = await audit.page(organizationId, readQuestion(query), readLimit(query.limit));
+    const { items, nextCursor } = await audit.page(
+      organizationId,
+      readQuestion(query),
+      readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT),
+    );
     const body = `{"items":[${items.map(line).join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`;
     return reply.type(JSON_TYPE).send(body);
   }
@@ -206,10 +211,4 @@ function readTime(name: string, given: string | undefined): Date | undefined {
   const ms = Date.parse(given);
   if (Number.isNaN(ms)) throw new AppError('invalid', `${name} is not a time of RFC 3339`);
   return new Date(Math.min(Math.max(0, ms), LAST_MS));
-}
-
-/** As with other pages: what cannot be read means the default. */
-function readLimit(given: unknown): number {
-  const limit = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : 0;
-  return Math.min(limit || DEFAULT_LIMIT, MAX_LIMIT);
 }

@@ -1,25 +1,24 @@
+import { NAMED_TYPES } from '../changes/object-kinds.ts';
 import { type Db, sql } from '../db/db.ts';
 import { nameKey } from '../identity/account-names.ts';
 import type { ExplainStore } from './explain.ts';
 
 const NAMES = sql(
-  'insight.names',
-  `select 'user:' || id as object, name from account where kind = 'user' and id = any($1::bigint[])
-   union all select 'organization:' || id, name from account where kind = 'organization' and id = any($2::bigint[])
-   union all select 'team:' || id, name from team where id = any($3::bigint[])
-   union all select 'role:' || id, name from role where id = any($4::bigint[])
-   union all select 'cluster:' || id, name from cluster where id = any($5::bigint[])`,
+  'explain.names',
+  NAMED_TYPES.map(({ type, table, accountKind }, index) => {
+    const ofKind = accountKind === undefined ? '' : `kind = '${accountKind}' and `;
+    return `select '${type}:' || id as object, name from ${table} where ${ofKind}id = any($${index + 1}::bigint[])`;
+  }).join(' union all '),
 );
-const KINDS = ['user', 'organization', 'team', 'role', 'cluster'];
-const PERSON = sql('insight.person', `select id, name from account where kind = 'user' and name_key = $1`);
+const PERSON = sql('explain.person', `select id, name from account where kind = 'user' and name_key = $1`);
 
 export function createExplainStore(db: Db): ExplainStore {
   return {
     async names(objects) {
-      const ids = KINDS.map((kind) =>
+      const ids = NAMED_TYPES.map(({ type }) =>
         objects
-          .filter((object) => object.startsWith(`${kind}:`))
-          .map((object) => BigInt(object.slice(kind.length + 1))),
+          .filter((object) => object.startsWith(`${type}:`))
+          .map((object) => BigInt(object.slice(type.length + 1))),
       );
       const rows = await db.query<{ object: string; name: string }>(NAMES, ids);
       return new Map(rows.map(({ object, name }) => [object, name]));

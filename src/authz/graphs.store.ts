@@ -1,4 +1,6 @@
-import { type Db, sql } from '../db/db.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
+import { PLATFORM } from '../changes/write.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { GraphStore, GraphTuple } from './graphs.ts';
 
 interface PatchRow {
@@ -24,36 +26,36 @@ const LOAD = sql(
           (select count(*)::integer,
                   string_agg(t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' || t.subject || ' '
                              || t.source_kind || ':' || t.source_id, E'\\n') as lines
-             from tuple t where t.store in ($1, 0)) l
+             from tuple t where t.store in ($1, ${PLATFORM})) l
     where r.id = 1`,
 );
-const SOURCE_KINDS = ['account', 'platform', 'team', 'role', 'cluster', 'contract', 'robot', 'token'];
 // A join with the changes would make the view produce all tuples of the account for each of them; values reach its indexes.
 // Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would be looked for in each
 // other's tuples.
 const PATCH = sql(
   'graphs.patch',
   `with changed as materialized (
-     select distinct kind, id from change where organization_id in ($1, 0) and revision > $2
+     select distinct kind, id from change where organization_id in ($1, ${PLATFORM}) and revision > $2
    )
    select r.value as revision, r.pruned, c.kind as changed_kind, c.id as changed_id, null as object_type,
           null as object_id, null as relation, null as subject, null as source_kind, null::bigint as source_id
      from revision r left join changed c on true where r.id = 1
-   ${SOURCE_KINDS.map(freshOf).join(' ')}`,
+   ${CHANGE_KINDS.map(freshOf).join(' ')}`,
 );
 
-function freshOf(kind: string): string {
+function freshOf(kind: ChangeKind): string {
   return `union all
    select null, null, null, null, object_type, object_id, relation, subject, source_kind, source_id
-     from tuple where store in ($1, 0) and source_kind = '${kind}'
+     from tuple where store in ($1, ${PLATFORM}) and source_kind = '${kind}'
       and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
 
 export function createGraphStore(db: Db): GraphStore {
   return {
     async load(accountId) {
-      const [row] = await db.query<{ revision: bigint; count: number; lines: string | null }>(LOAD, [accountId]);
-      return { revision: row?.revision ?? 0n, count: row?.count ?? 0, tuples: readLines(row?.lines ?? '') };
+      const rows = await db.query<{ revision: bigint; count: number; lines: string | null }>(LOAD, [accountId]);
+      const { revision, count, lines } = only(rows);
+      return { revision, count, tuples: readLines(lines ?? '') };
     },
 
     async patch(accountId, since) {
@@ -61,10 +63,11 @@ export function createGraphStore(db: Db): GraphStore {
       const changed = rows.flatMap((row) =>
         row.changed_kind === null ? [] : [`${row.changed_kind}:${row.changed_id}`],
       );
-      const now = rows.find((row) => row.revision !== null);
+      const { revision, pruned } = rows.find((row) => row.revision !== null) ?? {};
+      if (revision == null || pruned == null) throw new Error('the database has no revision');
       return {
-        revision: now?.revision ?? 0n,
-        isTooLate: since < (now?.pruned ?? 0n),
+        revision,
+        isTooLate: since < pruned,
         sources: [...new Set(changed)],
         tuples: rows.flatMap(toTuples),
       };

@@ -1,5 +1,5 @@
 import type { Revisions } from '../changes/revision.ts';
-import type { Change } from '../changes/write.ts';
+import { type Change, PLATFORM } from '../changes/write.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
 
@@ -56,7 +56,7 @@ export function createGraphs(
 
   revisions.listen({
     forget(change: Change) {
-      if (change.organizationId === 0n) for (const entry of entries.values()) entry.isStale = true;
+      if (change.organizationId === PLATFORM) for (const entry of entries.values()) entry.isStale = true;
       const entry = change.organizationId == null ? undefined : entries.get(change.organizationId);
       if (entry) entry.isStale = true;
     },

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { isPersonal } from '../changes/object-kinds.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { createAnswerCache } from './answer-cache.ts';
@@ -50,9 +51,9 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
   }
 }
 
-/** What people own themselves stands in no organization's graph, but in their own. */
+/** Such an object can be the user's own, which is then in their own graph. */
 export function mayBeOwn({ type }: ObjectRef): boolean {
-  return type === 'cluster' || type === 'contract' || type === 'robot_ac' || type === 'token';
+  return isPersonal(type);
 }
 
 export function missingRelation(name: string): AppError {

@@ -1,6 +1,4 @@
-/** The kinds of objects that a caller may ask about. */
-export const OBJECT_TYPES = ['user', 'organization', 'team', 'cluster', 'contract', 'robot_ac', 'token'] as const;
-export type ObjectType = (typeof OBJECT_TYPES)[number];
+import type { ObjectType } from '../changes/object-kinds.ts';
 
 export interface ObjectRef {
   readonly type: ObjectType | 'role';

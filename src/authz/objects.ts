@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
+import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
 import type { Judge, Soon } from './judge.ts';
-import { OBJECT_TYPES, type ObjectRef, type ObjectType } from './object-ref.ts';
+import type { ObjectRef } from './object-ref.ts';
 
 export type Objects = ReturnType<typeof createObjects>;
 

@@ -1,18 +1,21 @@
-import { type Db, type Statement, sql } from '../db/db.ts';
-import type { OwnedType, OwnerStore } from './relations.ts';
+import { OWNED_TYPES, type OwnedType } from '../changes/object-kinds.ts';
+import { type Db, sql } from '../db/db.ts';
+import type { OwnerStore } from './relations.ts';
 
-const OWNER_OF: Readonly<Record<OwnedType, Statement>> = {
-  team: sql('relations.team', 'select organization_id as owner_id from team where id = $1'),
-  cluster: sql('relations.cluster', 'select owner_id from cluster where id = $1'),
-  contract: sql('relations.contract', 'select owner_id from contract where id = $1'),
-  robot_ac: sql('relations.robot', 'select owner_id from robot where id = $1'),
-};
+const OWNER_OF = new Map(
+  OWNED_TYPES.map(({ type, table, ownerColumn }) => [
+    type,
+    sql(`relations.${table}`, `select ${ownerColumn} as owner_id from ${table} where id = $1`),
+  ]),
+);
 
 export function createOwnerStore(db: Db): OwnerStore {
   return { ownerOf };
 
   async function ownerOf(type: OwnedType, id: bigint): Promise<bigint | undefined> {
-    const [row] = await db.query<{ owner_id: bigint }>(OWNER_OF[type], [id]);
+    const statement = OWNER_OF.get(type);
+    if (statement === undefined) throw new Error(`objects of type ${type} have no owner`);
+    const [row] = await db.query<{ owner_id: bigint }>(statement, [id]);
     return row?.owner_id;
   }
 }

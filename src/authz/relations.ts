@@ -1,10 +1,8 @@
 import { AppError } from '../base/errors.ts';
+import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Judge } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
-
-/** What routes may be about, beside the organization. */
-export type OwnedType = 'team' | 'cluster' | 'contract' | 'robot_ac';
 
 interface RelationOf {
   readonly type: 'organization' | 'role' | OwnedType;

@@ -1,4 +1,4 @@
-import { type Db, sql } from '../db/db.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { AccountsStore } from './bus-accounts.ts';
 
 interface Row {
@@ -29,8 +29,7 @@ export function createAccountsStore(db: Db): AccountsStore {
     },
 
     async changedAt() {
-      const [row] = await db.query<{ changed_at: bigint }>(CHANGED_AT);
-      return Number(row?.changed_at ?? 0n);
+      return Number(only(await db.query<{ changed_at: bigint }>(CHANGED_AT)).changed_at);
     },
   };
 }

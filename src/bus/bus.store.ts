@@ -1,10 +1,8 @@
-import type { Write } from '../changes/write.ts';
+import { PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, sql } from '../db/db.ts';
 import type { BusStore } from './bus.ts';
 
 const UIDS = sql('bus.uids', 'select id, uid from cluster where id = any($1::bigint[])');
-/** What concerns no organization is chained under this number. */
-const DEPLOYMENT = 0n;
 
 export function createBusStore(db: Db, write: Write): BusStore {
   return {
@@ -18,7 +16,7 @@ export function createBusStore(db: Db, write: Write): BusStore {
       await write(async (_query, _touch, record) =>
         record({
           actor,
-          organizationId: DEPLOYMENT,
+          organizationId: PLATFORM,
           action: 'bus_user.issue',
           objectType: 'user',
           objectId: personId,

@@ -1,3 +1,4 @@
+import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
 import { historySubject, isWord, type ResourceName, readHistorySubject } from './subjects.ts';
 
@@ -57,7 +58,9 @@ export function createHistory(stream: HistoryStream) {
 
   async function list(question: HistoryQuestion): Promise<HistoryPage> {
     if (!isWord(question.cluster)) throw new AppError('invalid', 'cluster must be the UID of a cluster');
-    const start = question.cursor ? readCursor(question.cursor) : '';
+    const start = question.cursor
+      ? readCursor(question.cursor, (text) => (readHistorySubject(text) ? text : undefined))
+      : '';
     const limit = Math.min(question.limit || MAX_ITEMS, MAX_ITEMS);
     const counts = await stream.subjects(historySubject(question.cluster, question));
     const waiting = [...counts.keys()].filter((subject) => subject > start).sort();
@@ -105,14 +108,4 @@ function readValue({ text, at }: Report, name: ResourceName): HistoryValue | und
     version: word('version'),
     timestamp: Number.isNaN(moment.getTime()) ? at : moment,
   };
-}
-
-function writeCursor(subject: string): string {
-  return Buffer.from(subject).toString('base64url');
-}
-
-function readCursor(cursor: string): string {
-  const subject = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!readHistorySubject(subject)) throw new AppError('invalid', 'cursor is not one that was given out here');
-  return subject;
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { PLATFORM } from '../changes/write.ts';
 import { createKeyPair, type KeyKind, type KeyPair, restoreKeyPair } from './nkeys.ts';
 
 /** Keeps secrets at rest: bound to their owner (0: the deployment itself) and to what they are. */
@@ -34,7 +35,6 @@ const KINDS: Readonly<Record<KeyName, KeyKind>> = {
   administration: 'account',
 };
 const NAMES = Object.keys(KINDS) as KeyName[];
-const DEPLOYMENT = 0n;
 
 /** The keys that everything on the bus hangs on. They never change, so each process reads them once. */
 export function createKeyrings(store: KeyringStore, safe: Safe) {
@@ -67,11 +67,11 @@ export function createKeyrings(store: KeyringStore, safe: Safe) {
 
   async function create(name: KeyName): Promise<StoredKey> {
     const pair = createKeyPair(KINDS[name]);
-    return { name, publicKey: pair.publicKey, seed: await safe.seal(DEPLOYMENT, identityOf(name), pair.raw()) };
+    return { name, publicKey: pair.publicKey, seed: await safe.seal(PLATFORM, identityOf(name), pair.raw()) };
   }
 
   async function restore({ name, publicKey, seed }: StoredKey): Promise<KeyPair> {
-    const pair = restoreKeyPair(KINDS[name], await safe.open(DEPLOYMENT, identityOf(name), seed));
+    const pair = restoreKeyPair(KINDS[name], await safe.open(PLATFORM, identityOf(name), seed));
     if (pair.publicKey !== publicKey) throw new AppError('internal', `the bus key ${name} does not fit its seed`);
     return pair;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Revisions } from '../changes/revision.ts';
-import type { Change } from '../changes/write.ts';
+import { type Change, PLATFORM } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
 import type { VisibleClusters } from './bus.ts';
 import { exceeds, grantOf } from './grants.ts';
@@ -55,7 +55,7 @@ export function createRevocation({ revisions, store, visible, onError }: Parts) 
   revisions.listen({
     forget({ kind, organizationId }) {
       if (organizationId == null || !MATTERS.has(kind)) return;
-      if (organizationId === 0n) isEverybody = true;
+      if (organizationId === PLATFORM) isEverybody = true;
       else fresh.add(organizationId);
     },
     forgetAll() {

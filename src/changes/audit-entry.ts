@@ -1,3 +1,5 @@
+import type { AuditAction } from './audit-actions.ts';
+
 /** Who does something, and in which request. */
 export interface Actor {
   readonly id: bigint;
@@ -5,12 +7,11 @@ export interface Actor {
   readonly requestId: string;
 }
 
-/** One change of state, for the record: written in the transaction that makes the change. */
+/** One change of state, written in the transaction that makes the change. */
 export interface AuditEntry {
   readonly actor: Actor;
   readonly organizationId: bigint;
-  /** What was done, as object and verb: `role.create`. */
-  readonly action: string;
+  readonly action: AuditAction;
   readonly objectType: string;
   readonly objectId: bigint;
   readonly before?: object | undefined;

@@ -2,8 +2,9 @@ import { AppError } from '../base/errors.ts';
 import { type Db, isMissingReference, type Query, sql } from '../db/db.ts';
 import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
+import type { ChangeKind } from './object-kinds.ts';
 import type { News, RevisionStore } from './revision.ts';
-import type { Change, ChangeKind, Work } from './write.ts';
+import type { Change, Work } from './write.ts';
 
 interface NewsRow {
   revision: bigint;
@@ -47,7 +48,9 @@ export function createRevisionStore(db: Db): RevisionStore {
     const changes = rows.flatMap(({ kind, id, organization_id }) =>
       kind === null || id === null ? [] : [{ kind, id, organizationId: organization_id }],
     );
-    return { revision: rows[0]?.revision ?? 0n, pruned: rows[0]?.pruned ?? 0n, changes };
+    const [first] = rows;
+    if (first === undefined) throw new Error('the database has no revision');
+    return { revision: first.revision, pruned: first.pruned, changes };
   }
 
   /** Whoever gives something to an account that is being deleted at this moment waits for it, and then finds it gone. */

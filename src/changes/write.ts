@@ -1,8 +1,6 @@
 import type { Query } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
-
-/** What a write touched, so that every replica can forget just that. */
-export type ChangeKind = 'account' | 'platform' | 'team' | 'role' | 'cluster' | 'contract' | 'robot' | 'token';
+import type { ChangeKind } from './object-kinds.ts';
 
 /** The organization ID of the deployment itself: its tuples are in everybody's graph. */
 export const PLATFORM = 0n;

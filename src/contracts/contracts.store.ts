@@ -1,6 +1,7 @@
+import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
-import { type Db, type Query, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
 import type { Contract, ContractDraft, ContractStore } from './contracts.ts';
 
 interface ContractRow {
@@ -24,7 +25,10 @@ const SELECT = `select c.id, c.uid, c.owner_id, c.name, c.product, c.features, c
   from contract c where c.owner_id = $1`;
 const NAMED = '($2::text is null or c.name = $2)';
 const LIST = sql('contracts.list', `${SELECT} and ${NAMED} order by c.id limit $3 offset $4`);
-const COUNT = sql('contracts.count', `select count(*) as total from contract c where c.owner_id = $1 and ${NAMED}`);
+const COUNT = sql(
+  'contracts.count',
+  `select count(*)::integer as total from contract c where c.owner_id = $1 and ${NAMED}`,
+);
 const GET = sql('contracts.get', `${SELECT} and c.id = $2`);
 // In the order in which a delivery of the marketplace locks them.
 const LOCK_INSTALLERS = sql('contracts.lockInstallers', 'select id from installer where contract_id = $1 for update');
@@ -50,17 +54,16 @@ const DELETE = sql('contracts.delete', 'delete from contract where id = $1');
 export function createContractStore(db: Db, write: Write): ContractStore {
   return { list, get: (ownerId, id) => get(db.query, ownerId, id), create, update, remove };
 
-  async function list(...[ownerId, name, { limit, offset }]: Parameters<ContractStore['list']>) {
+  async function list(ownerId: bigint, name: string | undefined, { limit, offset }: PageRequest) {
     const rows = await db.query<ContractRow>(LIST, [ownerId, name, limit, offset]);
-    const [count] = await db.query<{ total: bigint }>(COUNT, [ownerId, name]);
-    return { total: Number(count?.total ?? 0), items: rows.map(toContract) };
+    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name]));
+    return { total, items: rows.map(toContract) };
   }
 
-  async function create(...[ownerId, uid, draft, actor]: Parameters<ContractStore['create']>) {
+  async function create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor) {
     return await write(async (query, touch, record) => {
       if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
-      const [row] = await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]);
-      const id = row?.id ?? 0n;
+      const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
       touch({ kind: 'contract', id, organizationId: ownerId });
       record({ ...about(actor, ownerId, id), action: 'contract.create', after: { uid, ...toState(draft) } });
       return await get(query, ownerId, id);
@@ -68,7 +71,7 @@ export function createContractStore(db: Db, write: Write): ContractStore {
   }
 
   /** Nobody's rights hang on the terms, so no revision is taken. */
-  async function update(...[ownerId, id, decide, actor]: Parameters<ContractStore['update']>) {
+  async function update(ownerId: bigint, id: bigint, decide: (current: Contract) => ContractDraft, actor: Actor) {
     return await write(async (query, _touch, record) => {
       const current = await locked(query, ownerId, id);
       if (!current) return undefined;
@@ -82,7 +85,7 @@ export function createContractStore(db: Db, write: Write): ContractStore {
     });
   }
 
-  async function remove(...[ownerId, id, decide, actor]: Parameters<ContractStore['remove']>) {
+  async function remove(ownerId: bigint, id: bigint, decide: (current: Contract) => void, actor: Actor) {
     return await write(async (query, touch, record) => {
       const current = await locked(query, ownerId, id);
       if (!current) return false;

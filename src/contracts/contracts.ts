@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError, invalidField } from '../base/errors.ts';
 import { readLine, readSet, readUuid } from '../base/fields.ts';
+import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 
 export interface ContractDraft {
@@ -37,11 +38,7 @@ export interface Asking {
 }
 
 export interface ContractStore {
-  list(
-    ownerId: bigint,
-    name: string | undefined,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ total: number; items: Contract[] }>;
+  list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Contract>>;
   get(ownerId: bigint, id: bigint): Promise<Contract | undefined>;
   create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor): Promise<Contract | undefined>;
   update(
@@ -81,20 +78,20 @@ export function createContracts(store: ContractStore) {
     ownerId: bigint,
     id: bigint,
     input: ContractInput,
-    require: (current: Contract) => void,
+    precondition: (current: Contract) => void,
     { actor, isAdmin, now }: Asking,
   ): Promise<Contract> {
     const decide = (current: Contract) => {
-      require(current);
+      precondition(current);
       if (current.isSold && !isAdmin) refuseTerms(input);
       return draftOf(current, input, now);
     };
     return found(await store.update(ownerId, id, decide, actor));
   }
 
-  async function remove(ownerId: bigint, id: bigint, require: (current: Contract) => void, actor: Actor) {
+  async function remove(ownerId: bigint, id: bigint, precondition: (current: Contract) => void, actor: Actor) {
     const decide = (current: Contract) => {
-      require(current);
+      precondition(current);
       // Its installer, and what the marketplace may still say about the subscription, hang on it.
       if (current.isSold)
         throw new AppError('conflict', 'the contract belongs to a marketplace: it can only be revoked');

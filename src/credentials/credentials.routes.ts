@@ -1,10 +1,9 @@
-import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
-import { requireMatch } from '../http/etag.ts';
+import { unchanged, versionTag } from '../http/etag.ts';
 import { NoBody, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Credential, CredentialCard, Credentials, Precondition } from './credentials.ts';
+import type { Credential, Credentials } from './credentials.ts';
 
 const Spec = Type.Object(
   { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-"; yours alone' }) },
@@ -64,7 +63,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     },
     async (request, reply) => {
       const credential = await credentials.get(callerOf(request).person.id, request.params.credName);
-      return reply.header('ETag', etagOf(credential)).type(JSON_TYPE).send(present(credential));
+      return reply.header('ETag', versionTag(credential)).type(JSON_TYPE).send(present(credential));
     },
   );
 
@@ -76,7 +75,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     },
     async (request, reply) => {
       const made = await credentials.create(actorOf(request), request.bodyText);
-      return reply.code(201).header('ETag', etagOf(made)).send();
+      return reply.code(201).header('ETag', versionTag(made)).send();
     },
   );
 
@@ -88,7 +87,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     },
     async (request, reply) => {
       const changed = await credentials.update(actorOf(request), request.bodyText, unchanged(request));
-      return reply.code(204).header('ETag', etagOf(changed)).send();
+      return reply.code(204).header('ETag', versionTag(changed)).send();
     },
   );
 
@@ -115,12 +114,4 @@ function readTypes(given: string | string[]): string[] {
 
 function present({ spec, createdAt }: Credential): string {
   return `${spec.slice(0, -1)},"creationTimestamp":"${timestamp(createdAt)}"}`;
-}
-
-function etagOf({ id, version }: CredentialCard): string {
-  return `"${id}-${version}"`;
-}
-
-function unchanged(request: FastifyRequest): Precondition {
-  return (current) => requireMatch(request, etagOf(current));
 }

@@ -1,7 +1,15 @@
+import type { AuditAction } from '../changes/audit-actions.ts';
+import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
-import type { CredentialCard, CredentialStore, StoredCredential } from './credentials.ts';
+import type {
+  CredentialCard,
+  CredentialDraft,
+  CredentialStore,
+  Precondition,
+  StoredCredential,
+} from './credentials.ts';
 
 interface CredentialRow {
   id: bigint;
@@ -49,12 +57,13 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
     return await one(db.query, GET, [ownerId, name]);
   }
 
-  async function create(...[draft, actor]: Parameters<CredentialStore['create']>) {
+  async function create(draft: CredentialDraft, actor: Actor) {
     try {
       return await write(async (query, _touch, record) => {
-        const made = await one(query, INSERT, [actor.id, draft.name, draft.type, draft.sealed]);
-        record({ ...about(actor, 'create', made), after: toState(draft) });
-        return made;
+        const values = [actor.id, draft.name, draft.type, draft.sealed];
+        const created = toCredential(only(await query<CredentialRow>(INSERT, values)));
+        record({ ...about(actor, 'credential.create', created), after: toState(draft) });
+        return created;
       });
     } catch (error) {
       if (isUniqueViolation(error, 'credential_name')) return undefined;
@@ -62,24 +71,24 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
     }
   }
 
-  async function update(...[draft, require, actor]: Parameters<CredentialStore['update']>) {
+  async function update(draft: CredentialDraft, precondition: Precondition, actor: Actor) {
     return await write(async (query, _touch, record) => {
       const current = await one(query, LOCK, [actor.id, draft.name]);
       if (!current) return undefined;
-      require(current);
+      precondition(current);
       const changed = await one(query, UPDATE, [current.id, draft.type, draft.sealed]);
-      record({ ...about(actor, 'update', current), before: toState(current), after: toState(draft) });
+      record({ ...about(actor, 'credential.update', current), before: toState(current), after: toState(draft) });
       return changed;
     });
   }
 
-  async function remove(...[name, require, actor]: Parameters<CredentialStore['remove']>) {
+  async function remove(name: string, precondition: Precondition, actor: Actor) {
     return await write(async (query, _touch, record) => {
       const current = await one(query, LOCK, [actor.id, name]);
       if (!current) return false;
-      require(current);
+      precondition(current);
       await query(DELETE, [current.id]);
-      record({ ...about(actor, 'delete', current), before: toState(current) });
+      record({ ...about(actor, 'credential.delete', current), before: toState(current) });
       return true;
     });
   }
@@ -90,14 +99,8 @@ async function one(query: Query, statement: typeof GET, values: unknown[]): Prom
   return row && toCredential(row);
 }
 
-function about(actor: Parameters<CredentialStore['create']>[1], verb: string, credential?: CredentialCard) {
-  return {
-    actor,
-    organizationId: actor.id,
-    action: `credential.${verb}`,
-    objectType: 'credential',
-    objectId: credential?.id ?? 0n,
-  };
+function about(actor: Actor, action: AuditAction, { id }: CredentialCard): AuditEntry {
+  return { actor, organizationId: actor.id, action, objectType: 'credential', objectId: id };
 }
 
 function toCredential({ created_at, ...row }: CredentialRow): StoredCredential {

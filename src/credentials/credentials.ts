@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';
 import { membersOf, objectOf } from './json-members.ts';
@@ -36,8 +36,8 @@ export interface CredentialStore {
   /** Undefined: the name is taken. */
   create(draft: CredentialDraft, actor: Actor): Promise<CredentialCard | undefined>;
   /** Undefined: there is none of that name. */
-  update(draft: CredentialDraft, require: Precondition, actor: Actor): Promise<CredentialCard | undefined>;
-  remove(name: string, require: Precondition, actor: Actor): Promise<boolean>;
+  update(draft: CredentialDraft, precondition: Precondition, actor: Actor): Promise<CredentialCard | undefined>;
+  remove(name: string, precondition: Precondition, actor: Actor): Promise<boolean>;
 }
 
 export interface CredentialFilter {
@@ -74,18 +74,18 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
 
   async function create(actor: Actor, spec: string): Promise<CredentialCard> {
     const made = await store.create(await draftOf(actor.id, spec), actor);
-    if (!made) throw fault('name', 'name is taken by another of your credentials');
+    if (!made) throw invalidField('name', 'name is taken by another of your credentials');
     return made;
   }
 
-  async function update(actor: Actor, spec: string, require: Precondition): Promise<CredentialCard> {
-    const changed = await store.update(await draftOf(actor.id, spec), require, actor);
+  async function update(actor: Actor, spec: string, precondition: Precondition): Promise<CredentialCard> {
+    const changed = await store.update(await draftOf(actor.id, spec), precondition, actor);
     if (!changed) throw credentialNotFound();
     return changed;
   }
 
-  async function remove(actor: Actor, name: string, require: Precondition): Promise<void> {
-    if (!(await store.remove(name, require, actor))) throw credentialNotFound();
+  async function remove(actor: Actor, name: string, precondition: Precondition): Promise<void> {
+    if (!(await store.remove(name, precondition, actor))) throw credentialNotFound();
   }
 
   async function draftOf(ownerId: bigint, text: string): Promise<CredentialDraft> {
@@ -106,13 +106,13 @@ export function identityOf(name: string): string {
 function readSpec(text: string): { name: string; type: string; spec: string } {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw fault('body', 'credential must be a JSON object');
+    throw invalidField('body', 'credential must be a JSON object');
   }
   const { name, type } = value as { name?: unknown; type?: unknown };
-  if (name === undefined) throw fault('name', 'name is required');
+  if (name === undefined) throw invalidField('name', 'name is required');
   // A name of dots alone would vanish from a path.
   if (typeof name !== 'string' || !NAME.test(name) || /^\.\.?$/.test(name)) {
-    throw fault('name', 'name must be 1 to 100 letters, digits, ".", "_" or "-"');
+    throw invalidField('name', 'name must be 1 to 100 letters, digits, ".", "_" or "-"');
   }
   // Who changes what they read sends it back; the time is ours.
   const spec = objectOf(membersOf(text).filter(({ key }) => key !== 'creationTimestamp'));
@@ -136,8 +136,4 @@ function sameAddress(one: string, other: string): boolean {
 
 function credentialNotFound(): AppError {
   return new AppError('notFound', 'credential not found');
-}
-
-function fault(field: string, message: string): AppError {
-  return new AppError('malformed', message, { errors: [{ field, message }] });
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 
-/** Refuses when the caller says which version they know (`If-Match`) and the present one is another. */
+/** Rejects a request whose `If-Match` names another version than the present one. */
 export function requireMatch(request: FastifyRequest, etag: string): void {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return;
@@ -13,17 +13,21 @@ export function requireMatch(request: FastifyRequest, etag: string): void {
 export interface Versioned {
   readonly id: bigint;
   readonly version: number;
-  /** Shown with the thing, but stored with others, whose changes do not raise its version. */
+  /** Part of the answer, but stored elsewhere: a change of them does not raise the version. */
   readonly roleIds?: readonly bigint[];
 }
 
-/** Depends on the thing alone, so that every caller sees the same. */
+/** Depends on the object alone, so that every caller sees the same. */
 export function versionTag({ id, version, roleIds = [] }: Versioned): string {
   const roles = roleIds.length === 0 ? '' : `-${hash('sha256', roleIds.join(), 'base64url').slice(0, 16)}`;
   return `"${id}-${version}${roles}"`;
 }
 
-/** The precondition of a request, for whoever sees the thing while nobody else can change it. */
+/** The precondition of a request, to be checked while nobody else can change the object. */
 export function unchanged(request: FastifyRequest): (current: Versioned) => void {
   return (current) => requireMatch(request, versionTag(current));
+}
+
+export function showVersion(reply: FastifyReply, current: Versioned): void {
+  reply.header('ETag', versionTag(current));
 }

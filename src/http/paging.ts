@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { PageRequest } from '../base/page.ts';
 import { originForm } from './target.ts';
 
 const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 50;
 const MAX_PAGE = 1_000_000_000;
 
-export interface Page {
+/** A page by its number. */
+export interface NumberedPage extends PageRequest {
   /** From 1. */
   readonly page: number;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Read by `readPage`, not by validation: what cannot be read means the default, never an error. */
@@ -21,10 +21,15 @@ export const PageQuery = {
   ),
 };
 
-export function readPage(query: { page?: unknown; limit?: unknown }): Page {
+export function readPage(query: { page?: unknown; limit?: unknown }): NumberedPage {
   const page = Math.min(positive(query.page) ?? 1, MAX_PAGE);
-  const limit = Math.min(positive(query.limit) ?? DEFAULT_LIMIT, MAX_LIMIT);
+  const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
   return { page, limit, offset: (page - 1) * limit };
+}
+
+/** A limit that cannot be read means the default, never an error. */
+export function readLimit(given: unknown, byDefault: number, max: number): number {
+  return Math.min(positive(given) ?? byDefault, max);
 }
 
 /** `X-Total-Count`, and `Link` to the other pages where there are any. */
@@ -32,7 +37,7 @@ export function showPage(
   request: FastifyRequest,
   reply: FastifyReply,
   baseUrl: string,
-  page: Page,
+  page: NumberedPage,
   total: number,
 ): void {
   reply.header('X-Total-Count', String(total));

@@ -1,5 +1,5 @@
 import type { Loaded } from '../changes/exact-cache.ts';
-import { type Db, sql } from '../db/db.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
 
@@ -40,8 +40,8 @@ export function createCallerStore(db: Db): CallerStore {
   return { byToken, bySession, byLogin, organization };
 
   async function byToken(hash: Buffer): Promise<Loaded<TokenGrant>> {
-    const [row] = await db.query<TokenRow>(BY_TOKEN, [hash]);
-    return loaded(row, (found) => ({
+    const rows = await db.query<TokenRow>(BY_TOKEN, [hash]);
+    return loaded(rows, (found) => ({
       person: toPerson(found),
       tokenId: found.token_id,
       robotId: found.robot_id,
@@ -51,25 +51,25 @@ export function createCallerStore(db: Db): CallerStore {
   }
 
   async function bySession(hash: Buffer): Promise<Loaded<SessionGrant>> {
-    const [row] = await db.query<SessionRow>(BY_SESSION, [hash]);
-    return loaded(row, (found) => ({ person: toPerson(found), csrf: found.csrf, expiresAt: found.expires_at }));
+    const rows = await db.query<SessionRow>(BY_SESSION, [hash]);
+    return loaded(rows, (found) => ({ person: toPerson(found), csrf: found.csrf, expiresAt: found.expires_at }));
   }
 
   async function byLogin(login: string): Promise<Loaded<Person>> {
-    const [row] = await db.query<PersonRow>(BY_LOGIN, [login]);
-    return loaded(row, toPerson);
+    const rows = await db.query<PersonRow>(BY_LOGIN, [login]);
+    return loaded(rows, toPerson);
   }
 
   async function organization(name: string): Promise<Loaded<Organization>> {
-    const [row] = await db.query<{ revision: bigint; id: bigint; name: string }>(ORGANIZATION, [name]);
-    return loaded(row, ({ id, name: spelled }) => ({ id, name: spelled }));
+    const rows = await db.query<{ revision: bigint; id: bigint; name: string }>(ORGANIZATION, [name]);
+    return loaded(rows, ({ id, name: spelled }) => ({ id, name: spelled }));
   }
 }
 
 function loaded<Row extends { revision: bigint; id: bigint | null }, V>(
-  row: Row | undefined,
+  rows: readonly Row[],
   build: (row: Row & { id: bigint }) => V,
 ): Loaded<V> {
-  const revision = row?.revision ?? 0n;
-  return { revision, value: row && row.id !== null ? build({ ...row, id: row.id }) : undefined };
+  const row = only(rows);
+  return { revision: row.revision, value: row.id === null ? undefined : build({ ...row, id: row.id }) };
 }

@@ -1,5 +1,5 @@
 import type { Write } from '../changes/write.ts';
-import { isUniqueViolation, sql } from '../db/db.ts';
+import { isUniqueViolation, only, sql } from '../db/db.ts';
 import type { TokenIssuerStore } from './token-issuer.ts';
 
 // A robot account that is being deleted at this moment is waited for, so that no token outlives it.
@@ -26,8 +26,7 @@ export function createTokenIssuerStore(write: Write): TokenIssuerStore {
         return await write(async (query, touch, record) => {
           if (robotId !== null && (await query(ROBOT, [robotId, accountId])).length === 0) return 'robot gone';
           const values = [accountId, robotId, name, hash, lastEight, scopes, expiresAt];
-          const [row] = await query<{ id: bigint }>(INSERT, values);
-          const id = row?.id ?? 0n;
+          const { id } = only(await query<{ id: bigint }>(INSERT, values));
           touch({ kind: 'token', id, organizationId: accountId });
           const about = { organizationId: accountId, objectType: 'token', objectId: id };
           if (actor) record({ ...about, actor, action: 'token.create', after: { name, robotId, scopes, expiresAt } });

@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, invalidField } from '../base/errors.ts';
 import { SCOPES, scopesCover } from './scopes.ts';
 
 export interface TokenDetails {
@@ -30,18 +30,19 @@ const MAX_NAME = 255;
 /** The rules for a new token, of a person or of a robot account. */
 export function readTokenRequest(wanted: TokenRequest, { held, unsaid, now }: Terms) {
   const name = wanted.name.trim();
-  if (name === '' || [...name].length > MAX_NAME) throw fault('name', `name must have 1 to ${MAX_NAME} characters`);
+  if (name === '' || [...name].length > MAX_NAME)
+    throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
   const scopes = readScopes(wanted.scopes ?? unsaid);
   if (!scopesCover(held, scopes)) {
     throw new AppError('forbidden', 'cannot create an access token with a broader scope than the authenticating token');
   }
-  if (wanted.expiresAt && wanted.expiresAt <= now) throw fault('expires_at', 'expires_at must be in the future');
+  if (wanted.expiresAt && wanted.expiresAt <= now) throw invalidField('expires_at', 'expires_at must be in the future');
   return { name, scopes, expiresAt: wanted.expiresAt };
 }
 
 /** Known ones, each once, without those that another one includes. */
 function readScopes(scopes: readonly string[]): string[] {
-  if (scopes.length === 0) throw fault('scopes', 'access token must have a scope');
+  if (scopes.length === 0) throw invalidField('scopes', 'access token must have a scope');
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
   if (unknown.length > 0) {
     throw new AppError('invalid', `invalid access token scope provided: ${unknown.join(', ').slice(0, 200)}`);
@@ -57,8 +58,4 @@ export function findToken(tokens: readonly TokenDetails[], idOrName: string): To
   const found = tokens.find(({ id }) => String(id) === idOrName) ?? tokens.find(({ name }) => name === idOrName);
   if (!found) throw new AppError('notFound', 'access token does not exist');
   return found;
-}
-
-function fault(field: string, message: string): AppError {
-  return new AppError('malformed', message, { errors: [{ field, message }] });
 }

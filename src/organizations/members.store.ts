@@ -1,5 +1,6 @@
 import type { RoleGrant, TeamGrant } from '../authz/escalation.ts';
 import type { PageRequest } from '../base/page.ts';
+import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
@@ -169,7 +170,7 @@ async function departure(query: Query, actor: Actor, team: TeamRow, accountId: b
   return { ...about(actor, 'team.remove_member', team), before };
 }
 
-function about(actor: Actor, action: string, team: TeamRow): AuditEntry {
+function about(actor: Actor, action: AuditAction, team: TeamRow): AuditEntry {
   return { actor, organizationId: team.organization_id, action, objectType: 'team', objectId: team.id };
 }
 

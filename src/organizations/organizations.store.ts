@@ -1,4 +1,5 @@
 import type { Page, PageRequest } from '../base/page.ts';
+import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
@@ -124,7 +125,7 @@ function detailsOf({ fullName, description, website, location, visibility }: Org
   return [fullName, description, website, location, visibility];
 }
 
-function about(actor: Actor, action: string, id: bigint): AuditEntry {
+function about(actor: Actor, action: AuditAction, id: bigint): AuditEntry {
   return { actor, organizationId: id, action, objectType: 'organization', objectId: id };
 }
 

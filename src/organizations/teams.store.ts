@@ -1,4 +1,5 @@
 import type { Page, PageRequest } from '../base/page.ts';
+import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
@@ -130,7 +131,7 @@ async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name tak
   }
 }
 
-function about(actor: Actor, action: string, { id, organization }: Team): AuditEntry {
+function about(actor: Actor, action: AuditAction, { id, organization }: Team): AuditEntry {
   return { actor, organizationId: organization.id, action, objectType: 'team', objectId: id };
 }
 

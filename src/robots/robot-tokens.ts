@@ -42,13 +42,13 @@ export function createRobotTokens(
   return { list, create, remove };
 
   async function list(asked: AskedRobot): Promise<TokenDetails[]> {
-    await require(asked, 'view_tokens');
+    await requireRelation(asked, 'view_tokens');
     await flushUsage();
     return await store.list(asked.robotId);
   }
 
   async function create(asked: AskedRobot, wanted: TokenRequest, now: Date): Promise<TokenDetails & { text: string }> {
-    await require(asked, 'create_tokens');
+    await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
     const request = readTokenRequest(wanted, { held: asked.scopes, unsaid: UNSAID, now });
     const { id, text } = await issuer.issue({ accountId, robotId, actor, ...request });
@@ -58,12 +58,12 @@ export function createRobotTokens(
   }
 
   async function remove(asked: AskedRobot, idOrName: string): Promise<void> {
-    await require(asked, 'delete_tokens');
+    await requireRelation(asked, 'delete_tokens');
     const { id } = findToken(await store.list(asked.robotId), idOrName);
     await issuer.revoke(id, asked.actor);
   }
 
-  async function require({ personId, ownerId }: AskedRobot, what: string): Promise<void> {
+  async function requireRelation({ personId, ownerId }: AskedRobot, what: string): Promise<void> {
     if (await judge.holds(personId, ownerId, `can_${what}`, { type: 'organization', id: ownerId })) return;
     throw new AppError('forbidden', `missing relation ${what}:org`);
   }

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
+import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { showVersion, unchanged } from '../http/resource-etag.ts';
 import { Int64, NoBody, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Robot, Robots } from './robots.ts';

@@ -1,7 +1,8 @@
+import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
-import type { Robot, RobotStore } from './robots.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import type { Robot, RobotDraft, RobotStore } from './robots.ts';
 
 interface RobotRow {
   id: bigint;
@@ -15,7 +16,7 @@ interface RobotRow {
 const SELECT = 'select id, owner_id, name, description, created_at, version from robot where owner_id = $1';
 const NAMED = '($2::text is null or name = $2)';
 const LIST = sql('robots.list', `${SELECT} and ${NAMED} order by id limit $3 offset $4`);
-const COUNT = sql('robots.count', `select count(*) as total from robot where owner_id = $1 and ${NAMED}`);
+const COUNT = sql('robots.count', `select count(*)::integer as total from robot where owner_id = $1 and ${NAMED}`);
 const GET = sql('robots.get', `${SELECT} and id = $2`);
 // Also waits for a token that is being made for it.
 const LOCK = sql('robots.lock', `${SELECT} and id = $2 for update`);
@@ -31,18 +32,17 @@ const DELETE = sql('robots.delete', 'delete from robot where id = $1');
 export function createRobotStore(db: Db, write: Write): RobotStore {
   return { list, get: (ownerId, id) => one(db.query, GET, ownerId, id), create, update, remove };
 
-  async function list(...[ownerId, name, { limit, offset }]: Parameters<RobotStore['list']>) {
+  async function list(ownerId: bigint, name: string | undefined, { limit, offset }: PageRequest) {
     const rows = await db.query<RobotRow>(LIST, [ownerId, name, limit, offset]);
-    const [count] = await db.query<{ total: bigint }>(COUNT, [ownerId, name]);
-    return { total: Number(count?.total ?? 0), items: rows.map(toRobot) };
+    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name]));
+    return { total, items: rows.map(toRobot) };
   }
 
-  async function create(...[ownerId, draft, actor]: Parameters<RobotStore['create']>) {
+  async function create(ownerId: bigint, draft: RobotDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
         if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
-        const [row] = await query<{ id: bigint }>(INSERT, [ownerId, draft.name, draft.description]);
-        const id = row?.id ?? 0n;
+        const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, draft.name, draft.description]));
         touch({ kind: 'robot', id, organizationId: ownerId });
         record({ ...about(actor, ownerId, id), action: 'robot.create', after: draft });
         return await one(query, GET, ownerId, id);
@@ -51,7 +51,7 @@ export function createRobotStore(db: Db, write: Write): RobotStore {
   }
 
   /** Nobody's rights hang on a name, so no revision is taken. */
-  async function update(...[ownerId, id, decide, actor]: Parameters<RobotStore['update']>) {
+  async function update(ownerId: bigint, id: bigint, decide: (current: Robot) => RobotDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, _touch, record) => {
         const current = await one(query, LOCK, ownerId, id);
@@ -65,7 +65,7 @@ export function createRobotStore(db: Db, write: Write): RobotStore {
     );
   }
 
-  async function remove(...[ownerId, id, decide, actor]: Parameters<RobotStore['remove']>) {
+  async function remove(ownerId: bigint, id: bigint, decide: (current: Robot) => void, actor: Actor) {
     return await write(async (query, touch, record) => {
       const current = await one(query, LOCK, ownerId, id);
       if (!current) return false;

@@ -1,5 +1,6 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import { readResourceName } from '../base/fields.ts';
+import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 
 export interface RobotDraft {
@@ -20,11 +21,7 @@ export interface RobotInput {
 }
 
 export interface RobotStore {
-  list(
-    ownerId: bigint,
-    name: string | undefined,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ total: number; items: Robot[] }>;
+  list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Robot>>;
   get(ownerId: bigint, id: bigint): Promise<Robot | undefined>;
   create(ownerId: bigint, draft: RobotDraft, actor: Actor): Promise<Robot | 'name taken' | undefined>;
   update(
@@ -59,18 +56,23 @@ export function createRobots(store: RobotStore) {
     ownerId: bigint,
     id: bigint,
     input: RobotInput,
-    require: (current: Robot) => void,
+    precondition: (current: Robot) => void,
     actor: Actor,
   ): Promise<Robot> {
     const decide = (current: Robot) => {
-      require(current);
+      precondition(current);
       return draftOf(current, input);
     };
     return settled(await store.update(ownerId, id, decide, actor));
   }
 
-  async function remove(ownerId: bigint, id: bigint, require: (current: Robot) => void, actor: Actor): Promise<void> {
-    if (!(await store.remove(ownerId, id, require, actor))) throw notFound();
+  async function remove(
+    ownerId: bigint,
+    id: bigint,
+    precondition: (current: Robot) => void,
+    actor: Actor,
+  ): Promise<void> {
+    if (!(await store.remove(ownerId, id, precondition, actor))) throw notFound();
   }
 }
 

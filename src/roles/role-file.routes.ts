@@ -118,7 +118,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
         const report = await file.importRoles(setting, readDocument(request.body), {
           isDryRun,
           prunes,
-          require: (version) => requireMatch(request, etagOf(version)),
+          precondition: (version) => requireMatch(request, etagOf(version)),
         });
         return {
           changes: report.changes.map(({ role, kind, words }) => ({ role, kind, words: [...words] })),

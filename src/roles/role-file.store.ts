@@ -122,7 +122,11 @@ async function insert(query: Query, organizationId: bigint, drafts: readonly Rol
   if (drafts.length === 0) return [];
   const rows = await query<{ id: bigint; name_key: string }>(INSERT, [organizationId, ...columnsOf(drafts)]);
   const ids = new Map(rows.map((row) => [row.name_key, row.id]));
-  return drafts.map((draft) => ({ id: ids.get(nameKey(draft)) ?? 0n, before: undefined, draft }));
+  return drafts.map((draft) => {
+    const id = ids.get(nameKey(draft));
+    if (id === undefined) throw new Error(`the role ${draft.name} was not inserted`);
+    return { id, before: undefined, draft };
+  });
 }
 
 function columnsOf(drafts: readonly RoleDraft[]): string[][] {

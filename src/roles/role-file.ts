@@ -27,7 +27,7 @@ export interface ImportOptions {
   readonly isDryRun: boolean;
   readonly prunes: boolean;
   /** Throws when the roles are not those that the caller last saw. */
-  readonly require: (version: string) => void;
+  readonly precondition: (version: string) => void;
 }
 
 export interface Report {
@@ -62,7 +62,7 @@ export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed
     const wanted = readRoles(document);
     const held = await heldBy(judge, actor.id, organizationId);
     const decide = (now: RolesNow) => {
-      options.require(versionOf(documentOf(organizationName, now.roles)));
+      options.precondition(versionOf(documentOf(organizationName, now.roles)));
       const plan = planFor(now, wanted, options.prunes);
       refuseUnallowed(plan, held);
       return { plan, report: reportOn(plan, now) };

@@ -1,5 +1,6 @@
+import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, type Query, sql } from '../db/db.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
 import type { Principal, Rejection, Role, RoleDraft, RoleStore } from './roles.ts';
 
@@ -71,15 +72,14 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
     return rows.map((row) => ({ type: 'team', id: row.id, name: row.name, assignedAt: row.assigned_at }));
   }
 
-  async function create(...[organizationId, draft, actor]: Parameters<RoleStore['create']>) {
+  async function create(organizationId: bigint, draft: RoleDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
         await query(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
         const values = [organizationId, draft.name, nameKey(draft), draft.description];
-        const [row] = await query<{ id: bigint }>(INSERT, values);
-        const id = row?.id ?? 0n;
+        const { id } = only(await query<{ id: bigint }>(INSERT, values));
         await fill(query, id, draft);
         touch({ kind: 'role', id, organizationId });
         record({
@@ -95,7 +95,7 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
     );
   }
 
-  async function update(...[organizationId, id, decide, actor]: Parameters<RoleStore['update']>) {
+  async function update(organizationId: bigint, id: bigint, decide: (current: Role) => RoleDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
         await query(LOCK, [organizationId, id]);
@@ -115,7 +115,7 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
     );
   }
 
-  async function remove(...[organizationId, id, decide, actor]: Parameters<RoleStore['remove']>) {
+  async function remove(organizationId: bigint, id: bigint, decide: (current: Role) => void, actor: Actor) {
     return await write(async (query, touch, record) => {
       await query(LOCK, [organizationId, id]);
       const current = await get(query, organizationId, id);

@@ -92,12 +92,12 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     setting: Setting,
     id: bigint,
     input: RoleInput | ((current: Role) => RoleInput),
-    require: Precondition,
+    precondition: Precondition,
   ): Promise<Role> {
     const { organizationId, actor } = setting;
     const held = await heldBy(judge, actor.id, organizationId);
     const decide = (current: Role) => {
-      require(current);
+      precondition(current);
       const next = draftOf(current, typeof input === 'function' ? input(current) : input);
       rejectEscalation(grantedAnew(current, next), held);
       return next;
@@ -105,8 +105,8 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     return settled(await store.update(organizationId, id, decide, actor));
   }
 
-  async function remove({ organizationId, actor }: Setting, id: bigint, require: Precondition): Promise<void> {
-    if (!(await store.remove(organizationId, id, require, actor))) throw roleNotFound();
+  async function remove({ organizationId, actor }: Setting, id: bigint, precondition: Precondition): Promise<void> {
+    if (!(await store.remove(organizationId, id, precondition, actor))) throw roleNotFound();
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Change, ChangeKind } from '../changes/write.ts';
+import type { ChangeKind } from '../changes/object-kinds.ts';
+import type { Change } from '../changes/write.ts';
 import { type Query, sql } from '../db/db.ts';
 
 // One account at a time: each removal counts the followers of others down, and two that meet would wait for each other.

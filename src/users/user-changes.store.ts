@@ -1,3 +1,4 @@
+import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Change, PLATFORM, type Write } from '../changes/write.ts';
 import { isUniqueViolation, only, type Query, sql } from '../db/db.ts';
@@ -115,7 +116,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         const { organization_id: organizationId, id: teamId } = team;
         touch({ kind: 'team', id: teamId, organizationId });
         const before = { team: team.name, userId: id, username: current.name };
-        const left = { organizationId, action: 'team.remove_member', objectType: 'team', objectId: teamId };
+        const left = { organizationId, action: 'team.remove_member', objectType: 'team', objectId: teamId } as const;
         record({ actor, ...left, before });
       }
       record({ ...about(actor, 'user.delete', id), before: { username: current.name, ...toState(current) } });
@@ -153,7 +154,7 @@ function touchUser(touch: Touch, id: bigint, isPlatform: boolean): void {
 }
 
 /** Changes of users are in the audit log of the platform. */
-function about(actor: Actor, action: string, id: bigint): AuditEntry {
+function about(actor: Actor, action: AuditAction, id: bigint): AuditEntry {
   return { actor, organizationId: PLATFORM, action, objectType: 'user', objectId: id };
 }
 

@@ -1,4 +1,4 @@
-import { type Db, type Query, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
 import type { RingPurpose, RingStore, Slot, Wrap } from './ring.ts';
 
 interface SlotRow {
@@ -51,7 +51,7 @@ export function createRingStore(db: Db): RingStore {
     });
   }
 
-  async function renew(...[purpose, wrap, further]: Parameters<RingStore['renew']>): Promise<bigint> {
+  async function renew(purpose: RingPurpose, wrap: Wrap, further: Parameters<RingStore['renew']>[2]): Promise<bigint> {
     return await db.transaction(async (query) => {
       await query(LOCK);
       for (const { ringKeyId, root, wrapped } of further) await query(INSERT_SLOT, [ringKeyId, root, wrapped]);
@@ -66,8 +66,7 @@ export function createRingStore(db: Db): RingStore {
 }
 
 async function insert(query: Query, purpose: RingPurpose, wrap: Wrap): Promise<bigint> {
-  const [row] = await query<{ id: bigint }>(INSERT, [purpose]);
-  const id = row?.id ?? 0n;
+  const { id } = only(await query<{ id: bigint }>(INSERT, [purpose]));
   for (const { root, wrapped } of wrap(id)) await query(INSERT_SLOT, [id, root, wrapped]);
   return id;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { OBJECT_TYPES } from '../../src/authz/object-ref.ts';
+import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
 import { matchGolden } from '../support/golden.ts';
 import { type Holdings, holdingsOf, tableOf } from '../support/matrix.ts';

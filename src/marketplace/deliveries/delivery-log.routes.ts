@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox';
+import { readCursor, writeCursor } from '../../base/cursor.ts';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
+import { readLimit } from '../../http/paging.ts';
 import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
@@ -72,13 +74,13 @@ export function deliveryRoutes(scope: Scope, journal: Pick<DeliveryLog, 'list' |
       },
     },
     async (request) => {
-      const limit = readLimit(request.query.limit);
+      const limit = readLimit(request.query.limit, DEFAULT_LIMIT, MAX_LIMIT);
       const found = await journal.list({ ...readSearch(request.query), limit: limit + 1 });
       const items = found.slice(0, limit);
       const last = items.at(-1);
       return {
         items: items.map(present),
-        next_cursor: found.length > limit && last ? writeCursor(last.id) : null,
+        next_cursor: found.length > limit && last ? writeCursor(`delivery ${last.id}`) : null,
       };
     },
   );
@@ -128,7 +130,7 @@ function readSearch(query: Static<typeof ListQuery>) {
     marketplace: readMarketplace(query.marketplace),
     ...(isState ? { state: outcome } : { reason: outcome }),
     text: search,
-    before: cursor === undefined ? undefined : readCursor(cursor),
+    before: cursor === undefined ? undefined : readCursor(cursor, readPlace),
   };
 }
 
@@ -139,20 +141,9 @@ function readMarketplace(name: string | undefined): MarketplaceName | undefined 
   return found;
 }
 
-function writeCursor(id: bigint): string {
-  return Buffer.from(`delivery ${id}`).toString('base64url');
-}
-
-function readCursor(cursor: string): bigint {
-  const said = Buffer.from(cursor, 'base64url').toString('latin1');
-  const [, number] = /^delivery (\d{1,18})$/.exec(said) ?? [];
-  if (number === undefined) throw new AppError('invalid', 'cursor is not one that this server gave');
-  return BigInt(number);
-}
-
-function readLimit(given: unknown): number {
-  const limit = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : 0;
-  return Math.min(limit || DEFAULT_LIMIT, MAX_LIMIT);
+function readPlace(text: string): bigint | undefined {
+  const [, number] = /^delivery (\d{1,18})$/.exec(text) ?? [];
+  return number === undefined ? undefined : BigInt(number);
 }
 
 function present(entry: JournalEntry) {

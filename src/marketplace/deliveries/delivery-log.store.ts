@@ -1,4 +1,4 @@
-import type { Write } from '../../changes/write.ts';
+import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Query, sql } from '../../db/db.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
 import type { Reason } from '../notifications/rejection.ts';
@@ -50,9 +50,6 @@ const PRUNE_RANGES = sql(
 );
 const PRUNE_EVENTS = sql('journal.pruneEvents', 'delete from marketplace_event where sent_at < $1');
 
-/** What concerns no organization alone is in the chain of the deployment. */
-const DEPLOYMENT = 0n;
-
 interface Row {
   id: bigint;
   marketplace: MarketplaceName;
@@ -94,7 +91,7 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
     revive: (id, actor) =>
       write(async (ask, _touch, record) => {
         if ((await ask(REDELIVER, [id])).length === 0) return false;
-        const about = { organizationId: DEPLOYMENT, objectType: 'delivery', objectId: id };
+        const about = { organizationId: PLATFORM, objectType: 'delivery', objectId: id };
         record({ ...about, actor, action: 'delivery.redeliver' });
         return true;
       }),

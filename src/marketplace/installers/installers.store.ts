@@ -1,4 +1,4 @@
-import type { Write } from '../../changes/write.ts';
+import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Query, sql } from '../../db/db.ts';
 import { selectInstaller } from './installers.rows.ts';
 import type { InstallerStore } from './installers.ts';
@@ -20,7 +20,7 @@ export function createInstallerStore(query: Query, write: Write): InstallerStore
       await write(async (ask, _touch, record) => {
         await ask(CREATE, [id, marketplace, isTest, expiresAt]);
         const after = { id: hint(id), marketplace, isTest, expiresAt };
-        record({ ...OPERATOR, organizationId: 0n, action: 'installer.create', after });
+        record({ ...OPERATOR, organizationId: PLATFORM, action: 'installer.create', after });
       });
     },
     get: (id) => selectInstaller(query, id),

@@ -1,3 +1,4 @@
+import { PLATFORM } from '../../changes/write.ts';
 import type { Sealed, Vault } from '../../vault/vault.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseExact } from '../notifications/canonical-json.ts';
 import { outlineOf } from '../notifications/redaction.ts';
@@ -30,7 +31,7 @@ export interface SealedOptionsStore {
 export type SealedOptions = ReturnType<typeof createSealedOptions>;
 
 /** There is no organization yet when they are sealed first, so their key is that of the deployment. */
-const OWNER = 0n;
+const OWNER = PLATFORM;
 const AT_ONCE = 100;
 
 /** What customers chose may hold keys of theirs: it is opened for the archive, and nothing else has it in clear. */

@@ -1,6 +1,6 @@
 import type { Actor, AuditEntry } from '../../changes/audit-entry.ts';
 import type { Change } from '../../changes/write.ts';
-import { type Query, sql } from '../../db/db.ts';
+import { only, type Query, sql } from '../../db/db.ts';
 import { BUILT_IN_TEAMS } from '../../organizations/built-in-teams.ts';
 import { insertOrganization } from '../../organizations/organizations.store.ts';
 import { NO_FIELDS } from '../../organizations/organizations.ts';
@@ -77,7 +77,7 @@ interface IdRow {
   id: bigint;
 }
 
-/** The desk of one delivery, inside its transaction; what it announces is written when the delivery is settled. */
+/** What one delivery can do inside its transaction. Its announcements are written when the delivery is settled. */
 export function createDeliveryTransaction(
   { query, touch, record }: Transaction,
   deliveryId: bigint,
@@ -112,9 +112,16 @@ export function createDeliveryTransaction(
     const values = [draft.marketplace, application.key, application.text, application.managedResourceGroupId];
     const parts = canonicalJson(application.resourceIdParts);
     const rest = [parts, state, eventTime, eventRank, draft.plan && canonicalJson(draft.plan), draft.resourceUsageId];
-    const [row] = await query<IdRow>(ADD_SUBSCRIPTION, [...values, ...rest]);
-    const id = row?.id ?? 0n;
-    audit('subscription.create', 'subscription', id, -id, undefined, { state, application: application.text }, true);
+    const { id } = only(await query<IdRow>(ADD_SUBSCRIPTION, [...values, ...rest]));
+    record({
+      actor,
+      organizationId: chainOf(id),
+      action: 'subscription.create',
+      objectType: 'subscription',
+      objectId: id,
+      after: { state, application: application.text },
+      startsChain: true,
+    });
     return { id, state, eventTime, eventRank };
   }
 
@@ -129,19 +136,19 @@ export function createDeliveryTransaction(
       next.resourceUsageId,
     ]);
     if (current.state === next.state) return;
-    audit(
-      'subscription.update',
-      'subscription',
-      current.id,
-      -current.id,
-      { state: current.state },
-      { state: next.state },
-    );
+    record({
+      actor,
+      organizationId: chainOf(current.id),
+      action: 'subscription.update',
+      objectType: 'subscription',
+      objectId: current.id,
+      before: { state: current.state },
+      after: { state: next.state },
+    });
   }
 
   async function bind(installer: Installer, draft: BindingDraft): Promise<Installer> {
-    const [admin] = await query<IdRow>(ADD_ADMIN, [draft.adminLogin, draft.adminPasswordHash]);
-    const founderId = admin?.id ?? 0n;
+    const { id: founderId } = only(await query<IdRow>(ADD_ADMIN, [draft.adminLogin, draft.adminPasswordHash]));
     const { id: organizationId } = await insertOrganization(query, touch, {
       ...NO_FIELDS,
       name: draft.organizationName,
@@ -150,8 +157,7 @@ export function createDeliveryTransaction(
       teams: BUILT_IN_TEAMS,
     });
     const contract = [organizationId, draft.contractUid, draft.contractName, draft.product];
-    const [row] = await query<IdRow>(ADD_CONTRACT, contract);
-    const contractId = row?.id ?? 0n;
+    const { id: contractId } = only(await query<IdRow>(ADD_CONTRACT, contract));
     touch({ kind: 'contract', id: contractId, organizationId });
     await query(BIND, [
       installer.id,
@@ -177,7 +183,8 @@ export function createDeliveryTransaction(
       adminLogin,
       marketplace: installer.marketplace,
     };
-    audit('installer.bind', 'organization', organizationId, organizationId, undefined, after, true);
+    const about = { organizationId, objectType: 'organization', objectId: organizationId };
+    record({ ...about, actor, action: 'installer.bind', after, startsChain: true });
     const { adminPasswordHash, organizationName, contractName, product, ...binding } = draft;
     const ids = {
       boundAt: now,
@@ -194,7 +201,9 @@ export function createDeliveryTransaction(
     const rows = await query<{ id: bigint; uid: string; owner_id: bigint }>(REVOKE, [subscriptionId, now]);
     for (const { id, uid, owner_id: organizationId } of rows) {
       touch({ kind: 'contract', id, organizationId });
-      audit('contract.revoke', 'contract', id, organizationId, { revoked: false }, { revoked: true, uid });
+      const about = { organizationId, objectType: 'contract', objectId: id };
+      const states = { before: { revoked: false }, after: { revoked: true, uid } };
+      record({ ...about, actor, action: 'contract.revoke', ...states });
     }
     if (rows.length > 0) await query(LAPSE, [rows.map(({ id }) => id)]);
     return rows.length;
@@ -205,19 +214,13 @@ export function createDeliveryTransaction(
     const { contractId: id, contractUid: uid, organizationId } = binding;
     await query(REINSTATE, [id]);
     touch({ kind: 'contract', id, organizationId });
-    audit('contract.reinstate', 'contract', id, organizationId, { revoked: true }, { revoked: false, uid });
+    const about = { organizationId, objectType: 'contract', objectId: id };
+    const states = { before: { revoked: true }, after: { revoked: false, uid } };
+    record({ ...about, actor, action: 'contract.reinstate', ...states });
   }
+}
 
-  /** A subscription without an organization has a chain of its own, under its ID below zero: no two wait for each other. */
-  function audit(
-    action: string,
-    objectType: string,
-    objectId: bigint,
-    organizationId: bigint,
-    before: object | undefined,
-    after: object | undefined,
-    startsChain = false,
-  ): void {
-    record({ actor, organizationId, action, objectType, objectId, before, after, startsChain });
-  }
+/** A subscription belongs to no organization, so it has an audit chain of its own, under its ID below zero. */
+function chainOf(subscriptionId: bigint): bigint {
+  return -subscriptionId;
 }

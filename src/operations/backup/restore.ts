@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { appendAudit } from '../../changes/audit-chain.store.ts';
 import type { AuditEntry } from '../../changes/audit-entry.ts';
+import { PLATFORM } from '../../changes/write.ts';
 import type { Db, Query, Script } from '../../db/db.ts';
 import { applyRest, createSchema } from '../../db/migrate.ts';
 import { type MigrationFile, readMigrations } from '../../db/migration-files.ts';
@@ -90,7 +91,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
 function entryOf({ createdAt, version, migrations }: Manifest): AuditEntry {
   return {
     actor: { id: 0n, name: 'operator', requestId: 'command' },
-    organizationId: 0n,
+    organizationId: PLATFORM,
     action: 'deployment.restore',
     objectType: 'deployment',
     objectId: 0n,
