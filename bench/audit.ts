@@ -16,7 +16,7 @@ const ms = (value: number) => `${value.toFixed(1)} ms`;
 const quantile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 
-/** Pages of a long audit log, over HTTP on PostgreSQL; the questions are those that a planner is easily wrong about. */
+/** Pages of a long audit log, over HTTP on PostgreSQL. The queries are those that a planner easily gets wrong. */
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { shared_buffers: '256MB', max_wal_size: '4GB' } });
 try {
@@ -67,7 +67,7 @@ try {
   ];
   const times = new Map<string, number[]>(QUESTIONS.map(([what]) => [what, []]));
   const found = new Map<string, number>();
-  // All in turn, round after round: what else the machine does then falls on each of them alike.
+  // Measures all queries in turn, round after round, so that other load on the machine affects them equally.
   for (let round = 0; round < ROUNDS; round++) {
     for (const [what, path, who] of QUESTIONS) {
       const { took, count } = await timed(`${server.address}/api/v1${path}`, users[who].token);

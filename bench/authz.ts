@@ -9,7 +9,10 @@ import { type Cold, measureCold } from './authz/cold.ts';
 import { load, type Shot } from './support/load.ts';
 import { type BenchServer, createStealMeter, startServer } from './support/server.ts';
 
-/** The authorization group over HTTP, against bare Fastify in the same run, while another process writes roles. */
+/**
+ * The authorization endpoints over HTTP, compared with bare Fastify in the same run, while another process writes
+ * roles.
+ */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 1);
 const CONNECTIONS = 64;
@@ -103,7 +106,7 @@ async function compare(): Promise<string[][]> {
   ];
 }
 
-/** A list as a console asks for: mostly clusters, some of everything. */
+/** A list such as the console requests: mostly clusters, and some of everything. */
 function questionsOf({ clusters, contracts, orgs, robots, tokens }: DemoWorld): object[] {
   const kinds = [
     { objectType: 'cluster', objectID: clusters.prod?.id },

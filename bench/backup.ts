@@ -1,6 +1,7 @@
 /**
- * npm run bench -- backup: rows and MiB a second of a backup and a restore, on both drivers, with the most memory that each took. The
- * rows are entries of the record: the table that grows. Each step is a process of its own, so its memory is its own.
+ * npm run bench -- backup: rows and MiB per second of a backup and a restore, on both drivers, with the peak memory of
+ * each. The rows are audit entries, because that is the table that grows. Each step is a process of its own, so its
+ * memory is its own.
  */
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -30,7 +31,7 @@ async function fill(db: Db): Promise<void> {
 if (process.argv[2] === 'step')
   await step(process.argv[3] ?? '', process.argv[4] ?? '', process.argv[5] ?? '', process.argv[6]);
 else await all();
-// The test database would keep this process.
+// The test database would keep this process alive.
 process.exit(0);
 
 async function all(): Promise<void> {
@@ -62,7 +63,7 @@ async function size(file: string) {
 
 interface Step {
   readonly ms: number;
-  /** In bytes: when the database was open, and the most seen while it was at work. */
+  /** In bytes: when the database was opened, and the maximum seen during the work. */
   readonly atFirst: number;
   readonly peak: number;
 }
@@ -79,7 +80,7 @@ async function step(what: string, file: string, dataDir: string, databaseUrl?: s
   const db = await openDb({ ...quiet, dataDir, databaseUrl: databaseUrl || undefined });
   const atFirst = process.memoryUsage.rss();
   let peak = atFirst;
-  // Not what the operating system calls the peak: opening PGlite takes more for a moment than all that follows.
+  // Not the peak that the operating system reports: opening PGlite briefly takes more than everything that follows.
   const onProgress = () => {
     peak = Math.max(peak, process.memoryUsage.rss());
   };

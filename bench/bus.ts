@@ -1,6 +1,7 @@
 /**
- * npm run bench -- bus: how fast credentials of the message bus are issued, and what the libraries of NATS take for the same file.
- * The load comes from another process and the verdict is by processor time, so what else the machine does hardly counts.
+ * npm run bench -- bus: how fast the server issues credentials for the message bus, and how long the NATS libraries
+ * take for the same file. The load comes from another process and the result is judged by processor time, so other load
+ * on the machine hardly matters.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -71,7 +72,7 @@ for (const driver of ['pglite', 'postgres'] as const) {
 write(`at least ${WANTED} a second on one core: ${isGood ? 'yes' : 'NO'}`);
 process.exit(isGood ? 0 : 1);
 
-/** From a process of its own: what this one uses is then the server's. */
+/** In a separate process, so that the processor time of this one is the server's. */
 async function shoot(url: string, token: string, seconds: number) {
   const args = ['--json', '--connections', '32', '--duration', String(seconds)];
   const program = ['node_modules/autocannon/autocannon.js', ...args, '--headers', `Authorization=token ${token}`, url];

@@ -1,4 +1,7 @@
-/** npm run bench -- cli: how long the command line takes to start and to answer, beside a bare Node in the same run. */
+/**
+ * npm run bench -- cli: how long the command line takes to start and to answer, compared with bare Node in the same
+ * run.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { startPostgres } from '../test/support/postgres.ts';
 
-/** Many short rounds: what else the machine does then falls on both alike. */
+/** Many short rounds, so that other load on the machine affects both equally. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 1);
 const OWNERS = 10_000;
@@ -18,7 +18,7 @@ interface Twin {
 
 interface Cost {
   readonly rate: number;
-  /** Processor time of the server for one request, which the neighbours on the machine do not change. */
+  /** Processor time of the server per request, which other load on the machine does not change. */
   readonly micros: number;
 }
 
@@ -72,9 +72,7 @@ try {
   process.stdout.write(
     `| processor time for reading a sealed credential, plain = 1 | ${median(ratios).toFixed(2)} | ${spread(ratios)} | ≤ 1.3 |\n`,
   );
-  process.stdout.write(
-    `| time on the revisions, plain = 1 | ${median(rates).toFixed(2)} | ${spread(rates)} | ≤ 1.3 |\n`,
-  );
+  process.stdout.write(`| time on the clock, plain = 1 | ${median(rates).toFixed(2)} | ${spread(rates)} | ≤ 1.3 |\n`);
   process.stdout.write(
     `| rotation while reads go on, none of which failed | ${told} (${seconds.toFixed(1)} s with the start of the command) | | < 5 s |\n`,
   );
@@ -110,7 +108,7 @@ async function shoot({ url, token }: Twin, duration: number): Promise<{ rate: nu
   return { rate: result.requests.total / result.duration, count: result.requests.total };
 }
 
-/** From Linux's own book of the process, in its ticks of 10 ms. */
+/** From /proc on Linux, in ticks of 10 ms. */
 function cpuMicros(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10_000;

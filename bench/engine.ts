@@ -1,4 +1,7 @@
-/** npm run bench -- engine: the engine at a million tuples, then its peers from npm on a smaller world with the same questions. */
+/**
+ * npm run bench -- engine: the engine at a million tuples, then its peers from npm on a smaller world with the same
+ * questions.
+ */
 import { allowed } from '../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../src/rebac/graph.ts';
 import { readModel } from '../src/rebac/model.ts';
@@ -25,7 +28,7 @@ function cells({ perSecond, best, p50, p99 }: Speed): string {
 
 const HABITS: readonly Habit[] = ['even', 'skewed'];
 
-/** A graph, what it takes, and what is asked of it. */
+/** A graph, and how many bytes it takes per tuple. */
 function worldOf(organizations: number) {
   const before = memory();
   const graph = createGraph(model, tuplesOfAll(organizations));
@@ -34,7 +37,7 @@ function worldOf(organizations: number) {
   return { organizations, graph, bytes };
 }
 
-/** How fast small and large graphs answer, in turn. */
+/** How fast small and large graphs answer, measured in turn. */
 function sizes(): void {
   const worlds = [10, 100, 1000].map(worldOf);
   const speeds = HABITS.map((habit) => {

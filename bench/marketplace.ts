@@ -9,7 +9,10 @@ import { createAddressSet } from '../src/marketplace/ranges/address-set.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { bareInserts, type Load, load, startProcess } from './marketplace/load.ts';
 
-/** Deliveries a second on PostgreSQL, beside a bare insert of the same body; and what looking up an address costs. */
+/**
+ * Deliveries per second on PostgreSQL, compared with a bare insert of the same body; and the cost of looking up an
+ * address.
+ */
 const INSTALLERS = 30_000;
 const GUID = '2f9b1a34-6f0d-4c7e-9a51-0d7c2b8e4f11';
 const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -11,7 +11,7 @@ const HEAD = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\n';
 const ms = (value: number) => `${value.toFixed(0)} ms`;
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-/** A thousand roles as one file, over HTTP, on both databases: brought in, changed, brought in again, written out, deleted. */
+/** A thousand roles as one file, over HTTP, on both databases: imported, changed, imported again, exported, deleted. */
 const postgres = await startPostgres();
 const rows: string[][] = [];
 try {

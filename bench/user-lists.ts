@@ -55,7 +55,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Until the last byte is here; reading it is the client's own affair. */
+/** Measures until the last byte has arrived. Parsing it is up to the client. */
 async function timed(url: string, token: string): Promise<{ took: number; headers: Headers; length: number }> {
   const start = performance.now();
   const answer = await fetch(url, { headers: { Authorization: `token ${token}` } });
@@ -66,7 +66,7 @@ async function timed(url: string, token: string): Promise<{ took: number; header
   return { took, headers: answer.headers, length: body.length };
 }
 
-/** All pages in turn, round after round: what else the machine does then falls on each of them alike. */
+/** Measures all pages in turn, round after round, so that other load on the machine affects them equally. */
 async function measurePages(address: string, token: string): Promise<string[][]> {
   const last = Math.ceil(FOLLOWERS / PAGE);
   const pages = [1, 10, 1000, 20_000, last].filter((page) => page <= last);
@@ -97,7 +97,7 @@ async function explain(client: pg.Client, id: bigint): Promise<string[][]> {
   ];
 }
 
-/** Beside the time on the wall the server's processor time, which a busy machine changes less. */
+/** Besides wall-clock time, measures the server's processor time, which a busy machine changes less. */
 async function measureClusters(server: BenchServer, token: string): Promise<string[][]> {
   const url = `${server.address}/api/v1/user/clusters?all=true`;
   const first = await timed(url, token);

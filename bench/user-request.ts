@@ -6,12 +6,12 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { load } from './support/load.ts';
 import { type BenchServer, createStealMeter, measurement, startServer } from './support/server.ts';
 
-// Many short rounds: what else happens on the machine, or on its host, then falls on all contestants alike.
+// Many short rounds, so that other load on the machine, or on its host, affects all contestants equally.
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 21);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 1);
 const CONNECTIONS = 64;
 const STARTS = 5;
-/** What the bare routes are sent in the place of a token. */
+/** What is sent to the bare routes instead of a real token. */
 const bystander = `atr_${'x'.repeat(33)}`;
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
@@ -44,7 +44,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** All contestants in turn, round after round: what else the machine does then falls on each of them alike. */
+/** Measures all contestants in turn, round after round, so that other load on the machine affects them equally. */
 async function compareThroughput(places: Record<string, Record<string, string>>): Promise<string[][]> {
   const houses = await Promise.all(Object.entries(places).map(([name, settings]) => openInstance(name, settings)));
   const [first] = houses as [Contestant, ...Contestant[]];
@@ -94,7 +94,7 @@ async function openBare(name: string, body: string, headers: Record<string, stri
   return { name, server, rates: [], costs: [] };
 }
 
-/** What one answer of the house looks like, so that others can send the same. */
+/** What one answer of the instance looks like, so that others can send the same. */
 async function sampleOf(atrium: Contestant) {
   const answer = await fetch(`${atrium.server.address}/api/v1/user`, {
     headers: { authorization: `token ${atrium.token}` },
@@ -107,7 +107,8 @@ async function sampleOf(atrium: Contestant) {
 async function openInstance(name: string, settings: Record<string, string>): Promise<Contestant> {
   const port = String(await freePort());
   const given = { ...settings, ADMIN_PORT: port, RATE_LIMIT: '0' };
-  // The process that makes a database stays a little slower than those that find one, and is a rare thing in a server's life.
+  // The process that creates a database stays a little slower than one that finds it there, and is rare in a server's
+  // life.
   const maker = await startServer(['src/main.ts'], given);
   const token = /atr_\w{33}/.exec(maker.stdout)?.[0] ?? '';
   await maker.stop();
@@ -122,7 +123,7 @@ async function measure(one: Contestant): Promise<void> {
   one.costs.push((one.server.cpuMicroseconds() - before) / (rate * SECONDS));
 }
 
-/** Everybody gets the same request, though only the house looks at its token. */
+/** All contestants get the same request, though only the instance looks at its token. */
 function shoot({ server, token = bystander }: Contestant, seconds: number): Promise<number> {
   const headers = { authorization: `token ${token}` };
   return load({ url: `${server.address}/api/v1/user`, headers }, CONNECTIONS, seconds);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs on any Node from 20 on: an older one than 24 hands over to the one that is pinned beside it.
+// Runs on Node 20 and newer. A Node older than 24 hands over to the pinned one in node_modules.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
@@ -12,19 +12,20 @@ const isClone = existsSync(join(root, 'cli', 'main.ts'));
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST) await handOverToNewerNode();
 else {
-  // What was compiled once is kept, for this user alone: it makes the start three times as quick.
+  // Keeps compiled code on disk, for this user only. It makes start-up three times as fast.
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   module.enableCompileCache(join(cache, 'atrium', 'compile'));
   const { main } = await import(isClone ? '../cli/main.ts' : '../dist/cli/main.js');
   await main(process.argv.slice(2), {
-    /** What needs the server's own machine: its settings, its database, its keys. */
+    /** Runs the commands that need the server's own machine: its settings, its database, its keys. */
     runOnServer: () => import(isClone ? '../src/cli.ts' : '../dist/cli.js'),
   });
 }
 
 async function handOverToNewerNode() {
   const { spawn } = await import('node:child_process');
-  // The program itself, not the script that npm puts beside it: a script needs a shell, which reads arguments as commands.
+  // Starts the binary itself, not the script that npm puts next to it: a script needs a shell, and a shell would
+  // interpret the arguments as commands.
   const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (!existsSync(node)) {
     process.stderr.write(

@@ -1,4 +1,4 @@
-/** What can complete a word: a fixed list, files, or the names of things on the server. */
+/** What can complete a word: a fixed list, files, or the names of resources on the server. */
 export type Kind =
   | 'file'
   | 'context'
@@ -17,7 +17,7 @@ export type Kind =
 export interface Arg {
   readonly about: string;
   readonly optional?: boolean;
-  /** Takes all the words that are left, at least one unless optional. */
+  /** Takes all remaining words: at least one, unless optional. */
   readonly many?: boolean;
   readonly kind?: Kind;
   readonly choices?: readonly string[];
@@ -25,7 +25,7 @@ export interface Arg {
 
 export interface Option {
   readonly about: string;
-  /** How the value is called in the help; without it the option is a switch. */
+  /** The name of the value in the help. Without it, the option is a switch. */
   readonly value?: string;
   readonly short?: string;
   /** May be given more than once. */
@@ -37,7 +37,7 @@ export interface Option {
 export type Args = Readonly<Record<string, Arg>>;
 export type Options = Readonly<Record<string, Option>>;
 
-/** Where only certain words are taken, the type knows them. */
+/** If there are choices, the type is their union. */
 type Word<T> = T extends { choices: readonly (infer Choice extends string)[] } ? Choice : string;
 type ArgValue<A extends Arg> = A extends { many: true }
   ? readonly Word<A>[]
@@ -55,7 +55,7 @@ export interface Values<A extends Args, O extends Options> {
   readonly options: { readonly [K in keyof O]: OptionValue<O[K]> };
 }
 
-/** Every command takes these. */
+/** Options that every command accepts. */
 export const GLOBAL = {
   org: { about: 'the organization; else ATRIUM_ORG, else that of the context', value: 'NAME', short: 'o', kind: 'org' },
   context: { about: 'which server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },

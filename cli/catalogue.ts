@@ -1,7 +1,7 @@
 import type { Node } from './command.ts';
 import { SERVER_COMMANDS } from './server-commands.gen.ts';
 
-/** The first word: what it is about, and where the rest stands. Only what is asked for is loaded. */
+/** The first word of a command: what it is about, and how to load the rest. Only the command that is used is loaded. */
 export interface Entry {
   readonly about: string;
   readonly heading: Heading;
@@ -21,7 +21,10 @@ export type Heading = keyof typeof HEADINGS;
 
 const entry = (heading: Heading, about: string, load: () => Promise<Node>): Entry => ({ heading, about, load });
 
-/** Run by the server's own program with the server's own settings. What it has about marketplaces stands in our group. */
+/**
+ * Commands that the server's own program runs, with the server's own settings. Its marketplace commands are in our
+ * marketplace group.
+ */
 const onServer = SERVER_COMMANDS.filter(({ name }) => name !== 'marketplace').map(
   ({ name, ...text }) => [name, entry('server', text.summary, async () => ({ ...text, onServer: true }))] as const,
 );

@@ -1,6 +1,6 @@
 import { misuse } from './failure.ts';
 
-/** Only what was given, so that everything else stays as it is; nothing at all is a mistake. */
+/** Only the values that were given, so that everything else stays as it is. It is an error to give none. */
 export function changesIn<T extends object>(changes: T, command: string): T {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (Object.keys(given).length === 0) throw misuse(`nothing to change: type atrium ${command} --help`);
@@ -13,7 +13,7 @@ export function wholeNumber(text: string | undefined, option: string): number | 
   return Number(text);
 }
 
-/** A list is replaced as a whole; not given, it stays. */
+/** A list is replaced as a whole. If it is not given, it stays as it is. */
 export function listGiven(values: readonly string[]): readonly string[] | undefined {
   return values.length === 0 ? undefined : values.filter((value) => value !== '');
 }

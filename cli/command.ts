@@ -2,18 +2,18 @@ import type { Arg, Args, Option, Options, Values } from './arguments.ts';
 import type { Shown } from './output.ts';
 import type { Session } from './session.ts';
 
-/** A command as data: help, completion, usage errors and the page of documentation all come from it. */
+/** A command as data. Help, completion, usage errors and the documentation page are all derived from it. */
 export interface Command<A extends Args = Args, O extends Options = Options> {
   readonly summary: string;
   readonly details?: string;
   readonly args?: A;
   readonly options?: O;
-  /** As they are typed, each with the rest of its line saying what for. */
+  /** As the user types them. The rest of each line says what the example is for. */
   readonly examples: readonly string[];
   run(session: Session, values: Values<A, O>): Promise<Shown | undefined>;
 }
 
-/** How the server's own program tells about one of its commands. */
+/** How the server's own program describes one of its commands. */
 export interface ServerCommandText {
   readonly name: string;
   readonly summary: string;
@@ -23,7 +23,7 @@ export interface ServerCommandText {
   readonly examples?: readonly string[];
 }
 
-/** Needs the server's own machine, so the server's own program runs it. */
+/** A command that needs the server's own machine, so the server's own program runs it. */
 export interface ServerCommand extends Omit<ServerCommandText, 'name'> {
   readonly onServer: true;
 }

@@ -3,7 +3,7 @@ import { all, listResources, OBJECT_TYPES, RESOURCE_KINDS } from './names.ts';
 import { RELATIONS } from './relations.gen.ts';
 import type { Session } from './session.ts';
 
-/** Names of a kind that could stand here. */
+/** The names of a kind that can complete the word. */
 export async function namesOf(session: Session, kind: Kind, typed: string): Promise<string[]> {
   if (kind === 'context') return Object.keys(session.config().contexts);
   if (kind === 'relation')

@@ -7,12 +7,12 @@ import { createSession, type Session } from './session.ts';
 import { plain } from './text.ts';
 
 const PATIENCE = '1';
-/** Told to the shell, which completes files by itself. */
+/** Asks the shell to complete file names itself. */
 export const FILES = ':files';
 
 /**
- * What the last of these words could become, one a line, its meaning after a tab. Never fails: who is not signed in, or
- * whose server does not answer in a second, just gets no names.
+ * What the last of these words could become: one candidate per line, with its description after a tab. Never fails: if
+ * the user is not signed in, or the server does not answer within a second, there are just no names.
  */
 export async function complete(words: readonly string[], env: NodeJS.ProcessEnv, screen: Screen): Promise<string[]> {
   const before = words.slice(0, -1);
@@ -52,7 +52,7 @@ async function candidates(
     return (await namesOf(session, of.kind, last)).map((name) => [name, '']);
   }
 
-  /** With what was typed so far, so that --context and --org count; an unfinished line is no fault here. */
+  /** Uses what was typed so far, so that --context and --org apply. An unfinished line is not an error here. */
   function sessionFor(command: Command, typed: readonly string[]): Session {
     const lenient = { ...command, args: { words: { about: '', many: true, optional: true } } } as Command;
     const { global } = readValues(lenient, typed, []);
@@ -71,7 +71,7 @@ function openOption(options: Readonly<Record<string, Option>>, word: string): Op
   return found?.[1].value === undefined ? undefined : found[1];
 }
 
-/** How many arguments were typed before. */
+/** How many arguments come before the word. */
 function placeOf(words: readonly string[], options: Readonly<Record<string, Option>>): number {
   let count = 0;
   for (let at = 0; at < words.length; at++) {

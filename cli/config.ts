@@ -17,7 +17,7 @@ import { misuse, refused } from './failure.ts';
 export interface Context {
   readonly url: string;
   readonly token?: string;
-  /** Set when signing in made the token, so that signing out can revoke it. */
+  /** Set if signing in created the token, so that signing out can revoke it. */
   readonly tokenId?: string;
   readonly user?: string;
   readonly org?: string;
@@ -32,12 +32,12 @@ const OTHERS = 0o077;
 
 export function configPath(env: NodeJS.ProcessEnv = process.env): string {
   if (process.platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'atrium', 'config.json');
-  // The standard says that a relative path counts as none.
+  // The XDG specification says to ignore a relative path.
   const base = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME || homedir(), '.config');
   return join(base, 'atrium', 'config.json');
 }
 
-/** Refuses a file that others can read: its tokens must be taken for known. */
+/** Rejects a file that others can read, because its tokens have to be considered leaked. */
 export function readConfig(path: string): Config {
   const text = readPrivate(path);
   if (text === undefined) return { contexts: {} };
@@ -64,9 +64,9 @@ function readPrivate(path: string): string | undefined {
   }
 }
 
-/** Whole or not at all, and for this user alone. */
+/** Writes the file completely or not at all, readable by this user only. */
 export function writeConfig(named: string, config: Config): void {
-  // Who keeps the file elsewhere and links to it here keeps the link.
+  // If the path is a link to a file elsewhere, the link stays.
   const path = existsSync(named) ? realpathSync(named) : named;
   const draft = `${path}.${process.pid}.${Date.now()}`;
   try {

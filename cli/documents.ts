@@ -5,7 +5,10 @@ export interface Document {
   readonly type: 'application/json' | 'application/yaml';
 }
 
-/** JSON goes on as it is; anything else must be YAML. What is broken is told with its place before anything is sent. */
+/**
+ * Passes JSON on as it is; anything else must be YAML. Reports a syntax error with its position before anything is
+ * sent.
+ */
 export async function readDocument(text: string, file: string): Promise<Document> {
   const where = file === '-' ? 'the standard input' : file;
   if (text.trim() === '') throw misuse(`${where} is empty`);
@@ -23,7 +26,7 @@ export async function readDocument(text: string, file: string): Promise<Document
   return { text, type: 'application/yaml' };
 }
 
-/** The same content as JSON, every number as it was written. */
+/** The same content as JSON, with every number exactly as written. */
 export async function toJson({ text, type }: Document): Promise<string> {
   if (type === 'application/json') return text;
   const { parseDocument, isScalar, visit } = await import('yaml');

@@ -2,7 +2,7 @@ import { ApiError } from '../client/errors.ts';
 import { refused } from './failure.ts';
 import type { Session } from './session.ts';
 
-/** One call for each name. If one is refused, what was done before it is said, so that nobody has to guess. */
+/** Makes one call per name. If one is rejected, the error also lists the names that went through before it. */
 export async function forEach<T>(items: readonly T[], nameOf: (item: T) => string, act: (item: T) => Promise<unknown>) {
   const done: string[] = [];
   for (const item of items) {
@@ -16,7 +16,7 @@ export async function forEach<T>(items: readonly T[], nameOf: (item: T) => strin
   }
 }
 
-/** Before several are changed, all of them must exist. */
+/** Before several users are changed, all of them must exist. */
 export async function requireUsers(session: Session, names: readonly string[]): Promise<void> {
   if (names.length < 2) return;
   await Promise.all(

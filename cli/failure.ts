@@ -1,6 +1,6 @@
 export const EXIT = { refused: 1, usage: 2, unreachable: 3 } as const;
 
-/** What goes wrong in words: one line that says what it was and what to type. */
+/** An expected error: one line that says what is wrong and what to type. */
 export class Failure extends Error {
   readonly exit: number;
   constructor(exit: keyof typeof EXIT, message: string) {
@@ -10,7 +10,7 @@ export class Failure extends Error {
   }
 }
 
-/** Typed wrongly: the program was not even started on it. */
+/** Wrong usage: the command was not even started. */
 export function misuse(message: string): Failure {
   return new Failure('usage', message);
 }

@@ -3,7 +3,7 @@ import { CATALOGUE, HEADINGS } from './catalogue.ts';
 import { type Command, type Group, isGroup, isOnServer, type Node, type ServerCommand } from './command.ts';
 import type { Style } from './output.ts';
 
-/** The help of the program, of a group or of a command, line by line. */
+/** The help of the program, a group or a command, line by line. */
 export function help(path: readonly string[], node: Node | undefined, style: Style): string[] {
   if (!node) return programHelp(style);
   if (isOnServer(node)) return serverHelp(path, node, style);

@@ -3,11 +3,16 @@ import { Failure, refused } from './failure.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
 
+const ABOUT: Readonly<Record<string, 'organization' | 'user'>> = {
+  organization_not_found: 'organization',
+  user_not_found: 'user',
+};
+
 type Typed = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A 404 that is about a name which was typed: says which one, and what may have been meant. */
+/** For a 404 about a name that the user typed: says which name it is, and suggests a similar one. */
 export async function withHint(error: ApiError, session: Session, args: Typed): Promise<Error> {
-  const about = /^(organization|user) does not exist/.exec(error.message)?.[1];
+  const about = ABOUT[error.reason];
   const typed = about === 'organization' ? (word(args.org) ?? session.orgIfAny()) : word(args.user ?? args.who);
   if (about === undefined || typed === undefined || error.status !== 404) return error;
   try {
@@ -19,7 +24,7 @@ export async function withHint(error: ApiError, session: Session, args: Typed): 
   }
 }
 
-/** Of several names it is not known which one was refused, unless there is only one. */
+/** If there are several names, it is unknown which one was rejected. */
 function word(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : value?.length === 1 ? value[0] : undefined;
 }
@@ -28,7 +33,7 @@ async function organizations(session: Session): Promise<string[]> {
   return (await session.client().call('GET /user/settings/organizations')).map(({ username }) => username);
 }
 
-/** Whose name begins alike: a slip is rarely in the first two letters. */
+/** Users whose name starts the same way: a typo is rarely in the first two characters. */
 async function users(session: Session, typed: string): Promise<string[]> {
   const { data } = await session.client().call('GET /users/search', { query: { q: typed.slice(0, 2), limit: 50 } });
   return data.map(({ login }) => login);

@@ -1,8 +1,8 @@
 import type { Fetch } from '../client/client.ts';
 
 /**
- * The built-in fetch takes longer to load than all else together, so a short command asks like this. An import of node:http
- * would load it too, because an import looks at every export; what is asked for by name does not.
+ * The built-in fetch takes longer to load than everything else together, so a short command uses this instead.
+ * Importing node:http would load fetch too, because an import reads every export; getBuiltinModule does not.
  */
 export const quickFetch: Fetch = async (url, { method, headers, body, signal }) => {
   const name = url.startsWith('https:') ? 'node:https' : 'node:http';

@@ -6,7 +6,7 @@ import { createScreen, type Screen } from './screen.ts';
 import { plain } from './text.ts';
 
 interface Surroundings {
-  /** The program of the server, which runs what needs the server's own machine. */
+  /** Runs the server's own program, for commands that need the server's own machine. */
   runOnServer(): Promise<unknown>;
 }
 
@@ -50,7 +50,7 @@ async function run(argv: readonly string[], screen: Screen, runOnServer: () => P
   return shown.exit ?? 0;
 }
 
-/** One line that says what was wrong, and the code that scripts look at. */
+/** Prints one line that says what went wrong, and returns the exit code for scripts. */
 async function explain(error: unknown, screen: Screen): Promise<number> {
   if (error instanceof Failure) {
     screen.complain(plain(error.message));

@@ -3,7 +3,7 @@ import { misuse } from './failure.ts';
 const UNITS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400, w: 604_800 };
 const SPAN = /^(\d{1,6})(m|h|d|w)$/;
 
-/** `90d` is so long from now, or before it; a date or a moment is what it is. */
+/** `90d` is a time span from now, forward or backward. A date or a timestamp is taken as it is. */
 export function momentIn(text: string, direction: 1 | -1, now = Date.now()): string {
   const [, count, unit = ''] = SPAN.exec(text) ?? [];
   const span = count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0) * 1000;
@@ -19,7 +19,7 @@ function readDate(text: string): number {
     : Number.NaN;
 }
 
-/** A time for people: without the seconds of a day nobody asks about. `never` is the beginning of Unix time. */
+/** A time for display, without fractions of a second. A missing time and Unix time 0 are shown as `never`. */
 export function shortTime(text: string | null | undefined): string {
   if (!text) return 'never';
   return text.startsWith('1970-01-01T00:00:00') ? 'never' : text.replace('T', ' ').replace(/(:\d\d)(\.\d+)?Z$/, '$1Z');

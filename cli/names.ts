@@ -7,7 +7,7 @@ export interface Named {
   readonly name: string;
 }
 
-/** What has a name within an organization, and what it is called in sentences. */
+/** The kinds of resources that have a name within an organization, and what sentences call them. */
 const WORD = {
   team: 'team',
   role: 'role',
@@ -20,7 +20,7 @@ export const RESOURCE_KINDS = Object.keys(WORD) as ResourceKind[];
 
 const MAX_ID = 2n ** 63n - 1n;
 
-/** All things of a kind in the organization. */
+/** All resources of a kind in the organization. */
 export async function listResources(session: Session, kind: ResourceKind): Promise<Named[]> {
   const client = session.client();
   if (kind === 'cluster' && session.orgIfAny() === undefined) {
@@ -35,7 +35,7 @@ export async function listResources(session: Session, kind: ResourceKind): Promi
   return await all(client.each('GET /orgs/{org}/robots', { path }));
 }
 
-/** The thing of that name; digits alone are an ID, which needs no looking up. */
+/** The ID of the resource with that name. A word of digits is an ID itself and needs no lookup. */
 export async function idOf(session: Session, kind: ResourceKind, text: string): Promise<bigint> {
   return (await findResource(session, kind, text)).id;
 }
@@ -55,7 +55,7 @@ export async function findResource(session: Session, kind: ResourceKind, text: s
   throw refused(`no ${WORD[kind]} ${where} is called ${JSON.stringify(text)}${didYouMean(text, names)}`);
 }
 
-/** The server looks clusters up by name, because there may be thousands. */
+/** The server searches clusters by name, because there may be thousands of them. */
 async function narrowed(session: Session, kind: ResourceKind, name: string): Promise<Named[]> {
   if (kind !== 'cluster' || session.orgIfAny() === undefined) return await listResources(session, kind);
   const client = session.client();
@@ -71,13 +71,13 @@ export function readId(text: string): bigint {
 export interface ObjectRef {
   readonly type: string;
   readonly id: bigint;
-  /** As it is called in answers to people. */
+  /** The name shown to the user. */
   readonly name: string;
   readonly org: string;
 }
 
 const ALIASES: Readonly<Record<string, string>> = { org: 'organization', robot: 'robot_ac' };
-/** What permissions can be queried on; roles have names too, but callers hold no relations on them. */
+/** The types on which permissions can be queried. Roles have names too, but callers hold no relations on them. */
 export const OBJECT_TYPES: readonly string[] = ['organization', ...RESOURCE_KINDS.filter((kind) => kind !== 'role')];
 const NAMED_TYPES: readonly string[] = [...OBJECT_TYPES, 'role'];
 
@@ -104,7 +104,7 @@ export async function findObject(
   return { type, id: found.id, name: found.name, org: session.org() };
 }
 
-/** As the audit log names it: by type and ID. A type alone, an ID, and what has no names stay as they are. */
+/** The form that the audit log uses: type and ID. A type alone, an ID, and objects without names stay as they are. */
 export async function objectByType(session: Session, text: string): Promise<string> {
   const [typed = '', name] = text.split(/:(.*)/s);
   const type = ALIASES[typed] ?? typed;

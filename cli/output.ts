@@ -2,16 +2,16 @@ import { writeJson } from '../client/json.ts';
 import { type Cell, layFields, layTable } from './table.ts';
 import { escaped, plain } from './text.ts';
 
-/** What a command has to show: for people as a table or lines, for scripts the data itself. */
+/** What a command prints: a table or lines for users, the data itself for scripts. */
 export interface Shown {
-  /** For --json and --yaml; without it those say nothing. */
+  /** For --json and --yaml, which print nothing if it is absent. */
   readonly data?: unknown;
   lay(style: Style): readonly string[];
   readonly exit?: number;
 }
 
 export interface Style {
-  /** Columns of the terminal; undefined when it is none. */
+  /** Columns of the terminal; undefined if the output is not a terminal. */
   readonly width: number | undefined;
   bold(text: string): string;
   dim(text: string): string;
@@ -26,7 +26,7 @@ export interface Column<Row> {
   show(row: Row): Text | readonly string[];
 }
 
-/** `{ name: (row) => row.name, … }`; numbers stand to the right. */
+/** `{ name: (row) => row.name, … }`. Numbers are right-aligned. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Text | readonly string[]>>;
 
 export function list<Row>(rows: readonly Row[], columns: Columns<Row>, none: string): Shown {
@@ -50,7 +50,7 @@ export function said(text: string, data?: unknown): Shown {
   return { data, lay: () => [plain(text)] };
 }
 
-/** Lines that are shown as they are, such as a token that is wanted alone. */
+/** A text that is printed as it is, such as a token on its own. */
 export function verbatim(text: string, data?: unknown): Shown {
   return { data, lay: () => [text] };
 }
@@ -62,7 +62,7 @@ function cell(title: string, value: Text | readonly string[]): Cell {
 }
 
 export function asJson(data: unknown): string {
-  // These letters are legal in JSON, but some terminals obey them.
+  // These characters are legal in JSON, but some terminals interpret them.
   return writeJson(data, 2).replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, escaped);
 }
 

@@ -4,7 +4,7 @@ import { misuse } from './failure.ts';
 import { didYouMean } from './suggest.ts';
 
 export type Read =
-  /** What was asked for is help, of the program, of a group or of a command. */
+  /** The user asked for help: of the program, a group or a command. */
   | { readonly what: 'help'; readonly path: readonly string[]; readonly node?: Node }
   | { readonly what: 'server' }
   | { readonly what: 'run'; readonly path: readonly string[]; readonly command: Command; readonly values: Read.Values };
@@ -19,10 +19,10 @@ export declare namespace Read {
 
 type Load = (name: string) => Promise<Node | undefined>;
 
-/** Finds the command that the words name, and reads the rest by what it declares. */
+/** Finds the command that the words name, and parses the rest according to its declaration. */
 export async function read(argv: readonly string[], names: readonly string[], load: Load): Promise<Read> {
   const { path, node, rest } = await findNode(argv, names, load);
-  // Its own program tells more about it, but only when it is asked in its own words.
+  // The server's own program gives more detailed help, but only through its own arguments, not through `atrium help`.
   if (node && isOnServer(node)) return argv[0] === 'help' ? { what: 'help', path, node } : { what: 'server' };
   const wantsHelp = rest.slice(0, endOfOptions(rest)).some((word) => word === '--help' || word === '-h');
   if (!node || wantsHelp || isGroup(node)) {
@@ -146,7 +146,7 @@ function note(given: Map<string, (string | true)[]>, name: string, value: string
   given.set(name, [...(given.get(name) ?? []), value]);
 }
 
-/** A word of the user's in a message: short, and nothing in it can steer the terminal. */
+/** A word from the user in a message: shortened, and without anything that controls the terminal. */
 function shown(word: string): string {
   return JSON.stringify(word.length > 60 ? `${word.slice(0, 57)}…` : word);
 }

@@ -11,7 +11,7 @@ export function permissionName({ namespace, action }: Permission): string {
   return `${namespace}:${action}`;
 }
 
-/** `cluster_mgmt:view clusters`, or the action alone where only one namespace has it. */
+/** Accepts `cluster_mgmt:view clusters`, or just the action if only one namespace has it. */
 export async function readPermissions(session: Session, texts: readonly string[]): Promise<Permission[]> {
   if (texts.length === 0) return [];
   const query = { org: session.org() };

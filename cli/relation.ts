@@ -3,7 +3,7 @@ import { refused } from './failure.ts';
 import type { ObjectRef } from './names.ts';
 import { didYouMean } from './suggest.ts';
 
-/** `connect` means `can_connect`; a relation that is none of these, such as `member`, is written after a colon. */
+/** `connect` means `can_connect`. Any other relation, such as `member`, is written with a leading colon. */
 export function relationNamed(text: string): string {
   if (text.startsWith(':')) return text.slice(1);
   const word = text
@@ -13,12 +13,12 @@ export function relationNamed(text: string): string {
   return word.startsWith('can_') ? word : `can_${word}`;
 }
 
-/** The server knows the model; the list that came with this program only helps to find the right word. */
+/** The server knows the model. The list that is part of this program only helps to suggest the right word. */
 export async function orRelationHint<T>(asked: Promise<T>, relation: string, object: ObjectRef): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 400 || !error.message.includes('has no relation')) throw error;
+    if (!(error instanceof ApiError) || error.reason !== 'unknown_relation') throw error;
     const { RELATIONS } = await import('./relations.gen.ts');
     const known = RELATIONS[object.type] ?? [];
     const hint = didYouMean(relation, known);

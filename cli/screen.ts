@@ -3,10 +3,10 @@ import { harmless } from './text.ts';
 
 const ESCAPE = '\u001b[';
 
-/** What a person or a script sees: answers on the standard output, everything else on the standard error. */
+/** What a user or a script sees: results on standard output, everything else on standard error. */
 export function createScreen(env: NodeJS.ProcessEnv) {
   const { stdout, stderr } = process;
-  // Who reads only the beginning, as head does, has not found a fault.
+  // A reader that stops early, such as head, is not an error.
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   }
@@ -31,7 +31,10 @@ export function createScreen(env: NodeJS.ProcessEnv) {
     stdout.write(`${line}\n`);
   }
 
-  /** For programs as it is; on a terminal nothing in it is obeyed. False when the reader is behind. */
+  /**
+   * Writes the text unchanged for programs; on a terminal, with control characters escaped. Returns false if the reader
+   * is behind.
+   */
   function writeDocument(text: string): boolean {
     return stdout.write(`${stdout.isTTY ? harmless(text) : text}\n`);
   }

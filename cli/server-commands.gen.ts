@@ -1,7 +1,7 @@
-// Made by `npm run generate` from src/operations/server-commands.json.
+// Made by `npm run generate` from src/operations/server-commands.ts.
 import type { ServerCommandText } from './command.ts';
 
-/** What the server's own program does; it stands here only to be told about and completed. */
+/** The commands on the server's own machine, for help and completion. */
 export const SERVER_COMMANDS: readonly ServerCommandText[] = [
   {
     "name": "serve",

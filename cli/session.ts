@@ -8,7 +8,7 @@ import { didYouMean } from './suggest.ts';
 
 export type Session = ReturnType<typeof createSession>;
 
-/** Where a command works: which server, as whom, in which organization, and in front of whom. */
+/** The environment of a command: which server, which account, which organization, and which screen. */
 export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, screen: Screen) {
   const path = configPath(env);
   let config: Config | undefined;
@@ -17,7 +17,7 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     screen,
     env,
     assumeYes: global.yes,
-    /** Only what the command line itself says. */
+    /** Only from the command line. */
     orgOption: global.org,
     format: global.json ? ('json' as const) : global.yaml ? ('yaml' as const) : ('text' as const),
     configPath: path,
@@ -42,7 +42,10 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     config = next;
   }
 
-  /** The context that the command line or the config file names; environment variables come on top of it. */
+  /**
+   * The context that the command line, the environment or the config file names. Other environment variables override
+   * its values.
+   */
   function getContext(): { readonly name: string; readonly context: Context } | undefined {
     const name = global.context ?? env.ATRIUM_CONTEXT ?? getConfig().current;
     if (!name) return undefined;
@@ -54,7 +57,7 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     );
   }
 
-  /** A token is sent only to the server that it was given for. */
+  /** A token is sent only to the server it belongs to. */
   function tokenAndUrl(): { readonly url: string; readonly token: string } {
     if (env.ATRIUM_URL && env.ATRIUM_TOKEN && !global.context) return { url: env.ATRIUM_URL, token: env.ATRIUM_TOKEN };
     const context = getContext()?.context;
@@ -95,14 +98,14 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     return global.org || env.ATRIUM_ORG || contextInUse()?.context.org;
   }
 
-  /** The context, unless the environment leads to another server. */
+  /** The context, unless the environment points to another server. */
   function contextInUse() {
     const found = getContext();
     const isElsewhere = found && env.ATRIUM_URL && !global.context && !sameOrigin(env.ATRIUM_URL, found.context.url);
     return isElsewhere ? undefined : found;
   }
 
-  /** Where the account comes from, for people. */
+  /** Where the account comes from, for display. */
   function source(): string {
     if (env.ATRIUM_TOKEN && !global.context) return 'none: from the environment';
     return contextInUse()?.name ?? 'none: from the environment';

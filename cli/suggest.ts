@@ -1,4 +1,4 @@
-/** ` (did you mean team?)`, when something known is close to what was typed. */
+/** ` (did you mean team?)`, if a known word is close to the typed one. */
 export function didYouMean(typed: string, known: Iterable<string>): string {
   const near = nearest(typed, known);
   return near === undefined ? '' : ` (did you mean ${near}?)`;
@@ -16,7 +16,7 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
   return best;
 }
 
-/** How many letters have to be added, dropped, changed or swapped with the next. */
+/** How many characters have to be added, removed, changed or swapped with the next one. */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, place) => place);

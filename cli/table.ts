@@ -9,7 +9,7 @@ export interface Cell {
 const GAP = 2;
 const NARROWEST = 8;
 
-/** Aligned lines; no wider than `most`, when there is a terminal whose lines would break. */
+/** Aligned lines, no wider than `most` if there is a terminal that would wrap them. */
 export function layTable(rows: readonly (readonly Cell[])[], most: number | undefined, head: (text: string) => string) {
   const [first = []] = rows;
   const lines = rows.map((row) => row.map((cell) => plain(cell.text)));
@@ -26,7 +26,7 @@ export function layTable(rows: readonly (readonly Cell[])[], most: number | unde
   return [head(lay(titles)), ...lines.map(lay)];
 }
 
-/** `name: value` for each line, the values one below the other. */
+/** `name: value` on each line, with the values aligned. */
 export function layFields(cells: readonly Cell[], name: (text: string) => string): string[] {
   const width = Math.max(...cells.map(({ title }) => title.length)) + 1;
   return cells.map(({ title, text }) => {
@@ -35,7 +35,7 @@ export function layFields(cells: readonly Cell[], name: (text: string) => string
   });
 }
 
-/** Takes from the widest columns first. */
+/** Shrinks the widest columns first. */
 function shrink(widths: number[], most: number): void {
   for (let over = widths.reduce((sum, width) => sum + width, 0) - most; over > 0; over--) {
     const widest = widths.indexOf(Math.max(...widths));

@@ -6,7 +6,7 @@ const INTERRUPT = '\u0003';
 const END = '\u0004';
 const MOST_INPUT = 4 * 1024 * 1024;
 
-/** Asks before something is lost; where nobody can be asked, the command line must say yes. */
+/** Asks before anything is lost. If there is no terminal, --yes is required. */
 export async function confirm(session: Session, question: string): Promise<void> {
   if (session.assumeYes) return;
   if (!session.screen.isInteractive) throw misuse(`${question} There is nobody to ask: add --yes`);
@@ -27,10 +27,10 @@ export async function ask(question: string): Promise<string> {
   });
 }
 
-/** What is typed is not shown, and goes into no history. */
+/** The input is not echoed and does not get into any history. */
 export async function askSecret(question: string): Promise<string> {
   const { stdin, stderr } = process;
-  // Before the question is seen: who types quickly would see the first letters.
+  // Turn echo off before the prompt appears; otherwise a fast typist would see the first characters.
   stdin.setRawMode(true);
   stderr.write(question);
   try {
@@ -54,7 +54,7 @@ export async function askSecret(question: string): Promise<string> {
   }
 }
 
-/** A file, or with `-` what is piped in. */
+/** Reads a file, or standard input for `-`. */
 export async function readInput(file: string): Promise<string> {
   if (file === '-' && process.stdin.isTTY) throw misuse('- means that something is piped in, but nothing is');
   try {
@@ -68,20 +68,20 @@ export async function readInput(file: string): Promise<string> {
   }
 }
 
-/** Waited for: a pipe whose writer is not done yet cannot always be read at once. */
+/** Asynchronous, because a pipe whose writer is not done yet cannot always be read synchronously. */
 async function pipedIn(): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of process.stdin) {
     chunks.push(chunk as Buffer);
     length += (chunk as Buffer).length;
-    // Nobody reads more than this, and `readInput` says so.
+    // `readInput` rejects anything longer.
     if (length > MOST_INPUT * 3) break;
   }
   return Buffer.concat(chunks).toString();
 }
 
-/** Says on a terminal that long work goes on; elsewhere it is silent. */
+/** Shows on a terminal that long work is in progress. Elsewhere it prints nothing. */
 export function progress(isShown: boolean) {
   const from = performance.now();
   let last = 0;

@@ -9,19 +9,19 @@ export { RawBody } from './raw-body.ts';
 export type OperationName = keyof Operations;
 export type Answer<Name extends OperationName> = Operations[Name]['answer'];
 export type Input<Name extends OperationName> = Operations[Name]['input'] & CallOptions;
-/** One entry of a list, whether it comes in pages or with a cursor. */
+/** One entry of a list, whether the list has pages or a cursor. */
 export type Item<Name extends OperationName> =
   Answer<Name> extends readonly (infer One)[]
     ? One
     : Answer<Name> extends { readonly items: readonly (infer One)[] }
       ? One
       : never;
-/** May be left out where nothing in it is required. */
+/** The input is optional if nothing in it is required. */
 type Inputs<Name extends OperationName> =
   Partial<Input<Name>> extends Input<Name> ? [input?: Input<Name>] : [input: Input<Name>];
 
 export interface CallOptions {
-  /** Only when the thing still has this ETag, else the server refuses with 412. */
+  /** Succeeds only if the resource still has this ETag; otherwise the server answers 412. */
   readonly ifMatch?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -33,7 +33,7 @@ export interface Client {
   readonly baseUrl: string;
   /** The answer itself. */
   call<Name extends OperationName>(name: Name, ...input: Inputs<Name>): Promise<Answer<Name>>;
-  /** The answer with its ETag and what else its headers say. */
+  /** The answer, with its ETag and what else its headers contain. */
   request<Name extends OperationName>(name: Name, ...input: Inputs<Name>): Promise<Reply<Answer<Name>>>;
   /** Every entry of a list, page after page. */
   each<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<Item<Name>>;
@@ -41,7 +41,7 @@ export interface Client {
   lines<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<string>;
 }
 
-/** As much of `fetch` as is used here, so that another one can stand in for it. */
+/** The part of `fetch` that is used here, so that another implementation can replace it. */
 export type Fetch = (
   url: string,
   init: { method: string; headers: Record<string, string>; body?: string; redirect: 'error'; signal: AbortSignal },
@@ -64,7 +64,7 @@ export interface Reply<Data> {
   readonly data: Data;
   readonly status: number;
   readonly etag: string | undefined;
-  /** How many entries a paged list has in all. */
+  /** How many entries a paged list has in total. */
   readonly total: number | undefined;
   readonly nextPage: number | undefined;
   readonly requestId: string;

@@ -3,31 +3,43 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** The server answered, and its answer was no. */
+/** The server answered with an error. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Which fields of the body were wrong, on 422. */
+  /** Why, for programs; empty if the server does not say. */
+  readonly reason: string;
+  /** The missing relation, if that is the reason. */
+  readonly relation: string;
+  /** Which fields of the body are wrong, on 422. */
   readonly errors: readonly FieldError[];
   /** Finds the request in the server's log. */
   readonly requestId: string;
-  /** Seconds to wait, where the server says so. */
+  /** Seconds to wait, if the server specifies them. */
   readonly retryAfter: number | undefined;
 
   constructor(
     status: number,
     message: string,
-    detail: { errors?: readonly FieldError[]; requestId?: string; retryAfter?: number | undefined } = {},
+    detail: {
+      reason?: string;
+      relation?: string;
+      errors?: readonly FieldError[];
+      requestId?: string;
+      retryAfter?: number | undefined;
+    } = {},
   ) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
+    this.reason = detail.reason ?? '';
+    this.relation = detail.relation ?? '';
     this.errors = detail.errors ?? [];
     this.requestId = detail.requestId ?? '';
     this.retryAfter = detail.retryAfter;
   }
 }
 
-/** No answer came, or none that this API gives: the server is not there, too slow, or another one. */
+/** No answer from this API: the server is down, too slow, or not an Atrium server. */
 export class UnreachableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,6 +1,6 @@
 import type { Exactness } from './exact.gen.ts';
 
-// Node 24 and current browsers have these; the type library does not know them yet.
+// Node 24 and current browsers have these; the type library does not declare them yet.
 declare global {
   interface JSON {
     rawJSON(text: string): unknown;
@@ -9,12 +9,12 @@ declare global {
   }
 }
 
-/** Without such a number the plain parse loses nothing, and it is ten times faster. */
+/** Without such a number, the plain parse loses nothing and is ten times faster. */
 const LONG_NUMBER = /\d{16}/;
 
 /**
- * Reads an answer so that no number loses a digit. What the API types as int64 becomes a bigint; integers beyond 2^53
- * elsewhere do too; and in parts without a type, a number that JavaScript would write differently keeps its text.
+ * Parses an answer without losing a digit of any number. An int64 of the API becomes a bigint, and so does any other
+ * integer beyond 2^53. In parts without a type, a number that JavaScript would write differently keeps its text.
  */
 export function readJson(text: string, { int64, open = false }: Exactness = { int64: [], open: true }): unknown {
   const value = open || LONG_NUMBER.test(text) ? JSON.parse(text, open ? keepText : keepDigits) : JSON.parse(text);

@@ -1,4 +1,4 @@
-/** A body that is sent as it is: JSON whose numbers nobody may touch, or another type. */
+/** A body that is sent unchanged: JSON whose numbers must not be altered, or another content type. */
 export class RawBody {
   readonly text: string;
   readonly type: string;

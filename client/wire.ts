@@ -4,13 +4,14 @@ import { readJson } from './json.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The path of an operation with its places filled, and the query. */
+/** The path of an operation with its parameters filled in, and the query. */
 export function addressOf(name: string, path: Given = {}, query: Given = {}): string {
   const template = name.slice(name.indexOf(' ') + 1);
   const filled = template.replace(/\{(\w+)\}/g, (_all, key: string) => {
     const value = String(path[key] ?? '');
     if (value === '') throw new TypeError(`${name} needs ${key}`);
-    // However it is written, such a part of an address means the one above, so nothing can have this name in a path.
+    // However it is encoded, such a path segment means the folder itself or the one above, so it cannot be a name in a
+    // path.
     if (value === '.' || value === '..') throw new ApiError(400, `${key} cannot be "${value}"`);
     return encodeURIComponent(value);
   });
@@ -23,10 +24,10 @@ export function addressOf(name: string, path: Given = {}, query: Given = {}): st
   return `${prefix}${filled}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`;
 }
 
-/** The body of a good answer. */
+/** The body of a successful answer. */
 export function dataOf(name: string, text: string, type: string, base: string): unknown {
   if (text === '') return undefined;
-  // Whatever path is asked of it, a web page answers, so this address is none of the API.
+  // A web page answers on any path, so this is not the address of the API.
   if (/^text\/html\b/.test(type)) throw new UnreachableError(`${base} answers with a web page: is the address right?`);
   if (!/\bjson\b/.test(type)) return text;
   try {
@@ -41,20 +42,22 @@ interface Head {
   readonly headers: { get(name: string): string | null };
 }
 
-/** What the server said no with. */
+/** The error for an answer that is not successful. */
 export function refusal({ status, headers }: Head, text: string): Error {
   const body = /\bjson\b/.test(headers.get('content-type') ?? '') ? readBody(text) : {};
   const message =
     typeof body.message === 'string' && body.message !== '' ? body.message : `the server answered ${status}`;
   const after = Number(headers.get('retry-after') ?? Number.NaN);
   return new ApiError(status, message, {
+    reason: typeof body.reason === 'string' ? body.reason : '',
+    relation: typeof body.relation === 'string' ? body.relation : '',
     errors: Array.isArray(body.errors) ? (body.errors as FieldError[]) : [],
     requestId: headers.get('x-request-id') ?? '',
     retryAfter: Number.isFinite(after) ? after : undefined,
   });
 }
 
-function readBody(text: string): { message?: unknown; errors?: unknown } {
+function readBody(text: string): Partial<Record<'message' | 'reason' | 'relation' | 'errors', unknown>> {
   try {
     return (JSON.parse(text) as object | null) ?? {};
   } catch {
@@ -62,7 +65,7 @@ function readBody(text: string): { message?: unknown; errors?: unknown } {
   }
 }
 
-/** Only the number is taken: the address may lead elsewhere, and a token must not follow it there. */
+/** Uses only the page number: the link may point elsewhere, and a token must not be sent there. */
 export function nextPage(link: string | undefined): number | undefined {
   const page = /<[^>]*[?&]page=(\d+)[^>]*>;\s*rel="next"/.exec(link ?? '')?.[1];
   return page === undefined ? undefined : Number(page);

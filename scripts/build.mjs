@@ -3,11 +3,11 @@ import { cpSync, rmSync } from 'node:fs';
 import { extname } from 'node:path';
 
 /**
- * Plain JavaScript in dist/. It stands beside console/ and migrations/, as src/ does, so paths need no second form.
- * Arguments go to the compiler.
+ * Builds plain JavaScript into dist/. dist/ is next to console/ and migrations/, as src/ is, so relative paths stay the
+ * same. Arguments are passed on to the compiler.
  */
 rmSync('dist', { recursive: true, force: true });
-// The command line and its client know nothing of the server, so they are a program of their own beside it.
+// The command line and its client do not depend on the server, so they are a separate program.
 for (const project of ['tsconfig.build.json', 'tsconfig.build-cli.json']) {
   const tsc = ['node_modules/typescript/bin/tsc', '-p', project, ...process.argv.slice(2)];
   const { status } = spawnSync(process.execPath, tsc, { stdio: 'inherit' });

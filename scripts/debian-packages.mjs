@@ -2,14 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Everything that the tests need beyond npm: the package, a program that shows it is there, and where that may hide. */
+/**
+ * Everything that the tests need beyond npm: the package, a program that proves it is installed, and where that program
+ * may be.
+ */
 const PACKAGES = [
   { name: 'postgresql', program: 'initdb', folders: postgresFolders },
   { name: 'nats-server', program: 'nats-server', folders: () => ['/usr/sbin'] },
   { name: 'shellcheck', program: 'shellcheck' },
 ];
 
-/** Installs what is missing where this user may. The names of what is not there afterwards. */
+/** Installs missing packages if this user may. Returns the names of those that are still missing. */
 export function provideDebianPackages(say) {
   const missing = PACKAGES.filter((one) => !isThere(one)).map((one) => one.name);
   const pretended = (process.env.TEST_WITHOUT ?? '').split(',').filter(Boolean);
@@ -37,7 +40,7 @@ function onPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => folder && existsSync(join(folder, program)));
 }
 
-/** Debian keeps the server's programs out of the PATH, in one folder for each version. */
+/** Debian keeps the server's programs out of the PATH, in one folder per version. */
 function postgresFolders() {
   const root = '/usr/lib/postgresql';
   return existsSync(root) ? readdirSync(root).map((version) => join(root, version, 'bin')) : [];

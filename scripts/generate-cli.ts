@@ -2,22 +2,24 @@ import { GLOBAL } from '../cli/arguments.ts';
 import { CATALOGUE, type Entry, HEADINGS } from '../cli/catalogue.ts';
 import { type Command, isGroup, isOnServer, type Node, type ServerCommand } from '../cli/command.ts';
 import { argumentRows, capital, optionRows, usageOf } from '../cli/help.ts';
+import { SERVER_COMMANDS } from '../src/operations/server-commands.ts';
 
-/** What the command line brings along, made from the authorization model and from its own declarations. */
-export async function cliFiles(model: string, serverCommands: string): Promise<Record<string, string>> {
+/** The generated files of the command line, from the authorization model and from its own declarations. */
+export async function cliFiles(model: string): Promise<Record<string, string>> {
   return {
     'cli/relations.gen.ts': relations(model),
-    'cli/server-commands.gen.ts': onServerFile(serverCommands),
+    'cli/server-commands.gen.ts': onServerFile(),
     'docs/cli.md': await page(),
   };
 }
 
-function onServerFile(json: string): string {
-  return `// Made by \`npm run generate\` from src/operations/server-commands.json.
+function onServerFile(): string {
+  const commands = Object.entries(SERVER_COMMANDS).map(([name, { help }]) => ({ name, ...help }));
+  return `// Made by \`npm run generate\` from src/operations/server-commands.ts.
 import type { ServerCommandText } from './command.ts';
 
-/** What the server's own program does; it stands here only to be told about and completed. */
-export const SERVER_COMMANDS: readonly ServerCommandText[] = ${JSON.stringify(JSON.parse(json), null, 2)};
+/** The commands on the server's own machine, for help and completion. */
+export const SERVER_COMMANDS: readonly ServerCommandText[] = ${JSON.stringify(commands, null, 2)};
 `;
 }
 

@@ -1,4 +1,6 @@
-/** Makes the typed client from the OpenAPI document: the types of every call, and where its answers hold int64. */
+/**
+ * Generates the typed client from the OpenAPI document: the types of every call, and where its answers contain int64.
+ */
 
 interface Schema {
   readonly $ref?: string;
@@ -35,7 +37,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Inside a call int64 may also be given as a number; in an answer it always is a bigint. */
+/** In a request, an int64 may also be a number; in an answer it is always a bigint. */
 type Direction = 'in' | 'out';
 
 const MADE = '// Made by `npm run generate` from openapi/atrium.json.';
@@ -58,7 +60,7 @@ interface Call {
   readonly operation: Operation;
 }
 
-/** `GET /user/teams`: what stands under /api/v1 without it, everything else with its whole path. */
+/** `GET /user/teams`: paths under /api/v1 lose that prefix, all others are complete. */
 function nameOf(method: string, path: string): string {
   return `${method.toUpperCase()} ${path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path}`;
 }
@@ -119,7 +121,7 @@ function bodyType({ requestBody }: Operation): string[] {
   return [`      body: ${schema ? `${typeOf(schema, 'in', '      ')} | RawBody` : 'RawBody'};`];
 }
 
-/** What the first good status answers with; another type than JSON is text. */
+/** The answer of the first 2xx status. Any type other than JSON is text. */
 function answerType({ responses }: Operation): string {
   const content = goodAnswer(responses)?.content;
   if (!content) return 'undefined';
@@ -182,7 +184,10 @@ function objectType(schema: Schema, direction: Direction, indent: string) {
   return fields.length === 0 ? 'Record<string, never>' : `{\n${fields.join('\n')}\n${indent}}`;
 }
 
-/** Only calls that need it stand here: `int64` names the places that become bigint, `open` has parts without a type. */
+/**
+ * Lists only the calls that need it: `int64` contains the paths that become bigint, `open` means that there are parts
+ * without a type.
+ */
 function exactness(calls: readonly Call[], shared: Document['components']['schemas']): string {
   const rows = calls.flatMap(({ name, operation }) => {
     const schema = goodAnswer(operation.responses)?.content?.[JSON_TYPE]?.schema;
@@ -239,7 +244,7 @@ function isBareObject(schema: Schema): boolean {
   return schema.type === 'object' && schema.properties === undefined && restOf(schema) === undefined;
 }
 
-/** What properties that are not named may be; a record says it with a pattern for their names. */
+/** The type of properties that are not named. A record declares it with a pattern for their names. */
 function restOf({ additionalProperties, patternProperties = {} }: Schema): boolean | Schema | undefined {
   return Object.values(patternProperties)[0] ?? additionalProperties;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { generatedFiles } from './generated.ts';
 
-/** Writes the files that are made from the code; with --check, only says which of them are stale. */
+/** Writes the files that are generated from the code. With --check, only reports which of them are stale. */
 const isCheck = process.argv.includes('--check');
 const files = Object.entries(await generatedFiles());
 const stale = files.filter(([path, text]) => !existsSync(path) || readFileSync(path, 'utf8') !== text);
@@ -10,7 +10,7 @@ for (const [path, text] of stale) {
   if (!isCheck) writeFileSync(path, text);
   process.stdout.write(`${path} ${isCheck ? 'is stale: run npm run generate' : 'was written'}\n`);
 }
-// The page about the command line is made by code that holds generated files itself, so it may need another round.
+// The code that generates the page about the command line imports generated files itself, so it may need a second run.
 if (!isCheck && stale.some(([path]) => path.endsWith('.gen.ts'))) {
   process.exit(spawnSync(process.execPath, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
 }

@@ -4,7 +4,7 @@ import { cliFiles } from './generate-cli.ts';
 import { clientFiles } from './generate-client.ts';
 import { describeEveryDeployment } from './routes.ts';
 
-/** Path → text of every checked-in file that is made from the code. */
+/** Path → text of every checked-in file that is generated from the code. */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const document = await describeEveryDeployment();
   return {
@@ -12,10 +12,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     'docs/configuration.md': configurationPage(),
     'openapi/atrium.json': `${JSON.stringify(document, null, 2)}\n`,
     ...clientFiles(document),
-    ...(await cliFiles(
-      readFileSync('src/authz/platform.fga', 'utf8'),
-      readFileSync('src/operations/server-commands.json', 'utf8'),
-    )),
+    ...(await cliFiles(readFileSync('src/authz/platform.fga', 'utf8'))),
   };
 }
 

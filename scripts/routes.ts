@@ -16,7 +16,7 @@ export type ApiDocument = ReturnType<ReturnType<typeof createApp>['describe']>;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const DEPLOYMENTS: readonly Config['DEPLOYMENT'][] = ['standard', 'hosted', 'marketplace'];
 
-/** The OpenAPI document of every route that some deployment has, made without a database. */
+/** The OpenAPI document of every route that any deployment has, generated without a database. */
 export async function describeEveryDeployment(): Promise<ApiDocument> {
   const documents = await Promise.all(DEPLOYMENTS.map(describeDeployment));
   const [first, ...others] = documents as [ApiDocument, ...ApiDocument[]];
@@ -63,7 +63,7 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
   return document;
 }
 
-/** Routes are mounted but never called, so a port may be missing until somebody asks it something. */
+/** Routes are mounted but never called, so a dependency may be missing as long as nobody calls it. */
 function absent<T extends object>(port: string): T {
   const refuse = (method: string | symbol) => () => {
     throw new Error(`${port}.${String(method)} was called, but only the routes are wanted here`);

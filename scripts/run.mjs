@@ -1,4 +1,5 @@
-// Runs a file under the pinned Node 24. It works with any Node from 20 on and with nothing installed: it installs what is missing.
+// Runs a file under the pinned Node 24. Works with any Node from 20 on and with nothing installed: it installs what is
+// missing.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ function install() {
   const reason = reasonToInstall(wanted);
   if (reason === undefined) return;
   say(`${reason}: running npm ci`);
-  // Under npm, its own program is named in the environment. The pinned Node is a development dependency.
+  // Under npm, the environment names npm's own program. The pinned Node is a development dependency.
   const npm = process.env.npm_execpath;
   const [command, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   const done = spawnSync(command, [...before, 'ci', '--include=dev', '--loglevel=error'], {
@@ -50,9 +51,9 @@ function nodeStarts() {
   return spawnSync(NODE, ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Signals go to the job, and its end becomes ours. */
+/** Passes signals on to the child process, and exits as it does. */
 function handOver(args) {
-  // What was compiled once is kept, so that later starts need less processor time.
+  // Keeps compiled code on disk, so that later starts need less processor time.
   const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compile'), ...process.env };
   const child = spawn(NODE, args, { cwd: ROOT, stdio: 'inherit', env });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));

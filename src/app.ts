@@ -31,16 +31,16 @@ export interface AppParts {
   readonly metrics: Metrics;
   readonly version: string;
   readonly baseUrl: () => string;
-  /** The routes of the groups, by where they stand. */
+  /** The routes of the features, by where they are mounted. */
   readonly mounts: Readonly<Record<'platform' | 'root' | 'listener', readonly Mount[]>>;
 }
 
-/** Puts routes under prefixes and gives each part its voice; no logic of its own. */
+/** Puts routes under prefixes and gives each part its error format. It has no logic of its own. */
 export function createApp(parts: AppParts) {
   const { config, metrics, baseUrl, mounts } = parts;
   const platform = platformFormat(() => `${baseUrl()}/api/v1/docs`);
   const hasListener = config.DEPLOYMENT === 'marketplace';
-  // A path that nobody could read gets the sparing voice of the listener, where there is one.
+  // An unreadable path gets the terse error format of the listener, if there is one.
   const voiceOf = (url: string = LISTENER_PREFIX) =>
     hasListener && originForm(url).startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   const isHttps = () => baseUrl().startsWith('https:');
@@ -62,7 +62,7 @@ export function createApp(parts: AppParts) {
   giveVoice(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   if (hasListener) {
-    // Where the listener has a port of its own, what comes here by mistake must not be taken for acknowledged.
+    // If the listener has its own port, a notification that arrives here by mistake must not look acknowledged.
     const isElsewhere = config.MARKETPLACE_PORT !== undefined;
     app.register(async (scope) => listenerScope(scope, book, isElsewhere ? undefined : parts), {
       prefix: LISTENER_PREFIX,
@@ -85,7 +85,7 @@ export function createApp(parts: AppParts) {
   }
 }
 
-/** The marketplace listener on a port of its own: nothing else is served there. */
+/** The marketplace listener on its own port: nothing else is served there. */
 export function createListenerApp(parts: AppParts) {
   const { config, metrics, baseUrl } = parts;
   const app = createServer({

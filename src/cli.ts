@@ -1,43 +1,35 @@
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError, dotEnv, readConfig } from './base/config.ts';
+import { type Config, ConfigError, readConfig } from './base/config.ts';
 import { AppError } from './base/errors.ts';
-import { askServer, kindOf, type Order } from './operations/command-socket.ts';
+import { helpOf, usageOf } from './operations/command-help.ts';
+import { askServer, kindOf } from './operations/command-socket.ts';
 import { terminal } from './operations/commands/terminal.ts';
-import { helpOf, SERVER_COMMANDS, unknownCommand, usage } from './operations/server-commands.ts';
+import { commandNamed, environment, type RunInServer, SERVER_COMMANDS } from './operations/server-commands.ts';
 
 const { say, complain } = terminal;
-const environment = () => ({ ...dotEnv(), ...process.env });
 
-/** `atrium COMMAND` for what an operator does on the server's own machine, with the server's own settings. */
-async function main(argv: readonly string[]): Promise<void> {
-  const [name = '--help', ...args] = argv;
-  if (['--help', '-h', 'help'].includes(name)) return say(helpOf(args[0] ?? '') ?? usage());
-  if (!SERVER_COMMANDS.some((command) => command.name === name)) throw new AppError('invalid', unknownCommand(name));
-  if (args.includes('--help') || args.includes('-h')) return say(helpOf(name) ?? usage());
-  switch (name) {
-    case 'serve':
-      return await serve(args);
-    // Loaded when used: help and completion must not wait for a database driver.
-    case 'doctor': {
-      const { runDoctor } = await import('./operations/commands/doctor-command.ts');
-      process.exitCode = await runDoctor(args, environment(), terminal);
-      return;
-    }
-    case 'migrate': {
-      const { runMigrate } = await import('./operations/commands/migrate-command.ts');
-      return await runMigrate(args, readConfig(environment()), terminal);
-    }
-    case 'backup': {
-      const { runBackup } = await import('./operations/commands/backup-command.ts');
-      return await runBackup(args, readConfig(environment()), terminal);
-    }
-    case 'restore': {
-      const { runRestore } = await import('./operations/commands/restore-command.ts');
-      return await runRestore(args, readConfig(environment()), terminal);
-    }
-    default:
-      return await order(argv);
+/** `atrium COMMAND` on the server's own machine, with the server's own settings. */
+async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
+  if (['--help', '-h', 'help'].includes(name)) return say(helpAbout(args[0]));
+  const { help, here, inServer } = commandNamed(name);
+  if (args.includes('--help') || args.includes('-h')) return say(helpOf(name, help));
+  if (name === 'serve') return await serve(args);
+  if (here !== undefined) {
+    process.exitCode = (await here(args, terminal)) ?? 0;
+    return;
   }
+  if (inServer === undefined) throw new AppError('internal', `${name} cannot be run`);
+  const config = readConfig(environment());
+  const request = { argv: [name, ...args], nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
+  // Wrong usage is rejected here, before a server is asked or a database is opened.
+  const run = await inServer(args, request);
+  if (config.DATABASE_URL === undefined && (await askServer(config.DATA_DIR, request, say))) return;
+  await runOnOwnInstance(config, run);
+}
+
+function helpAbout(name: string | undefined): string {
+  const isKnown = name !== undefined && Object.hasOwn(SERVER_COMMANDS, name);
+  return isKnown ? helpOf(name, commandNamed(name).help) : usageOf(SERVER_COMMANDS);
 }
 
 async function serve(args: string[]): Promise<void> {
@@ -45,31 +37,19 @@ async function serve(args: string[]): Promise<void> {
   await import('./main.ts');
 }
 
-/** Of the running server where one has the built-in database, else of a instance that is opened for it. */
-async function order(argv: readonly string[]): Promise<void> {
-  const config = readConfig(environment());
-  const wish = { argv, nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
-  if (config.DATABASE_URL === undefined && (await askServer(config.DATA_DIR, wish, say))) return;
-  await withoutServer(config, wish);
-}
-
-/** On the database itself; with PostgreSQL servers may run beside. */
-async function withoutServer(config: Config, wish: Order): Promise<void> {
-  const [{ openInstance }, { createLog }, { runCommand }] = await Promise.all([
-    import('./instance.ts'),
-    import('./base/log.ts'),
-    import('./operations/commands.ts'),
-  ]);
+/** Runs on the database itself; with PostgreSQL, servers can run at the same time. */
+async function runOnOwnInstance(config: Config, run: RunInServer): Promise<void> {
+  const [{ openInstance }, { createLog }] = await Promise.all([import('./instance.ts'), import('./base/log.ts')]);
   const BASE_URL = config.BASE_URL ?? `http://${config.HOST}:${config.PORT}`;
   const instance = await openInstance({ ...config, BASE_URL }, { log: createLog('warn'), say: complain });
   try {
-    await runCommand(instance, wish, say);
+    await run(instance, say);
   } finally {
     await instance.close(0);
   }
 }
 
-/** 2: what was typed cannot be meant; 3: the database is away, and later may help; 1: everything else. */
+/** 2: wrong usage; 3: the database cannot be reached, and trying again later may help; 1: everything else. */
 function exitCodeOf(error: unknown): number {
   if (kindOf(error) === 'invalid') return 2;
   return error instanceof AppError && error.kind === 'unavailable' && error.detail.retryAfter !== undefined ? 3 : 1;

@@ -18,7 +18,7 @@ import { wireUsers } from './users/users.wiring.ts';
 
 export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 
-/** Every folder with routes, wired. If one needs an answer from another, it gets it here. */
+/** Wires every folder that has routes. If one needs an answer from another, it gets it here. */
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
   const authz = await wireAuthz(infrastructure);
   const roles = wireRoles(infrastructure, authz);

@@ -22,7 +22,7 @@ import { createRotation } from './vault/rotation.ts';
 import { createVaultStore } from './vault/vault.store.ts';
 import { createVault } from './vault/vault.ts';
 
-/** A replica that is further behind than this forgets everything and starts afresh. */
+/** A replica that is further behind than this forgets everything and starts over. */
 const CHANGES_KEPT = 100_000n;
 const UPKEEP_EVERY_MS = 60_000;
 
@@ -30,7 +30,7 @@ export type Instance = Awaited<ReturnType<typeof openInstance>>;
 
 interface Surroundings {
   readonly log: Logger;
-  /** Progress that a person at a terminal wants to see. */
+  /** Progress for a user at a terminal. */
   readonly say: (line: string) => void;
 }
 
@@ -104,13 +104,13 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     rotateKeys,
     routes,
     describe,
-    /** The port of the marketplace listener, when it has one of its own. */
+    /** The port of the marketplace listener, if it has its own. */
     listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
     listen,
     close,
   };
 
-  /** Opens the doors; the address under which clients reach the server. */
+  /** Starts to listen; returns the address under which clients reach the server. */
   async function listen(): Promise<string> {
     if (isMarketplace) await marketplace.prepare();
     await app.listen({ host: config.HOST, port: config.PORT });
@@ -126,7 +126,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     return `http://${host}:${port}`;
   }
 
-  /** Lets requests under way finish, takes no new ones, and leaves the database in order. */
+  /** Lets running requests finish, accepts no new ones, and leaves the database in order. */
   async function close(patienceMs = 8000): Promise<void> {
     clearInterval(upkeep);
     admin?.drain();

@@ -2,7 +2,7 @@ import { type Config, ConfigError, dotEnv, readConfig } from './base/config.ts';
 import { AppError } from './base/errors.ts';
 import { createLog } from './base/log.ts';
 import { type Instance, openInstance } from './instance.ts';
-import { listenToOperator } from './operations/command-socket.ts';
+import { listenForCommands } from './operations/command-socket.ts';
 import { DEMO_SETTINGS, openDemo } from './operations/demo/demo.ts';
 import { createFirstAdministrator } from './operations/first-start.ts';
 
@@ -12,9 +12,9 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 let config: Config | undefined;
 let instance: Instance | undefined;
 let ending = false;
-let closeOperator = () => {};
+let closeSocket = () => {};
 
-/** The process: settings in, signals handled, faults told in words that a person can act on. */
+/** The process: reads the settings, handles signals, and reports faults in words that the operator can act on. */
 async function main(): Promise<void> {
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
   process.on('SIGTERM', end).on('SIGINT', end);
@@ -27,13 +27,13 @@ async function main(): Promise<void> {
   });
   instance = await openInstance(config, { log, say });
   const address = await instance.listen();
-  // Nobody else can open the built-in database, so its server takes commands itself.
+  // No other process can open the built-in database, so its server runs commands itself.
   if (instance.db.driver === 'pglite') {
     const open = instance;
-    closeOperator = await listenToOperator(config.DATA_DIR, async (order, tell) => {
-      // Rarely wanted, and much to load.
-      const { runCommand } = await import('./operations/commands.ts');
-      await runCommand(open, order, tell);
+    closeSocket = await listenForCommands(config.DATA_DIR, async (request, print) => {
+      // Rarely needed, and much to load.
+      const { runInServer } = await import('./operations/server-commands.ts');
+      await runInServer(open, request, print);
     }).catch((error) => {
       log.warn({ err: error }, 'the server takes no commands: stop it to run them');
       return () => undefined;
@@ -53,7 +53,7 @@ function end(signal: NodeJS.Signals): void {
   if (instance === undefined) process.exit(0);
   say(`${signal}: finishing the requests under way`);
   setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
-  closeOperator();
+  closeSocket();
   instance.close().then(
     () => process.exit(0),
     (error) => leave(`did not end in order: ${explain(error)}`),
@@ -95,7 +95,7 @@ function explain(error: unknown): string {
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     return `${address ?? message} is not an address of this machine: set ${isAdmin ? 'ADMIN_HOST' : 'HOST'}`;
   }
-  // The operating system said no about a file or folder, and names it.
+  // The operating system rejected an operation on a file or folder, and the message names it.
   if (code !== undefined && syscall !== undefined) return `${message} (are DATA_DIR and its files in order?)`;
   return stack ?? String(error);
 }

@@ -4,7 +4,7 @@ import { CREDENTIAL_SPECS } from './credentials/credentials.store.ts';
 import { INSTALLER_OPTIONS } from './marketplace/installers/sealed-options.store.ts';
 import type { SealedColumn } from './vault/rotation.ts';
 
-/** Everything that is sealed: the rotation of keys seals it anew, and the doctor tries whether it opens. */
+/** Everything that is sealed: key rotation seals it again, and the doctor checks whether it opens. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   CREDENTIAL_SPECS,
   BUS_KEY_SEEDS,

@@ -1,4 +1,4 @@
-/** True in `npm run test:long`, which tries the same promises with the second number of each line. */
+/** True in `npm run test:long`, which tests the same guarantees with the second number of each line. */
 export const IS_LONG = process.env.TEST_SIZE === 'long';
 
 const EVERYDAY_AND_LONG = {
@@ -8,9 +8,9 @@ const EVERYDAY_AND_LONG = {
   deliveriesPerReplica: [10, 30],
   /** The same delivery to one server, all at once. */
   identicalDeliveries: [20, 200],
-  /** Rounds of deliveries while the database is away. */
+  /** Rounds of deliveries while the database is unavailable. */
   outageRounds: [2, 50],
-  /** Followers in the list whose pages are compared with a plain sort. With fewer, PostgreSQL reads whole tables. */
+  /** Followers in the list whose pages are compared with a plain sort. With fewer, PostgreSQL scans whole tables. */
   followers: [8000, 20_000],
   /** Resources in the history of one cluster; a page holds 1,000. */
   reportedResources: [1100, 2500],
@@ -27,19 +27,19 @@ const EVERYDAY_AND_LONG = {
   /** SIGKILLs of a process that writes roles, on each database. */
   roleKillsOnPostgres: [2, 30],
   roleKillsOnPglite: [1, 8],
-  /** A role is changed in one process, and another process is asked at once. */
+  /** A role is changed in one process, and another process is queried at once. */
   revokeAskPairs: [400, 20_000],
-  /** Rounds in the life of an account (token, session, membership, deactivation), asked about in another process. */
+  /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
-  /** Requests over 64 connections, which share their questions to the database. */
+  /** Requests over 64 connections, which share their queries to the database. */
   sharedRequests: [1500, 20_000],
   /** Odd requests to every route. */
   oddRequestsPerRoute: [3, 60],
   /** SIGKILLs of a process that writes to PGlite. */
   pgliteKills: [1, 12],
-  /** Power cuts after which a different part of the unsynced files is on the disk. */
+  /** Power cuts after each of which a different part of the unsynced files is on the disk. */
   partialPowerCuts: [1, 8],
-  /** Seconds of mixed load on one server, and restarts of two replicas in turn: in the long suite only. */
+  /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */
   soakSeconds: [0, 120],
   rollingRestarts: [0, 12],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
@@ -53,19 +53,19 @@ const EVERYDAY_AND_LONG = {
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
   engineWorlds: [120, 4000],
-  /** Something is removed in one process, and another process is asked about it at once. */
+  /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
-  /** Concurrent requests that contradict each other, such as two owners who leave. */
+  /** Concurrent requests that contradict each other, such as two owners who both leave. */
   raceRounds: [2, 8],
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
-  /** Random changes, after each of which a patched graph must answer like a newly loaded one. */
+  /** Random changes. After each, a patched graph must answer like a newly loaded one. */
   graphRounds: [8, 60],
-  /** Rounds in which two graphs are read where only one fits. */
+  /** Rounds in which two graphs are read although only one fits in memory. */
   evictionRounds: [3, 10],
-  /** Writes to two accounts at once, whose graphs are read meanwhile. */
+  /** Writes to two accounts at once, while their graphs are being read. */
   pairedWrites: [15, 60],
-  /** Every so many-th question about who may do what is asked in both ways. */
+  /** One in this many questions about who may do what is asked in both ways. */
   agreementStep: [6, 1],
   /** Roles in one file. */
   importedRoles: [100, 1000],
@@ -73,7 +73,7 @@ const EVERYDAY_AND_LONG = {
   exportedRows: [10_000, 60_000],
 } as const satisfies Record<string, readonly [everyday: number, long: number]>;
 
-/** How often each promise is tried: the one place for these numbers. */
+/** How often each guarantee is tested. All these numbers are in this one place. */
 export const COUNTS = Object.fromEntries(
   Object.entries(EVERYDAY_AND_LONG).map(([name, counts]) => [name, counts[IS_LONG ? 1 : 0]]),
 ) as Readonly<Record<keyof typeof EVERYDAY_AND_LONG, number>>;

@@ -13,9 +13,10 @@ const OLD_INDEXES = [
 ];
 
 /**
- * Rows that are hard on a planner: half are of acme, the others of two hundred organizations; root is busy everywhere but in
- * acme, robots are everywhere but in acme, contracts and globex are of the first tenth only. Answers what writing cost, in
- * words: the same rows with the indexes that there are, and with those that there were before pages could be asked for.
+ * Inserts rows that are hard for a planner: half belong to acme, the others to two hundred organizations; root is
+ * active everywhere except in acme; robots are everywhere except in acme; contracts and globex are only in the first
+ * tenth. Returns the cost of writing as text: the same rows with the current indexes, and with those from before paging
+ * was added.
  */
 export async function fillAudit(client: pg.Client, rows: number, cast: Cast): Promise<string[]> {
   await fill(client, rows, cast);
@@ -40,7 +41,7 @@ async function sizes(client: pg.Client): Promise<string> {
   return (await client.query(`select pg_size_pretty(pg_indexes_size('audit')) as size`)).rows[0].size;
 }
 
-/** The middle of three, each taken back. */
+/** The median of three runs, each rolled back. */
 async function costOfWriting(client: pg.Client, cast: Cast): Promise<number> {
   const took: number[] = [];
   for (let round = 0; round < 3; round++) {

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-/** What the house is measured against: bare Fastify that sends the same answers, and for a batch reads the same body. */
+/** The baseline: bare Fastify that sends the same answers, and for a batch parses the same body. */
 const [one = '{}', many = '[]'] = process.argv.slice(2);
 const answer = JSON.parse(one) as object;
 const answers = JSON.parse(many) as object[];

@@ -10,13 +10,13 @@ import { fillLargeWorld, LARGE } from './large-world.ts';
 
 export interface Cold {
   readonly tuples: number;
-  /** The first answer of each large organization, in milliseconds; the very first is also the process's first. */
+  /** The first answer of each large organization, in milliseconds. The very first is also the first of the process. */
   readonly first: readonly number[];
   readonly again: readonly number[];
 }
 
 const COUNT = sql('bench.count', 'select count(*)::integer as count from tuple where store = $1');
-// What PostgreSQL does by itself a minute after such a change.
+// PostgreSQL does this by itself a minute after such a change.
 const VACUUM = sql('bench.vacuum', 'vacuum analyze');
 const PLACES = sql(
   'bench.places',
@@ -26,7 +26,7 @@ const PLACES = sql(
     where a.name = any ($1) order by a.id`,
 );
 
-/** How long somebody waits who asks about an organization that the process has never heard of. */
+/** How long a caller waits for the first answer about an organization that the process has not loaded yet. */
 export async function measureCold(databaseUrl: string, dataDir: string): Promise<Cold> {
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ATRIUM_KEY: randomBytes(32).toString('base64') };
   const settings = { ...env, PORT: '0', ADMIN_PORT: '0', RATE_LIMIT: '0', DATABASE_TIMEOUT_MS: '300000' };
@@ -50,7 +50,7 @@ export async function measureCold(databaseUrl: string, dataDir: string): Promise
     if (!body.includes('"can_view"')) throw new Error(`${answer.status} ${body}`);
     return performance.now() - began;
   };
-  // A process that has never fetched anything takes some milliseconds for it, which are not the server's.
+  // A process that has never fetched anything needs some milliseconds for it, which are not the server's.
   for (let time = 0; time < 50; time++) await (await fetch(`${server.address}/api/v1/version`)).text();
   const first: number[] = [];
   for (const place of places) first.push(await ask(place));

@@ -1,8 +1,8 @@
 import { type Db, sql } from '../../src/db/db.ts';
 
-/** A deployment of a size at which a statement that reads everything shows: about a million tuples in all. */
+/** A deployment large enough to expose a statement that reads everything: about a million tuples in total. */
 export const ORGANIZATIONS = 1000;
-/** These first ones have ten times as much as the others: more than 10,000 tuples each. */
+/** The first ones have ten times as much as the others: more than 10,000 tuples each. */
 export const LARGE = 6;
 
 const STATEMENTS: readonly string[] = [

@@ -4,7 +4,7 @@ import { openDb } from '../../src/db/db.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
 
-/** Another process that writes twenty roles a second, all in the organization that is being asked about. */
+/** Another process that writes twenty roles a second, all in the organization that is being queried. */
 const [databaseUrl = '', organizationId = '0', teamId = '0'] = process.argv.slice(2);
 const EVERY_MS = 50;
 const KEPT = 20;

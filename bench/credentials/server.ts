@@ -18,8 +18,8 @@ import { openRing } from '../../src/vault/ring.ts';
 import type { Vault } from '../../src/vault/vault.ts';
 
 /**
- * Two servers in one process that differ in one thing: what stands in the credentials of the first is sealed, in those of the
- * second it is plain text. Then as many owners with one credential each as the first argument says, for a rotation.
+ * Two servers in one process with one difference: the first seals its credentials, the second stores them as plain
+ * text. The first argument says how many owners with one credential each are added, for a rotation.
  */
 const owners = Number(process.argv[2] ?? 0);
 const config = readConfig(process.env);

@@ -1,6 +1,6 @@
 import type { Tuple } from '../../src/rebac/tuple.ts';
 
-/** The bench world as plain maps, for peers that hold no relations and leave it to the caller to walk them. */
+/** The bench world as plain maps, for peers that have no relations and leave walking them to the caller. */
 export interface Facts {
   /** By subject (a user or a team): the teams and roles that it is directly in. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
@@ -30,7 +30,7 @@ export function factsOf(tuples: readonly Tuple[]): Facts {
   return { groups, admins, members, owners, organizationOf, grants };
 }
 
-/** All teams and roles that a user is in, near or far. */
+/** All teams and roles that a user is in, directly or indirectly. */
 export function allGroups(facts: Facts, user: string): string[] {
   const found = new Set<string>();
   const queue = [user];

@@ -1,7 +1,7 @@
 export interface Speed {
   /** Median over windows of a tenth of a second. */
   readonly perSecond: number;
-  /** The best window: what one core does when nobody else wants it. */
+  /** The best window: what one core can do if nothing else uses it. */
   readonly best: number;
   readonly p50: number;
   readonly p99: number;
@@ -14,12 +14,15 @@ interface Contestant<T> {
 
 const WINDOW_MS = 100;
 
-/** Answers a second without looking at the clock within a window, then the spread with a look at each. */
+/**
+ * Measures answers per second in windows, reading the time only once per 500 answers; then the spread, timing each
+ * answer.
+ */
 export function measure<T>(questions: readonly T[], ask: (question: T) => unknown, seconds: number): Speed {
   return measureInTurns([{ questions, ask }], seconds)[0] as Speed;
 }
 
-/** The same for several, window after window in turn, because the machine is now faster and now slower. */
+/** The same for several contestants, one window each in turn, because the speed of the machine varies. */
 export function measureInTurns<T>(contestants: readonly Contestant<T>[], seconds: number): Speed[] {
   const all = contestants.map((one) => ({ ...one, next: 0, windows: [] as number[] }));
   for (const { questions, ask } of all) for (const question of questions.slice(0, 20_000)) ask(question);
@@ -52,7 +55,7 @@ function spread<T>(questions: readonly T[], ask: (question: T) => unknown): { p5
   return percentiles(times);
 }
 
-/** For peers, which are slow or answer later: each question is timed. */
+/** For peers, which are slow or asynchronous: times each question. */
 export async function measureEach<T>(
   questions: readonly T[],
   ask: (question: T) => Promise<unknown> | unknown,
@@ -75,7 +78,7 @@ function percentiles(times: Float64Array): { p50: number; p99: number } {
   return { p50: times[Math.floor(times.length * 0.5)] ?? 0, p99: times[Math.floor(times.length * 0.99)] ?? 0 };
 }
 
-/** Everything that a value keeps alive, inside and outside the heap. */
+/** All memory in use, inside and outside the heap, after garbage collection. */
 export function memory(): number {
   globalThis.gc?.();
   globalThis.gc?.();

@@ -61,7 +61,7 @@ export const casbin: PeerKind = {
   },
 };
 
-/** Ids of one organization lie in one thousand. */
+/** The IDs of one organization are within one thousand. */
 function idOf(text: string): number {
   return Math.floor(Number(text.slice(text.indexOf(':') + 1)) / 1000);
 }

@@ -86,7 +86,7 @@ async function untilReady(server: ChildProcess, port: number): Promise<void> {
   throw new Error('the server did not become ready within 10 s');
 }
 
-/** The package starts its binary through a script of its own, so that both are ended as one group. */
+/** The package starts its binary through its own script, so both are ended as one process group. */
 function end(server: ChildProcess): void {
   if (server.pid !== undefined) process.kill(-server.pid);
 }

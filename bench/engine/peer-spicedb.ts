@@ -1,7 +1,7 @@
 import type { PeerKind } from './peer.ts';
 import { FOR_MEMBERS, PERMISSIONS } from './world.ts';
 
-/** A relation and a permission may not share a name there, so that what roles grant is `by_…`. */
+/** In SpiceDB a relation and a permission cannot share a name, so what roles grant is called `by_…`. */
 const SCHEMA = `definition user {}
 definition team {
   relation member: user | team#member

@@ -17,12 +17,15 @@ export interface Peer {
 export interface PeerKind {
   readonly name: string;
   readonly version: string;
-  /** What the caller has to do for it, or how it is asked. */
+  /** What the caller has to do for it, or how it is queried. */
   readonly note: string;
   start(load: (entry: string) => Promise<unknown>, tuples: readonly Tuple[], folder: string): Promise<Peer>;
 }
 
-/** Peers are up to a hundred megabytes each, so that they are no dependencies: they are installed aside, once for each machine. */
+/**
+ * Peers are up to a hundred megabytes each, so they are not dependencies. They are installed separately, once per
+ * machine.
+ */
 export const PEER_FOLDER = join(tmpdir(), 'atrium-bench-peers');
 
 export function install(name: string, version: string): void {
@@ -30,7 +33,7 @@ export function install(name: string, version: string): void {
   if (!existsSync(join(PEER_FOLDER, 'package.json')))
     writeFileSync(join(PEER_FOLDER, 'package.json'), '{"private":true}');
   const spec = `${name}@${version}`;
-  // The rules of this repository, which npm hands down, are not meant for packages that lie outside of it.
+  // npm passes on the settings of this repository, which do not apply to packages outside of it.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
   const { status, stderr } = spawnSync('npm', ['install', '--no-audit', '--no-fund', spec], {
     cwd: PEER_FOLDER,

@@ -1,6 +1,6 @@
 import type { Tuple } from '../../src/rebac/tuple.ts';
 
-/** The permissions of the bench model; the first half are for plain members, too. */
+/** The permissions of the bench model. Plain members have the first FOR_MEMBERS of them, too. */
 export const PERMISSIONS = [
   'can_view',
   'can_list',
@@ -38,7 +38,9 @@ type cluster
 ${PERMISSIONS.map((name) => `    define ${name}: owner or ${name} from organization`).join('\n')}
 `;
 
-/** One organization has a thousand tuples; 8 % of its people are in teams, which are nested and hold its custom roles. */
+/**
+ * One organization has a thousand tuples. 8 % of its users are in teams, which are nested and hold its custom roles.
+ */
 const USERS = 400;
 const IN_TEAMS = 32;
 const TEAMS = 12;
@@ -76,7 +78,7 @@ export function* tuplesOf(org: number): IterableIterator<Tuple & { readonly sour
       source: `team:${id(org, team)}`,
     };
   }
-  // Each team but the first is in one that comes before it, so that membership is three or four teams deep.
+  // Each team except the first is in an earlier one, so membership is three or four teams deep.
   for (let team = 1; team < TEAMS; team++) {
     const parent = `team:${id(org, Math.floor((team - 1) / 2))}`;
     yield { user: `team:${id(org, team)}#member`, relation: 'member', object: parent, source: parent };
@@ -106,10 +108,13 @@ export function* tuplesOfAll(orgs: number): IterableIterator<Tuple & { readonly 
   for (let org = 0; org < orgs; org++) yield* tuplesOf(org);
 }
 
-/** `even` asks all alike; `skewed` asks a fifth of the organizations, people and clusters four times out of five, as in life. */
+/**
+ * `even` picks everything equally often. `skewed` picks a fifth of the organizations, users and clusters four times out
+ * of five, as real callers do.
+ */
 export type Habit = 'even' | 'skewed';
 
-/** With u even between 0 and 1, four fifths of all u to this power lie below one fifth. */
+/** If u is uniform between 0 and 1, four fifths of all u to this power are below one fifth. */
 const PARETO = Math.log(0.2) / Math.log(0.8);
 
 export function questionsOf(orgs: number, count: number, habit: Habit = 'even', seed = 7): Question[] {
@@ -126,7 +131,7 @@ function person(org: number, number: number): string {
   return `user:${id(org, number)}`;
 }
 
-/** Ids are numbers, as those of the platform are. */
+/** IDs are numbers, as on the platform. */
 function id(org: number, number: number): number {
   return 100_000 + org * 1000 + number;
 }

@@ -2,7 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 
-/** The least that a listener could do: one POST, one row. What ours costs beyond this is what it promises beyond this. */
+/**
+ * The minimum that a listener could do: one POST, one row. What ours costs beyond this pays for what it guarantees
+ * beyond this.
+ */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
 await pool.query('create table if not exists bare (id bigint generated always as identity primary key, body text)');
 const server = createServer(async (request, response) => {

@@ -12,7 +12,7 @@ export interface Load {
   readonly failed: number;
 }
 
-/** Different bodies as fast as they are answered. */
+/** Sends different bodies as fast as they are answered. */
 export async function load(url: string, next: () => string): Promise<Load> {
   const run = (duration: number) =>
     autocannon({
@@ -31,7 +31,7 @@ export async function load(url: string, next: () => string): Promise<Load> {
   return { perSecond: result.requests.average, p99: result.latency.p99, failed: result.non2xx + result.errors };
 }
 
-/** Rows a second with nothing in between: as many writers as the server has connections. */
+/** Rows per second with nothing in between: as many writers as the server has connections. */
 export async function bareInserts(databaseUrl: string, body: () => string): Promise<number> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   await pool.query('create table if not exists bare (id bigint generated always as identity primary key, body text)');

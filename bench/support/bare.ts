@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-/** What everything is measured against: Fastify with one route that sends the body and headers it was given. */
+/** The common baseline: Fastify with one route that sends the given body and headers. */
 const [body = '{}', headers = '{}'] = process.argv.slice(2);
 const more = JSON.parse(headers) as Record<string, string>;
 const app = Fastify();

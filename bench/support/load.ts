@@ -11,9 +11,9 @@ const OK = Buffer.from('HTTP/1.1 200 ');
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 /**
- * Keeps so many connections busy, each with one request after the other, and answers how many requests a second were
- * answered with 200. A general load generator takes more time for an answer than the server does, and the more headers
- * the answer has: on two cores it measures itself. To see that, set BENCH_LOAD=autocannon.
+ * Keeps this many connections busy, each with one request after the other. Returns how many requests per second were
+ * answered with 200. A general load generator takes more time per answer than the server does, and even more for
+ * answers with many headers: on two cores it measures itself. To see that, set BENCH_LOAD=autocannon.
  */
 export async function load(shot: Shot, connections: number, seconds: number): Promise<number> {
   if (process.env.BENCH_LOAD === 'autocannon') return await byAutocannon(shot, connections, seconds);
@@ -40,7 +40,7 @@ export async function load(shot: Shot, connections: number, seconds: number): Pr
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   const rate = (answered * 1000) / (performance.now() - began);
   isOver = true;
-  // What is under way is answered before the next contestant has its turn.
+  // Lets requests in flight finish before it is the next contestant's turn.
   await new Promise((resolve) => setTimeout(resolve, 20));
   for (const socket of sockets) socket.destroy();
   if (faults[0]) throw faults[0];
@@ -61,12 +61,12 @@ function open(url: URL): Promise<Socket> {
   });
 }
 
-/** Calls back for each whole answer; answers with the text of one that is no 200. */
+/** Calls back for each complete answer. Returns the text of an answer that is not a 200. */
 function createReader() {
   let rest: Buffer = Buffer.alloc(0);
   let usual = -1;
   return function read(chunk: Buffer, done: () => void): string | undefined {
-    // As a rule an answer comes in one piece and is as long as the one before.
+    // Usually an answer arrives in one piece and is as long as the previous one.
     if (chunk.length === usual && rest.length === 0 && chunk.subarray(0, OK.length).equals(OK)) {
       done();
       return undefined;

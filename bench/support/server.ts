@@ -6,12 +6,12 @@ export interface BenchServer {
   /** From the start of the process to its first answer. */
   readonly firstAnswerMs: number;
   readonly stdout: string;
-  /** Processor time used so far; not a number where the system does not tell. */
+  /** Processor time used so far; NaN if the system does not report it. */
   cpuMicroseconds(): number;
   stop(): Promise<void>;
 }
 
-/** A server in a process of its own, so that it does not share an event loop with what measures it. */
+/** A server in its own process, so that it does not share an event loop with the benchmark. */
 export async function startServer(
   args: readonly string[],
   settings: Readonly<Record<string, string>> = {},
@@ -46,7 +46,7 @@ export async function startServer(
   };
 }
 
-/** Linux counts the ticks of user and system time, a hundred to the second. */
+/** Linux counts user and system time in ticks, a hundred per second. */
 function cpuMicroseconds(pid: number): number {
   const path = `/proc/${pid}/stat`;
   if (!existsSync(path)) return Number.NaN;
@@ -61,7 +61,10 @@ export async function measurement(admin: string, name: string): Promise<number> 
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-/** How much of the machine's time other machines on the same host have taken from it since the last look; 0 where the system does not tell. */
+/**
+ * The share of this machine's time that other machines on the same host took since the last call; 0 if the system does
+ * not report it.
+ */
 export function createStealMeter(): () => number {
   let last = read();
   return () => {

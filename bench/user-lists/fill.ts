@@ -1,6 +1,9 @@
 import type pg from 'pg';
 
-/** Rows straight into the tables, without triggers; the counters and blocks that those would keep are computed at the end. */
+/**
+ * Inserts rows directly into the tables, without triggers. The counters and blocks that the triggers would maintain are
+ * computed at the end.
+ */
 export async function fillFollowers(client: pg.Client, followedId: number, count: number): Promise<void> {
   await client.query(`set session_replication_role = replica`);
   await client.query(
@@ -12,7 +15,7 @@ export async function fillFollowers(client: pg.Client, followedId: number, count
      select id, name || '@example.com', true, true from fans`,
     [count],
   );
-  // In another order than the accounts were made, as in life.
+  // In a different order from the one in which the accounts were created, as in a real deployment.
   await client.query(
     `insert into follow (follower_id, followed_id, seq)
      select id, $1, row_number() over (order by md5(name)) from account where name like 'crowd%'`,
@@ -31,7 +34,7 @@ export async function fillFollowers(client: pg.Client, followedId: number, count
   await client.query(`set session_replication_role = origin`);
 }
 
-/** Organizations in which the person is a viewer, with the clusters spread over them. */
+/** Organizations in which the user is a viewer, with the clusters spread over them. */
 export async function fillClusters(
   client: pg.Client,
   personId: number,

@@ -9,7 +9,7 @@ interface Node {
   readonly Plans?: readonly Node[];
 }
 
-/** How many rows of each table a page of followers reads: the statement as the store sends it, explained. */
+/** How many rows of each table a page of followers reads, from EXPLAIN of the statement that the store sends. */
 export async function rowsRead(client: pg.Client, id: bigint, offset: number): Promise<Map<string, number>> {
   let sent: Statement | undefined;
   let values: readonly unknown[] = [];

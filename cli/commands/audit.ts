@@ -73,7 +73,7 @@ export const audit = command({
   },
 });
 
-/** Each entry carries the fingerprint of the one before it. */
+/** Checks the chain: each entry contains the hash of the one before it. */
 async function verify(session: Session): Promise<Shown> {
   const path = { org: session.org() };
   const found = await session.client().call('GET /orgs/{org}/audit/verify', { path, timeoutMs: 0 });
@@ -97,7 +97,7 @@ async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[
   return taken;
 }
 
-/** As fast as the reader takes them, never all at once in memory. */
+/** Copies as fast as the reader reads, and never holds all lines in memory. */
 async function copyLines(session: Session, lines: AsyncIterable<string>): Promise<void> {
   const bar = progress(Boolean(process.stderr.isTTY && !process.stdout.isTTY));
   let count = 0;

@@ -1,7 +1,7 @@
 import { command } from '../command.ts';
 import { verbatim } from '../output.ts';
 
-/** Each asks the program itself, so that a script never grows old; `:` in a word needs care in bash. */
+/** Each script asks the program itself, so it never becomes outdated. In bash, a `:` in a word needs special care. */
 const SCRIPTS = {
   bash: `_atrium() {
   local IFS=$'\\n' line words cur

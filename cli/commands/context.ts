@@ -7,7 +7,7 @@ import { didYouMean } from '../suggest.ts';
 
 const name = { about: 'name of the context', kind: 'context' } as const;
 
-/** Tokens are never shown, in no form. */
+/** Tokens are never shown, in any form. */
 function rows({ contexts, current }: Config) {
   return Object.entries(contexts).map(([key, { url, user, org }]) => ({
     name: key,

@@ -14,7 +14,7 @@ const file = {
   kind: 'file',
 } as const;
 
-/** Goes to the server number by number as it was written: some clouds have keys that are long numbers. */
+/** Every number reaches the server exactly as written, because some clouds have keys that are long numbers. */
 async function specIn(path: string | undefined): Promise<{ readonly text: string; readonly name: string }> {
   if (path === undefined) throw misuse('--file FILE is missing; - reads from the standard input');
   const text = await toJson(await readDocument(await readInput(path), path));

@@ -53,7 +53,7 @@ export const login = command({
     session.saveConfig({ current: name, contexts: { ...contexts, [name]: context } });
     return said(`signed in to ${url} as ${user.login}; the context is called ${name}${org ? `, in ${org}` : ''}`);
 
-    /** Who is in one organization alone means that one. */
+    /** If the user is in exactly one organization, it becomes the default. */
     async function onlyOrganization(): Promise<string | undefined> {
       const found = await client.call('GET /user/settings/organizations').catch(() => []);
       return found.length === 1 ? found[0]?.username : undefined;

@@ -37,7 +37,7 @@ const fields: Columns<Detail> = {
   request: (row) => row.request_id,
 };
 
-/** What only the server's own program can do, in its own words. */
+/** A command that only the server's own program can run, described in that program's own words. */
 function onServer(name: string, summary: string, further: readonly string[]): ServerCommand {
   const told = SERVER_COMMANDS.find((one) => one.name === 'marketplace');
   const usage = told?.usage.filter((line) => line.startsWith(`marketplace ${name} `)) ?? [];

@@ -49,7 +49,8 @@ export const roleApply = command({
     if (options['dry-run']) return shown(await put(true));
     if (session.assumeYes || (!session.screen.isInteractive && !options.prune)) return shown(await put(false));
 
-    // What is applied must be what was shown, so both are held to the same version of all roles.
+    // The changes that are applied must be the changes that were shown, so both requests are tied to the same version
+    // of all roles.
     const { etag } = await session.client().request('GET /authz/roles/export', { query: { org: session.org() } });
     const plan = await put(true, etag);
     if (plan.changes.length === 0) return shown(plan);
@@ -59,7 +60,7 @@ export const roleApply = command({
   },
 });
 
-/** Shows the plan on a terminal, and says in a sentence what the question is about. */
+/** Shows the plan on a terminal, and returns the question to confirm. */
 function preview({ screen }: Session, plan: Report): string {
   if (screen.isInteractive) for (const line of difference(plan, screen.style)) screen.note(line);
   const gone = plan.changes.filter(({ kind }) => kind === 'delete').map(({ role }) => role);

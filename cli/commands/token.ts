@@ -22,7 +22,7 @@ export const tokenColumns: Columns<TokenRow> = {
   expires: (row) => shortTime(row.expires_at),
 };
 
-/** What a new token is told: shared with the tokens of robot accounts. */
+/** The options of a new token, shared with the tokens of robot accounts. */
 export const newTokenOptions = {
   scope: { about: 'what it may be used for, such as read:user; all unless said', value: 'SCOPE', many: true },
   expires: { about: 'when it ends, such as 90d or 2027-01-31; never unless said', value: 'WHEN' },
@@ -36,7 +36,7 @@ export function newToken(name: string, options: { scope: readonly string[]; expi
   };
 }
 
-/** On the standard output alone, so that it can be piped to where it belongs. */
+/** Writes only the token to standard output, so that it can be piped. */
 export function showNewToken(session: Session, made: TokenRow & { readonly sha1: string }) {
   if (session.format === 'text') session.screen.note('The token, shown this once:');
   return verbatim(made.sha1, made);
@@ -75,7 +75,7 @@ export const token: Group = {
       ],
       async run(session, { args, options }) {
         const { login } = await session.client().call('GET /user');
-        // The server makes tokens with Basic authentication only; a token may stand for the password.
+        // The server creates tokens only with Basic authentication, which accepts a token instead of the password.
         const basic = Buffer.from(`${login}:${session.token()}`).toString('base64');
         const made = await session.client().call('POST /users/{username}/tokens', {
           path: { username: options.user ?? login },

@@ -12,7 +12,7 @@ export const version = command({
     const row = { program: `v${ownVersion()}`, node: process.version, server: await serverVersion() };
     return one(row, { program: (it) => it.program, node: (it) => it.node, server: (it) => it.server });
 
-    /** Whoever is not signed in still learns the version of the program. */
+    /** Prints the version of the program even if the user is not signed in. */
     async function serverVersion(): Promise<string> {
       const url = session.env.ATRIUM_URL || session.context()?.context.url;
       if (!url) return UNKNOWN;
@@ -26,7 +26,7 @@ export const version = command({
   },
 });
 
-/** package.json stands one folder above cli/, in dist/ two. */
+/** package.json is one folder above cli/, and two above dist/cli/. */
 export function ownVersion(): string {
   for (const place of ['../../package.json', '../../../package.json']) {
     try {

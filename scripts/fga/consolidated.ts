@@ -31,12 +31,13 @@ export interface ConsolidatedFile {
   readonly tests: readonly { readonly name: string; readonly stages: readonly Stage[] }[];
 }
 
-/** More than a request may carry upstream. */
+/** The maximum number of contextual tuples in a request upstream. */
 const MAX_CONTEXTUAL = 100;
 
 /**
- * The stages of a test share one store: tuples add up, the model of a stage replaces the one before. A test of one stage is run twice,
- * with its tuples stored and with the same tuples sent along; an assertion holds when it holds both times.
+ * The stages of a test share one store: tuples accumulate, and the model of a stage replaces the previous one. A test
+ * with one stage runs twice if its tuples fit into a request: once with its tuples stored, and once with the same
+ * tuples sent as contextual tuples. An assertion holds if it holds both times.
  */
 export async function runConsolidated(file: ConsolidatedFile, report: Report): Promise<void> {
   const models = new Map<string, Model>();

@@ -5,7 +5,7 @@ import { type MatrixFile, type MatrixStage, runMatrix } from './matrix.ts';
 import { newReport, type Report } from './report.ts';
 import { runStore, type StoreFile } from './store.ts';
 
-/** Runs a file of any of the known shapes. A file that cannot be run at all counts as one assertion that failed. */
+/** Runs a file of any known format. A file that cannot be run at all counts as one failed assertion. */
 export async function runFile(path: string): Promise<Report> {
   const report = newReport();
   try {
@@ -31,7 +31,7 @@ function isConsolidated(file: unknown): file is ConsolidatedFile {
 
 type Case = MatrixStage & Partial<Stage>;
 
-/** Stages that lie side by side in one file, with a model of their own or one for all. */
+/** Stages side by side in one file, each with its own model or with one model for all. */
 function casesOf(file: unknown): readonly Case[] | undefined {
   if (Array.isArray(file)) return file;
   const { stages, tests, cases } = (file ?? {}) as Readonly<Record<string, readonly Case[]>>;

@@ -19,16 +19,19 @@ export interface MatrixStage {
   readonly checkAssertions?: readonly MatrixAssertion[] | null;
 }
 
-/** One model, many stages, each with tuples of its own. */
+/** One model and many stages, each with its own tuples. */
 export interface MatrixFile {
   readonly model: string;
   readonly stages: readonly MatrixStage[];
 }
 
-/** Upstream takes any answer of ListObjects here. */
+/** Upstream accepts any answer of ListObjects here. */
 const EITHER_LIST = 'usersets_userset_cond_to_computed_cond';
 
-/** Check must answer as told, stored and contextual; ListObjects must have the object in its answer, or not. */
+/**
+ * Check must give the expected answer, with stored and with contextual tuples. ListObjects must include the object, or
+ * omit it, accordingly.
+ */
 export async function runMatrix(file: MatrixFile, report: Report): Promise<void> {
   const model = await readModel(file.model);
   for (const stage of file.stages) {

@@ -26,7 +26,7 @@ export interface Surroundings {
   readonly contextualTuples?: readonly Tuple[] | undefined;
 }
 
-/** What came out, as comparable text: a truth value, a sorted list, or an error's code. */
+/** The result as comparable text: a boolean, a sorted list, or an error code. */
 export function outcome(ask: () => boolean | readonly string[]): string {
   try {
     return show(ask());
@@ -61,7 +61,7 @@ export interface UsersRequest {
   readonly filters: readonly string[];
 }
 
-/** As upstream: every listed object must pass Check, too. */
+/** As upstream: every listed object must also pass Check. */
 export function objectsOf(graph: Graph, request: ObjectsRequest, around: Surroundings): string[] {
   const found = listObjects(graph, { ...request, ...around });
   for (const object of found) confirm(graph, { user: request.user, relation: request.relation, object }, around);

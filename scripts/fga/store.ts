@@ -47,7 +47,7 @@ export interface StoreFile extends WithTuples {
   readonly tests?: readonly StoreTest[];
 }
 
-/** A store file as `fga model test` runs it: the tuples of the store and of the test, then each assertion. */
+/** Runs a store file as `fga model test` does: with the tuples of the store and of the test, then each assertion. */
 export async function runStore(path: string, file: StoreFile, report: Report): Promise<void> {
   const folder = dirname(path);
   const model = await modelOf(folder, file);

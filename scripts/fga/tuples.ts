@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import type { Tuple } from '../../src/rebac/tuple.ts';
 
-/** A tuple file of a store: YAML or JSON (one is the other's subset), one JSON object a line, or CSV with OpenFGA's column names. */
+/**
+ * Reads a tuple file of a store: YAML or JSON (a subset of YAML), one JSON object per line, or CSV with OpenFGA's
+ * column names.
+ */
 export async function readTuples(path: string): Promise<Tuple[]> {
   const text = await readFile(path, 'utf8');
   if (path.endsWith('.csv')) return fromCsv(text);

@@ -120,7 +120,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
       const { id } = callerIn(request).organization;
       const { rows, firstBrokenId } = await audit.verify(id, () => !request.raw.socket.destroyed);
       const verdict = { rows, ok: firstBrokenId === null, first_broken_id: firstBrokenId };
-      // The framework does not write a number that may be null and has 64 bits.
+      // The framework cannot serialize a 64-bit number that may be null.
       return reply.type(JSON_TYPE).send(writeJson(verdict) as never);
     },
   );
@@ -171,7 +171,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
     return reply.type(JSON_TYPE).send(body);
   }
 
-  /** Read from the database as fast as the client takes it, and no further when they have gone. */
+  /** Reads from the database as fast as the client receives, and stops if the client has gone. */
   async function sendLines(reply: FastifyReply, organizationId: bigint | undefined, query: Static<typeof ExportQuery>) {
     const batches = await audit.rows(organizationId, readQuestion(query));
     return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches)));
@@ -182,7 +182,7 @@ async function* lines(batches: AsyncIterable<readonly AuditRow[]>): AsyncGenerat
   for await (const rows of batches) yield rows.map((row) => `${line(row)}\n`).join('');
 }
 
-/** Put together by hand: what was before and after goes out as it is stored, so that numbers and hashes stay exact. */
+/** Serialized by hand: `before` and `after` are sent as they are stored, so that numbers and hashes stay exact. */
 function line(row: AuditRow): string {
   const { actor, object } = row;
   return [
@@ -194,7 +194,7 @@ function line(row: AuditRow): string {
   ].join(',');
 }
 
-/** JSON on one line; ours has no line ends anyway. */
+/** JSON on one line; ours has no line breaks anyway. */
 function state(json: string | null): string {
   return json === null ? 'null' : json.replace(/[\r\n]/g, ' ');
 }
@@ -205,7 +205,7 @@ function readQuestion(query: Static<typeof ExportQuery>): AuditQuestion {
 
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Nothing was recorded before 1970, and the database does not know every year that JavaScript does. */
+/** Nothing was recorded before 1970, and the database does not accept every year that JavaScript does. */
 function readTime(name: string, given: string | undefined): Date | undefined {
   if (given === undefined) return undefined;
   const ms = Date.parse(given);

@@ -18,7 +18,7 @@ interface Row {
   hash: Buffer;
 }
 
-// What was before and after comes as text: read as JSON, a number of 64 bits would lose digits.
+// `before` and `after` are selected as text: read as JSON, a 64-bit number would lose digits.
 const COLUMNS = `id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as moment, organization_id, actor_id,
   actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash, hash`;
 const ACCOUNT = sql('audit.account', 'select id from account where name_key = lower($1)');
@@ -48,8 +48,8 @@ interface Listing {
 }
 
 /**
- * A statement for each set of filters, so that every condition in it is a place in an index. Which index is decided by how
- * the time is spelled, see migration 0010.
+ * One statement for each set of filters, so that every condition in it is a position in an index. The spelling of the
+ * time decides which index is used, see migration 0010.
  */
 function listing(search: AuditSearch, order: Order, after: Place | undefined): Listing {
   const { organizationId, actorId, objectType, objectId } = search;
@@ -97,28 +97,11 @@ function toRow(row: Row): AuditRow {
 }
 
 function toLink(row: Row): ChainLink {
-  const said = [
-    momentOf(row),
-    row.organization_id,
-    row.actor_id,
-    row.actor_name,
-    row.action,
-    row.object_type,
-    row.object_id,
-    row.before,
-    row.after,
-    row.request_id,
-    row.previous_hash,
-  ];
-  return {
-    id: row.id,
-    previousHash: row.previous_hash,
-    hash: row.hash,
-    expected: chainHash(row.previous_hash, said),
-  };
+  const expected = chainHash({ ...row, at: momentOf(row) });
+  return { id: row.id, previousHash: row.previous_hash, hash: row.hash, expected };
 }
 
-/** Milliseconds, as they were hashed; whoever forged finer ones must see them, and break the chain. */
+/** Milliseconds, as they were hashed. Forged finer digits must stay visible here, and break the chain. */
 function momentOf({ moment }: Row): string {
   return `${moment.replace(/000$/, '')}Z`;
 }

@@ -1,7 +1,7 @@
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
 
-/** One row of the audit log. What was before and after is the text that was hashed, letter for letter. */
+/** One row of the audit log. `before` and `after` are exactly the text that was hashed. */
 export interface AuditRow {
   readonly id: bigint;
   /** RFC 3339 in UTC with milliseconds, as it was hashed. */
@@ -17,11 +17,11 @@ export interface AuditRow {
   readonly hash: Buffer;
 }
 
-/** What a caller asks for, in their own words. */
+/** What a caller asks for, as it was sent. */
 export interface AuditQuestion {
-  /** A login name, or the ID of an account: also of one that is gone. */
+  /** A login name, or the ID of an account, including a deleted one. */
   readonly actor?: string | undefined;
-  /** `role.create`, or with a dot at the end all that begins so: `role.`. */
+  /** `role.create`, or a prefix that ends with a dot: `role.`. */
   readonly action?: string | undefined;
   /** `cluster:7`, or `cluster` for all clusters. */
   readonly object?: string | undefined;
@@ -30,7 +30,7 @@ export interface AuditQuestion {
   readonly cursor?: string | undefined;
 }
 
-/** A place between two rows: behind the row of this time and number. */
+/** A position between two rows: after the row with this time and ID. */
 export interface Place {
   readonly at: string;
   readonly id: bigint;
@@ -53,14 +53,14 @@ export interface ChainLink {
   readonly id: bigint;
   readonly previousHash: Buffer;
   readonly hash: Buffer;
-  /** What the hash must be, reckoned from the row as it stands. */
+  /** What the hash must be, computed from the row as it is. */
   readonly expected: Buffer;
 }
 
 export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<AuditRow[]>;
-  /** The rows of one organization behind a number, in the order of the chain. */
+  /** The rows of one organization after an ID, in the order of the chain. */
   chain(organizationId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
 }
 
@@ -76,7 +76,7 @@ const CHAIN_BATCH = 1000;
 const MAX_ID = 2n ** 63n - 1n;
 const START = Buffer.alloc(32);
 
-/** Who changed what: read a page at a time, exported as a whole, and checked for holes. */
+/** Who changed what: read page by page, exported as a whole, and verified. */
 export function createAudit(store: AuditStore) {
   const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
 
@@ -84,7 +84,7 @@ export function createAudit(store: AuditStore) {
 
   async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
     const search = await searchFor(organizationId, question);
-    // One more than is shown tells whether there is a next page.
+    // One more row than is shown tells whether there is a next page.
     const found = await store.list(
       search,
       'newest first',
@@ -96,7 +96,7 @@ export function createAudit(store: AuditStore) {
     return { items, nextCursor: found.length > limit && last ? writeCursor(placeOf(last)) : null };
   }
 
-  /** Everything that is asked for, oldest first, a batch at a time: the next is read when somebody takes it. */
+  /** All matching rows, oldest first, in batches: the next batch is read when the consumer takes it. */
   async function rows(organizationId: bigint | undefined, question: AuditQuestion) {
     const search = await searchFor(organizationId, question);
     return batches(search);
@@ -111,7 +111,10 @@ export function createAudit(store: AuditStore) {
     }
   }
 
-  /** A walk reads the whole chain, so there is one at a time: who asks while it is under way gets its verdict. */
+  /**
+   * A walk reads the whole chain, so there is only one at a time per organization: callers that ask while it is running
+   * get its verdict.
+   */
   function verify(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
     const present = walks.get(organizationId);
     if (present) {
@@ -124,7 +127,7 @@ export function createAudit(store: AuditStore) {
     return verdict;
   }
 
-  /** Each row must hold the hash of the one before, and its own must follow from what it says. */
+  /** Each row must contain the hash of the previous one, and its own hash must match its content. */
   async function walk(organizationId: bigint, isWanted: () => boolean): Promise<Verdict> {
     let previous: Buffer = START;
     let after = 0n;
@@ -143,12 +146,12 @@ export function createAudit(store: AuditStore) {
         if (links.length < CHAIN_BATCH || !isWanted()) return { rows: count, firstBrokenId };
       }
     } finally {
-      // In the same turn as the end, so that nobody joins a walk that was given up.
+      // In the same turn of the event loop as the end, so that no caller joins a walk that was given up.
       walks.delete(organizationId);
     }
   }
 
-  /** By its name, or by its ID when it is gone; 0 is the deployment itself. */
+  /** By its name, or by its ID if it is deleted; 0 is the deployment itself. */
   async function organizationNamed(text: string): Promise<bigint> {
     return await accountNamed('org', text);
   }
@@ -196,7 +199,7 @@ function readNumber(text: string): bigint | undefined {
   return number >= 0n && number <= MAX_ID ? number : undefined;
 }
 
-/** The time and number of the last entry that the caller has seen. */
+/** The time and ID of the last entry that the caller has seen. */
 function placeOf({ at, id }: Place): string {
   return `${at} ${id}`;
 }
@@ -207,7 +210,7 @@ function readPlace(text: string): Place | undefined {
   return id === undefined || !isMoment(at) ? undefined : { at, id };
 }
 
-/** Date.parse takes 30 February for a day in March; the database does not know it. */
+/** Date.parse accepts 30 February as a day in March; the database rejects it. */
 function isMoment(at: string): boolean {
   const ms = Date.parse(at);
   return !Number.isNaN(ms) && !at.startsWith('0000') && new Date(ms).toISOString().startsWith(at.slice(0, 19));

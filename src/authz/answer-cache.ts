@@ -2,7 +2,7 @@ import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
 
-/** What one person may do on what they asked about, in one graph that has not changed since. */
+/** What each user may do on the objects they asked about, in one graph that has not changed since. */
 interface Remembered {
   revision: number;
   readonly people: Map<bigint, Map<string, Map<bigint, readonly string[]>>>;
@@ -11,7 +11,7 @@ interface Remembered {
 const SHOWN = { prefix: 'can_' };
 const MAX_ANSWERS = 100_000;
 
-/** Asks the engine, and remembers its answers for as long as the graph stays as it is. */
+/** Queries the engine, and remembers its answers for as long as the graph does not change. */
 export function createAnswerCache() {
   let graphs = new WeakMap<Graph, Remembered>();
   let count = 0;
@@ -23,9 +23,10 @@ export function createAnswerCache() {
     if (known !== undefined) return known;
     const found =
       object.type === 'user' ? onThemselves(graph, personId) : allowed(graph, userOf(personId), nameOf(object), SHOWN);
-    // Asking about oneself takes a tuple for the moment, which leaves the graph as it was but counts as a change.
+    // A query about the user's own account adds a temporary tuple. The graph stays as it was, but that counts as a
+    // change.
     recall(graph).revision = graph.revision;
-    // Counted as if none had been forgotten meanwhile: too few are kept then, never too many.
+    // The count includes answers that were forgotten meanwhile, so too few are kept then, never too many.
     if (++count > MAX_ANSWERS) {
       graphs = new WeakMap();
       count = 0;

@@ -16,7 +16,7 @@ import { createRelations } from './relations.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
 
-/** Memory for the graphs of organizations in use. */
+/** Maximum memory for the graphs in use. */
 const GRAPH_BYTES = 256 * 1024 * 1024;
 
 export type Authz = Awaited<ReturnType<typeof wireAuthz>>;

@@ -9,7 +9,7 @@ export interface RoleGrant {
   readonly relation: string;
 }
 
-/** What somebody gets with a team. */
+/** What a user gets with a team. */
 export interface TeamGrant {
   readonly permission: Permission;
   readonly roles: readonly RoleGrant[];
@@ -17,7 +17,7 @@ export interface TeamGrant {
 
 export type EscalationGuard = ReturnType<typeof createEscalationGuard>;
 
-/** What the members of a team with a permission are to the organization, in the words of the model. */
+/** The relation to the organization that a permission gives the members of a team, in the words of the model. */
 const RELATION: Readonly<Record<Exclude<Permission, 'none'>, string>> = {
   read: 'viewer',
   write: 'editor',
@@ -26,7 +26,7 @@ const RELATION: Readonly<Record<Exclude<Permission, 'none'>, string>> = {
 };
 const PERMISSIONS = Object.keys(RELATION) as (keyof typeof RELATION)[];
 
-/** Nobody can grant more than they hold. What they hold is read once, at the moment of the request. */
+/** Nobody can grant more than they hold. What a user holds is read once, at the moment of the request. */
 export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
   return async function guard(personId: bigint, organizationId: bigint) {
     const organization = { type: 'organization', id: organizationId } as const;
@@ -47,7 +47,7 @@ export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
   };
 }
 
-/** Every relation of the organization that the person holds, in one walk. */
+/** Every relation of the organization that the user holds, in one walk. */
 export async function heldBy(
   judge: Pick<Judge, 'allowed'>,
   personId: bigint,
@@ -71,5 +71,7 @@ function notHeld(granted: readonly RoleGrant[], held: ReadonlySet<string>): Role
 
 function reject(missing: readonly string[]): void {
   if (missing.length === 0) return;
-  throw new AppError('forbidden', `you cannot grant what you do not hold yourself: ${missing.join(', ')}`);
+  throw new AppError('forbidden', `you cannot grant what you do not hold yourself: ${missing.join(', ')}`, {
+    reason: 'escalation',
+  });
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
 import { type Explanation, explain } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
@@ -8,7 +8,7 @@ import { nameOf, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
 import { type Asked, type Viewpoint, viewpointOf } from './viewpoint.ts';
 
-/** What an object such as `team:4` is called. */
+/** The names of objects such as `team:4`. */
 export type Names = ReadonlyMap<string, string>;
 
 export interface ExplainStore {
@@ -23,9 +23,9 @@ export interface Question extends Asked {
 export interface Why {
   readonly personId: bigint;
   readonly allowed: boolean;
-  /** From the object to the person; each rests on the deeper ones that follow it. */
+  /** From the object to the user. Each step rests on the deeper ones that follow it. */
   readonly steps: readonly { depth: number; object: string; relation: string; text: string }[];
-  /** What would have to be so for the answer to be yes, when it is no and the object is one that the asker may see. */
+  /** What would have to change for the answer to be yes, if it is no and the caller may see the object. */
   readonly missing: readonly string[];
 }
 
@@ -36,16 +36,16 @@ export interface PersonRef {
 
 export type Explain = ReturnType<typeof createExplain>;
 
-/** For those who must see who may do what, and why. Goes beyond the specification; asks the same engine. */
+/** Explains who may do what, and why. Goes beyond the specification, but uses the same engine. */
 export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainStore, judge: Pick<Judge, 'holds'>) {
   return { why, whoCan };
 
-  /** Why somebody may, or may not; about others only for those who may see the members. */
+  /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
   async function why(question: Question, login: string | undefined): Promise<Why> {
     const { organizationId, askerId } = question;
     const person = login === undefined ? { id: askerId } : await store.personNamed(login);
     if (person?.id !== askerId) await requireOn(organizationId, askerId, 'can_view_members');
-    if (!person) throw new AppError('notFound', `user does not exist: ${login}`);
+    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
     const { names, ...found } = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id));
     const inWords = await naming(names);
     return {
@@ -56,7 +56,7 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     };
   }
 
-  /** Everybody who holds a relation on an object, by id. */
+  /** All users who hold a relation on an object, by ID. */
   async function whoCan(question: Question): Promise<PersonRef[]> {
     const { object, relation } = question;
     const users = await seen(question, ({ graph, facts }) =>
@@ -77,7 +77,7 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
   async function requireOn(organizationId: bigint, personId: bigint, relation: string): Promise<void> {
     const organization: ObjectRef = { type: 'organization', id: organizationId };
     if (await judge.holds(personId, organizationId, relation, organization)) return;
-    throw new AppError('forbidden', `missing relation ${relation}`);
+    throw missingRelation(relation);
   }
 
   async function people(users: readonly string[]): Promise<PersonRef[]> {
@@ -93,7 +93,7 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
   }
 }
 
-/** An object that the asker may not see is explained like one that does not exist: by nothing. */
+/** For an object that the caller may not see, `missing` is empty, as for one that does not exist. */
 function reasons(viewpoint: Viewpoint, { object, relation }: Question, personId: bigint) {
   const found = explain(viewpoint.graph, {
     user: `user:${personId}`,
@@ -117,9 +117,11 @@ function wordingOf(missing: Explanation['missing']): string[] {
 
 const OBJECT = /\b[a-z_]+:\d+\b/g;
 
-/** Structural relations are nobody's business: only what is shown can be asked about. */
+/** Structural relations are internal: callers can ask only about relations that are shown. */
 function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): void {
   const isKnown = graph.model.typeIndex.get(object.type)?.relationIndex.has(relation);
   if (isKnown && relation.startsWith('can_')) return;
-  throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`);
+  throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {
+    reason: 'unknown_relation',
+  });
 }

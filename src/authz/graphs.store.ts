@@ -18,7 +18,8 @@ interface PatchRow {
 }
 
 // Each is one statement, so one snapshot: the revision and the tuples belong together. Many thousand tuples come as one
-// text, a line each, which is read in a fraction of the time that as many rows take; no field can hold a blank or a line end.
+// text, one per line, which is read in a fraction of the time that as many rows take. No field can contain a space or a
+// line break.
 const LOAD = sql(
   'graphs.load',
   `select r.value as revision, l.count, l.lines
@@ -29,9 +30,9 @@ const LOAD = sql(
              from tuple t where t.store in ($1, ${PLATFORM})) l
     where r.id = 1`,
 );
-// A join with the changes would make the view produce all tuples of the account for each of them; values reach its indexes.
-// Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would be looked for in each
-// other's tuples.
+// A join with the changes would make the view produce all tuples of the account for each of them; with values, the view
+// uses its indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
+// be searched for in each other's tuples.
 const PATCH = sql(
   'graphs.patch',
   `with changed as materialized (

@@ -1,3 +1,13 @@
+/**
+ * The graphs that are in use, exact as of the latest revision that this process has read.
+ *
+ * 1. A graph is exact from `since` to `revision` and, while it is not stale, up to the latest revision.
+ * 2. A stale graph is patched with what the changes name. It is loaded whole if it is unknown or too far behind.
+ * 3. A request never gets a graph of an older moment than the latest revision at the time of its call.
+ * 4. Two graphs are queried together only as of one and the same moment.
+ * 5. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
+ *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
+ */
 import type { Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
@@ -7,7 +17,7 @@ export interface GraphTuple {
   readonly object: string;
   readonly relation: string;
   readonly user: string;
-  /** The row that the tuple comes from; a change of it replaces all its tuples. */
+  /** The row that the tuple comes from. A change of the row replaces all its tuples. */
   readonly source: string;
 }
 
@@ -17,10 +27,10 @@ export interface Snapshot {
   readonly tuples: Iterable<GraphTuple>;
 }
 
-/** What changed since a revision: every source named, with the tuples that it has now. */
+/** What changed since a revision: every source that is named, with the tuples that it has now. */
 export interface Patch extends Snapshot {
   readonly sources: readonly string[];
-  /** Changes that old are forgotten: only loading anew helps. */
+  /** Changes that old are no longer known, so the graph must be loaded again. */
   readonly isTooLate: boolean;
 }
 
@@ -29,22 +39,19 @@ export interface GraphStore {
   patch(accountId: bigint, since: bigint): Promise<Patch>;
 }
 
-/** The graph of one account: an organization's, or the resources that a person owns. */
+/** The graph of one account: an organization's, or that of the resources that a user owns. */
 interface Entry {
   readonly graph: Graph;
-  /** Exact from this revision on, as far as it is known to have been … */
+  /** The first revision for which the graph is known to be exact. */
   since: bigint;
-  /** … up to this one, and while it is not stale up to the clock's. */
+  /** The last revision for which it is known to be exact. See invariant 1 for a graph that is not stale. */
   revision: bigint;
   isStale: boolean;
 }
 
 export type Graphs = ReturnType<typeof createGraphs>;
 
-/**
- * Keeps the graphs that are in use, exact as of the clock's revision: patched with what a change names, loaded whole when
- * unknown or too far behind, the longest unused dropped when together they exceed their bytes.
- */
+/** Keeps the graphs that are in use. */
 export function createGraphs(
   store: GraphStore,
   revisions: Pick<Revisions, 'latest' | 'listen'>,
@@ -67,12 +74,14 @@ export function createGraphs(
 
   return { of, now, together, togetherNow, copyOf, bytes, count: () => entries.size };
 
-  /** Exact as of the clock's latest reading, which began after the request arrived. To be asked at once. */
+  /**
+   * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph at once.
+   */
   async function of(accountId: bigint): Promise<Graph> {
     return (await entryOf(accountId)).graph;
   }
 
-  /** The same without waiting, where it is known and exact already. */
+  /** The same without waiting, if the graph is known and exact already. */
   function now(accountId: bigint): Graph | undefined {
     return entryNow(accountId)?.graph;
   }
@@ -82,14 +91,14 @@ export function createGraphs(
     return known && !known.isStale ? touched(accountId, known) : undefined;
   }
 
-  /** Asks two graphs of one and the same moment, which is over when `ask` returns. */
+  /** Queries two graphs as of one and the same moment, which is over when `ask` returns. */
   async function together<T>(one: bigint, other: bigint, ask: (first: Graph, second: Graph) => T): Promise<T> {
     for (;;) {
       const first = await entryOf(one);
       const second = await entryOf(other);
       if (isOneMoment(first, second)) return ask(first.graph, second.graph);
       const [firstEnd, secondEnd] = [exactUntil(first), exactUntil(second)];
-      // Asking the database and not the clock, which may know of a write later than the database shows it.
+      // Reads from the database, because this process may learn of a write later than the database shows it.
       await refreshOnce(firstEnd < secondEnd ? one : other);
     }
   }
@@ -100,12 +109,12 @@ export function createGraphs(
     const needed = revisions.latest;
     for (;;) {
       const entry = await refreshOnce(accountId);
-      // A refresh that another request began may have seen an older moment than this request is owed.
+      // A refresh that another request started may have seen an older moment than this request needs (invariant 3).
       if (entry.revision >= needed) return entry;
     }
   }
 
-  /** Both graphs of one and the same moment, where that needs no waiting. */
+  /** Both graphs as of one and the same moment, if that needs no waiting. */
   function togetherNow(one: bigint, other: bigint): readonly [Graph, Graph] | undefined {
     const first = entryNow(one);
     const second = first && entryNow(other);
@@ -120,7 +129,7 @@ export function createGraphs(
     return isStale || revisions.latest < revision ? revision : revisions.latest;
   }
 
-  /** A graph of one's own, to try out what a change would do. */
+  /** A separate graph, to try out what a change would do. */
   async function copyOf(accountId: bigint): Promise<Graph> {
     const { tuples, count } = await store.load(accountId);
     return createGraph(model, tuples, count);
@@ -158,7 +167,7 @@ export function createGraphs(
     return entry;
   }
 
-  /** Used now, so the last to be dropped; the one in use is kept however large it is. */
+  /** Marks a graph as just used, so it is the last to be dropped. The graph in use is kept, however large it is. */
   function touched(accountId: bigint, entry: Entry): Entry {
     entries.delete(accountId);
     entries.set(accountId, entry);
@@ -174,7 +183,7 @@ export function createGraphs(
     }
   }
 
-  /** Whoever still holds it is told that nobody keeps it exact any more. */
+  /** Tells callers that still hold the entry that nothing keeps it exact any more. */
   function drop(accountId: bigint): void {
     const entry = entries.get(accountId);
     if (entry) entry.isStale = true;

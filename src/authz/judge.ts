@@ -1,4 +1,3 @@
-import { AppError } from '../base/errors.ts';
 import { isPersonal } from '../changes/object-kinds.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
@@ -8,17 +7,17 @@ import { nameOf, type ObjectRef } from './object-ref.ts';
 
 export type Judge = ReturnType<typeof createJudge>;
 
-/** What is there already, or will be. */
+/** A value that is known already, or a promise of it. */
 export type Soon<T> = T | Promise<T>;
 
-/** Answers who may do what, for one organization at one moment. */
+/** Decides who may do what, for one organization at one moment. */
 export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'togetherNow'>) {
   const memory = createAnswerCache();
   return { allowed: allowedOn, holds };
 
   /**
-   * The relations that a person holds on each object, in the order of the model; for the whole batch at one moment. At
-   * once where the graphs are known.
+   * The relations that a user holds on each object, in the order of the model; for the whole batch at one moment.
+   * Returns without a promise if the graphs are known.
    */
   function allowedOn(
     personId: bigint,
@@ -51,11 +50,7 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
   }
 }
 
-/** Such an object can be the user's own, which is then in their own graph. */
+/** Whether the object can be the user's own. It is then in the user's own graph. */
 export function mayBeOwn({ type }: ObjectRef): boolean {
   return isPersonal(type);
-}
-
-export function missingRelation(name: string): AppError {
-  return new AppError('forbidden', `missing relation ${name}`);
 }

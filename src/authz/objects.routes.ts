@@ -61,16 +61,16 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   );
 }
 
-/** Without a promise where there is nothing to wait for: these are the calls that a console makes by the thousand. */
+/** Without a promise if there is nothing to wait for: a console makes these calls by the thousand. */
 function whenKnown<T>(value: Soon<T>, answer: (value: T) => void): Promise<void> | undefined {
   if (value instanceof Promise) return value.then(answer);
   answer(value);
 }
 
-/** The engine's answer to one question is one list, for as long as it is remembered; so is its text. */
+/** The engine's answer to one query is the same list for as long as it is remembered; so is its text. */
 const texts = new WeakMap<readonly string[], string>();
 
-/** A thousand answers are put together here: the general serializer looks at every letter of names that are our own. */
+/** A response may contain a thousand answers. The general serializer would scan every character of our own names. */
 function write({ type, id }: ObjectRef, relations: readonly string[]): string {
   let text = texts.get(relations);
   if (text === undefined) {

@@ -14,7 +14,7 @@ export interface Asker {
 export function createObjects(judge: Pick<Judge, 'allowed'>) {
   return { allowed };
 
-  /** At once where all is known that the answer hangs on. */
+  /** Returns without a promise if everything that the answer depends on is known. */
   function allowed(asker: Asker, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
     refuseOtherPeople(asker.personId, objects);
     return judge.allowed(asker.personId, asker.organizationId, objects);

@@ -1,4 +1,5 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
+import type { Reason } from '../base/reasons.ts';
 import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Judge } from './judge.ts';
@@ -7,17 +8,25 @@ import type { ObjectRef } from './object-ref.ts';
 interface RelationOf {
   readonly type: 'organization' | 'role' | OwnedType;
   readonly relation: string;
-  /** Who holds this on the organization may know that a role does not exist. */
+  /** Whoever holds this on the organization may know that a role does not exist. */
   readonly manages?: string;
-  /** A relation that takes this one away for a while, and what is said then. */
-  readonly unless?: { readonly relation: string; readonly say: string };
+  /** A relation that takes this one away for a while, and the error message for that case. */
+  readonly unless?: { readonly relation: string; readonly say: string; readonly reason: Reason };
 }
 
+const NOT_FOUND: Readonly<Record<RelationOf['type'], Reason>> = {
+  organization: 'organization_not_found',
+  role: 'role_not_found',
+  team: 'team_not_found',
+  cluster: 'cluster_not_found',
+  contract: 'contract_not_found',
+  robot_ac: 'robot_not_found',
+};
 const LAST_OWNER = 'the last owner of an organization cannot leave';
 const organization = (relation: string): RelationOf => ({ type: 'organization', relation });
 const on = (type: OwnedType, relation: string): RelationOf => ({ type, relation });
 
-/** The relations that routes ask for: what the specification calls them, and what the model does. */
+/** The relations that routes require: their names in the specification, and in the model. */
 const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'view:org': organization('can_view'),
   'edit:org': organization('can_edit'),
@@ -48,7 +57,7 @@ const RELATIONS: Readonly<Record<string, RelationOf>> = {
   'remove_member:team': {
     type: 'team',
     relation: 'can_remove_member',
-    unless: { relation: 'kept', say: LAST_OWNER },
+    unless: { relation: 'kept', say: LAST_OWNER, reason: 'last_owner' },
   },
   'view:cluster': on('cluster', 'can_view'),
   'edit:cluster': on('cluster', 'can_edit'),
@@ -67,7 +76,7 @@ export interface OwnerStore {
 
 type ReadId = (text: string, what: string) => bigint;
 
-/** The check comes before the load: who does not hold the relation does not learn whether the object exists. */
+/** The check comes before the load: callers who do not hold the relation do not learn whether the object exists. */
 export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, readId: ReadId) {
   return { require, requireOn, ownerOf };
 
@@ -79,23 +88,23 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     const { manages } = wanted;
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
-    if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`);
-    throw missing(named);
+    if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });
+    throw missingRelation(named);
   }
 
   async function requireOn(person: Person, named: string, id: string): Promise<bigint> {
     const { type, relation, unless } = relationNamed(named);
     const ownerId = await ownerOf(named, id);
-    if (ownerId === undefined) throw new AppError('notFound', `${type} does not exist`);
+    if (ownerId === undefined) throw noSuch(type);
     const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
     if (await judge.holds(person.id, ownerId, relation, object)) return ownerId;
     if (!(await judge.holds(person.id, ownerId, 'can_view', object))) {
-      throw new AppError('notFound', `${type} does not exist`);
+      throw noSuch(type);
     }
     if (unless && (await judge.holds(person.id, ownerId, unless.relation, object))) {
-      throw new AppError('conflict', unless.say);
+      throw new AppError('conflict', unless.say, { reason: unless.reason });
     }
-    throw missing(named);
+    throw missingRelation(named);
   }
 
   async function ownerOf(named: string, id: string): Promise<bigint | undefined> {
@@ -105,12 +114,12 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
   }
 }
 
+function noSuch(type: RelationOf['type']): AppError {
+  return new AppError('notFound', `${type} does not exist`, { reason: NOT_FOUND[type] });
+}
+
 function relationNamed(named: string): RelationOf {
   const found = RELATIONS[named];
   if (!found) throw new AppError('internal', `no relation is called ${named}`);
   return found;
-}
-
-function missing(named: string): AppError {
-  return new AppError('forbidden', `missing relation ${named}`);
 }

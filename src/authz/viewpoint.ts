@@ -4,37 +4,37 @@ import type { Graph } from '../rebac/graph.ts';
 import { mayBeOwn } from './judge.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
 
-/** Who asks, in which organization, about what. */
+/** Who asks, in which organization, and about which object. */
 export interface Asked {
   readonly organizationId: bigint;
   readonly askerId: bigint;
   readonly object: ObjectRef;
 }
 
-/** The graph that an object stands in for the one who asks, and what they may see of it. */
+/** The graph that contains an object for the caller, and what the caller may see of it. */
 export interface Viewpoint {
   readonly graph: Graph;
-  /** What is so without standing in any graph. */
+  /** Facts that are in no graph. */
   readonly facts: Surroundings;
-  /** Whether the one who asks may know of an object such as `team:4`. */
+  /** Whether the caller may know of an object such as `team:4`. */
   sees(object: string): boolean;
 }
 
 /**
- * The same graph that the judge asks: the organization's, or for what people own themselves their own. What somebody else
- * owns stands in neither, like what does not exist.
+ * The same graph that the judge queries: the organization's or, for resources that users own themselves, the user's
+ * own. What another user owns is in neither, like what does not exist.
  */
 export function viewpointOf({ organizationId, askerId, object }: Asked, organization: Graph, own: Graph): Viewpoint {
   const user = `user:${askerId}`;
   const isOwn = mayBeOwn(object) && check(own, { user, relation: 'owner', object: nameOf(object) });
   const graph = isOwn ? own : organization;
-  // Said only where it matters: answers remembered with the graph are forgotten for it.
+  // Added only if it matters: contextual tuples make the cache forget the answers for the graph.
   const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
   return { graph, facts, sees };
 
   function sees(thing: string): boolean {
     if (thing === user) return true;
-    // Nobody else's account has a relation of its own: it is seen as a member is.
+    // Another user's account has no relation of its own: it is visible like a member.
     return thing.startsWith('user:')
       ? holds('can_view_members', `organization:${organizationId}`)
       : holds('can_view', thing);

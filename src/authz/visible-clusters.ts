@@ -5,20 +5,20 @@ import type { Graphs } from './graphs.ts';
 
 export interface VisibleCluster {
   readonly id: bigint;
-  /** The person or the organization that has it. */
+  /** The user or organization that owns it. */
   readonly ownerId: bigint;
-  /** What else the person may do with it, in the order of the model. */
+  /** What the user may do with it, in the order of the model. */
   readonly relations: readonly string[];
 }
 
 export interface Viewer {
   readonly id: bigint;
-  /** The organizations that they are in. */
+  /** The organizations that the user is in. */
   readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'keys'>;
 }
 
 export interface VisibleClusterStore {
-  /** Organizations that have clusters: where a site administrator, a member everywhere, may see some. */
+  /** Organizations that have clusters: there, a site administrator, who is a member everywhere, may see some. */
   organizationsWithClusters(): Promise<bigint[]>;
 }
 
@@ -26,11 +26,11 @@ export type VisibleClusters = ReturnType<typeof createVisibleClusters>;
 
 const AT_ONCE = 8;
 
-/** Which clusters a person may view, over all their organizations and what they own: the engine's own answer. */
+/** Which clusters a user may view, in all their organizations and among those they own: the engine's own answer. */
 export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: VisibleClusterStore) {
   return { clusters, visibleTo };
 
-  /** By id, of the organizations that the person is in. For a person who came with this request. */
+  /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
   async function clusters(person: Viewer): Promise<VisibleCluster[]> {
     const found: VisibleCluster[] = [];
     for (const ownerId of [person.id, ...person.organizations.keys()]) {
@@ -44,12 +44,12 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
     return found.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** The ids alone; for a site administrator those of all organizations. */
+  /** Only the IDs; for a site administrator, those of all organizations. */
   async function visibleTo(person: Viewer & { readonly isAdmin: boolean }): Promise<bigint[]> {
     const organizations = person.isAdmin ? await store.organizationsWithClusters() : person.organizations.keys();
     const accounts = [person.id, ...organizations];
     const found = new Set<string>();
-    // A few at a time: loading those that are not known yet waits for the database, mostly.
+    // A few at a time: loading graphs that are not known yet mostly waits for the database.
     for (let at = 0; at < accounts.length; at += AT_ONCE) {
       const wave = await Promise.all(accounts.slice(at, at + AT_ONCE).map(graphs.of));
       for (const graph of wave) for (const cluster of visibleIn(graph, person)) found.add(cluster);

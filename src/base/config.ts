@@ -3,16 +3,17 @@ import { isIP } from 'node:net';
 import { parseEnv } from 'node:util';
 
 /**
- * Every setting of the server stands in this table once: its name, how it is read, its default and one line of help.
- * `.env.example` and docs/configuration.md are made from it, and code calls a setting by the same name as the operator.
+ * Every setting of the server is in this table once: its name, how it is read, its default and one line of help.
+ * `.env.example` and docs/configuration.md are generated from it, and code uses the same name for a setting as the
+ * operator.
  */
 interface Setting<T> {
   readonly help: string;
   /** What a value looks like, in words. */
   readonly shape: string;
-  /** The default as it would be written in the environment; undefined: unset. */
+  /** The default as it would be written in the environment. `undefined` means unset. */
   readonly fallback: string | undefined;
-  /** Throws an Error whose message ends the sentence "NAME …". */
+  /** Throws an Error whose message completes the sentence "NAME …". */
   readonly read: (text: string) => T;
 }
 
@@ -165,7 +166,7 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a file `.env` in the working directory says. */
+/** The content of the file `.env` in the working directory. */
 export function dotEnv(): Environment {
   return existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
 }
@@ -190,7 +191,7 @@ function readSetting(name: string, one: Setting<unknown>, env: Environment, faul
   }
 }
 
-/** NAME_FILE holds the path of a file with the value, as container secrets are mounted. */
+/** NAME_FILE is the path of a file that contains the value, which is how container secrets are mounted. */
 function fromFile(name: string, env: Environment): string | undefined {
   const path = env[`${name}_FILE`];
   if (!path) return undefined;

@@ -1,11 +1,11 @@
 import { AppError } from './errors.ts';
 
-/** A place in a list, opaque to callers so that what it contains can change. */
+/** A position in a list, opaque to callers so that its content can change. */
 export function writeCursor(place: string): string {
   return Buffer.from(place).toString('base64url');
 }
 
-/** `read` answers undefined for a text that this server does not write. */
+/** `read` returns undefined for a text that this server does not write. */
 export function readCursor<Place>(cursor: string, read: (text: string) => Place | undefined): Place {
   const place = read(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (place === undefined) throw new AppError('invalid', 'cursor is not one that this server gave');

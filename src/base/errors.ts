@@ -1,25 +1,28 @@
-/**
- * Every refusal of the house is an AppError of one of these kinds, in domain words.
- * Which status a kind becomes is decided by the voice that speaks it (http/errors.ts).
- */
-export const ERROR_KINDS = [
-  'invalid',
-  'unauthenticated',
-  'forbidden',
-  'notFound',
-  'methodNotAllowed',
-  'conflict',
-  'gone',
-  'stale',
-  'tooLarge',
-  'malformed',
-  'limited',
-  'internal',
-  'upstream',
-  'unavailable',
-] as const;
+import type { Reason } from './reasons.ts';
 
-export type ErrorKind = (typeof ERROR_KINDS)[number];
+/**
+ * Every expected failure is an AppError of one of these kinds, in domain words. The error format of a listener decides
+ * which status a kind becomes (http/error-format.ts). Each kind has a reason, which an error can make more specific.
+ */
+export const REASON_OF = {
+  invalid: 'invalid_request',
+  unauthenticated: 'unauthenticated',
+  forbidden: 'forbidden',
+  notFound: 'not_found',
+  methodNotAllowed: 'method_not_allowed',
+  conflict: 'conflict',
+  gone: 'gone',
+  stale: 'precondition_failed',
+  tooLarge: 'body_too_large',
+  malformed: 'validation_failed',
+  limited: 'rate_limited',
+  internal: 'internal_error',
+  upstream: 'upstream_failed',
+  unavailable: 'unavailable',
+} as const satisfies Readonly<Record<string, Reason>>;
+
+export type ErrorKind = keyof typeof REASON_OF;
+export const ERROR_KINDS = Object.keys(REASON_OF) as ErrorKind[];
 
 export interface FieldFault {
   readonly field: string;
@@ -27,11 +30,15 @@ export interface FieldFault {
 }
 
 export interface ErrorDetail {
-  /** What was wrong with which field; spoken only with `malformed`. */
+  /** More specific than that of the kind. */
+  readonly reason?: Reason;
+  /** The relation that is missing, as the route names it. */
+  readonly relation?: string;
+  /** What was wrong with which field. Sent only with `malformed`. */
   readonly errors?: readonly FieldFault[];
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
-  /** The methods that a known path does answer. */
+  /** The methods that a known path answers. */
   readonly allow?: readonly string[];
   readonly cause?: unknown;
 }
@@ -48,7 +55,16 @@ export class AppError extends Error {
   }
 }
 
-/** One field of the request is not acceptable. */
-export function invalidField(field: string, message: string): AppError {
-  return new AppError('malformed', message, { errors: [{ field, message }] });
+export function reasonOf({ kind, detail }: AppError): Reason {
+  return detail.reason ?? REASON_OF[kind];
+}
+
+/** One field of the request is invalid. */
+export function invalidField(field: string, message: string, reason: Reason = 'validation_failed'): AppError {
+  return new AppError('malformed', message, { reason, errors: [{ field, message }] });
+}
+
+/** The caller does not hold a relation that the request needs. */
+export function missingRelation(relation: string, because = ''): AppError {
+  return new AppError('forbidden', `missing relation ${relation}${because}`, { reason: 'missing_relation', relation });
 }

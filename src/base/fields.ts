@@ -4,10 +4,10 @@ import { invalidField } from './errors.ts';
 const NAME = /^[0-9A-Za-z](?:[-.\w]*[0-9A-Za-z])?$/;
 const MAX_NAME = 100;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What clouds allow in the name of a cluster, all of them together; letter case counts, as it does there. */
+/** Everything that any cloud allows in the name of a cluster. Names are case-sensitive, as they are there. */
 export function readResourceName(text: string): string {
   if (text.length <= MAX_NAME && NAME.test(text)) return text;
   const rule = 'letters, digits, "-", "_" and ".", with a letter or digit at both ends';
@@ -31,7 +31,7 @@ export function readUuid(field: string, text: string): string {
   return uuid;
 }
 
-/** Each once, in the order in which they are first said. */
+/** Each item once, in the order of first appearance. */
 export function readSet(items: readonly string[], read: (item: string) => string): string[] {
   return [...new Set(items.map(read))];
 }

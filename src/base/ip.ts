@@ -3,12 +3,12 @@ import { BlockList, isIP } from 'node:net';
 const BRACKETED = /^\[([^\]]+)\](?::\d+)?$/;
 const WITH_PORT = /^(\d+\.\d+\.\d+\.\d+):\d+$/;
 
-/** Proxies write addresses with ports, and IPv6 in brackets. */
+/** Removes what proxies add to an address: a port, and brackets around IPv6. */
 export function bareAddress(source: string): string {
   return BRACKETED.exec(source)?.[1] ?? WITH_PORT.exec(source)?.[1] ?? source;
 }
 
-/** Of addresses and CIDR ranges that are known to be well-formed. */
+/** A list of addresses and CIDR ranges. They must be well-formed. */
 export function blockList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts';
 
-// Node 24 has both; the type library does not know them yet.
+// Node 24 has both; the type library does not declare them yet.
 declare global {
   interface JSON {
     rawJSON(text: string): unknown;
@@ -9,8 +9,9 @@ declare global {
 }
 
 /**
- * JSON as this house reads and writes it. Integers beyond 2^53 come in and go out exact, as BigInt; what JSON.parse
- * lets pass and later code would trip over (duplicate keys, prototype keys, NUL, lone surrogates) is refused here.
+ * JSON as this server reads and writes it. Integers beyond 2^53 are read and written exactly, as BigInt. What
+ * JSON.parse accepts but later code would trip over (duplicate keys, prototype keys, NUL, lone surrogates) is rejected
+ * here.
  */
 export const MAX_DEPTH = 64;
 
@@ -18,14 +19,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const EMPTY = /^[ \t\r\n]*$/;
 const FORBIDDEN = ['__proto__', 'constructor'];
 
-/** With numbers `as text` nobody reads them from the value, so they may have any size. */
+/** With numbers `as text`, nothing reads them from the value, so they may have any size. */
 export function readJson(body: Buffer, numbers: 'exact' | 'as text' = 'exact'): unknown {
   const text = decode(body);
   if (EMPTY.test(text)) return {};
   const value = parse(text);
   const { isPlain, keys, hasLongNumber } = glance(body);
   if (typeof value !== 'object' || value === null) inspectString(text);
-  // As many keys in the text as in the value: none was given twice. Whatever is not so simple is gone through word by word.
+  // If the text has as many keys as the value, no key was given twice. Anything less simple is inspected in full.
   else if (!isPlain || FORBIDDEN.some((key) => text.includes(key)) || keys !== keysIn(value)) inspect(body);
   return numbers === 'exact' && hasLongNumber ? JSON.parse(text, exactNumber) : value;
 }
@@ -40,7 +41,7 @@ export function writeJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, exact, indent);
 }
 
-/** For long lists: the plain writer takes half the time, and stumbles over what it could not write exactly. */
+/** For long lists: the plain writer takes half the time, and throws if it cannot write a value exactly. */
 export function writeLongJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -82,18 +83,18 @@ const CLOSE_BRACKET = 93;
 const LETTER_E = 101;
 
 interface Glance {
-  /** No escapes, and not nested too deep. */
+  /** No escapes, and not nested too deeply. */
   readonly isPlain: boolean;
   readonly keys: number;
-  /** Only such a number can lose digits or overflow; without one the plain, ten times faster parse is exact. */
+  /** Only such a number can lose digits or overflow. Without one, the plain parse is exact, and ten times faster. */
   readonly hasLongNumber: boolean;
 }
 
 const LONG_NUMBER = 16;
 
 /**
- * One look at the bytes of a text that JSON.parse has accepted: no byte of a letter beyond ASCII looks like a quote, a
- * bracket or a digit.
+ * One pass over the bytes of a text that JSON.parse has accepted. No byte of a character beyond ASCII looks like a
+ * quote, a bracket or a digit.
  */
 function glance(body: Buffer): Glance {
   let keys = 0;
@@ -122,7 +123,7 @@ function glance(body: Buffer): Glance {
   return { isPlain, keys, hasLongNumber };
 }
 
-/** How many keys a value holds in all; for values that are not nested too deep. */
+/** The total number of keys in a value. The value must not be nested too deeply. */
 function keysIn(value: object): number {
   let count = 0;
   if (Array.isArray(value)) {
@@ -137,12 +138,13 @@ function keysIn(value: object): number {
   return count;
 }
 
-/** Objects with more keys than this look them up in a set; for fewer, looking through a list is quicker. */
+/** Objects with more keys than this use a set to look them up; for fewer, scanning a list is faster. */
 const FEW_KEYS = 16;
 
 /**
- * Walks over a body that JSON.parse has accepted, so only strings and brackets need a look. Over its bytes: no byte of a
- * letter beyond ASCII looks like a quote or a bracket, and reading a long text letter by letter can be very slow.
+ * Walks over a body that JSON.parse has accepted, so only strings and brackets need a check. It walks over the bytes,
+ * because no byte of a character beyond ASCII looks like a quote or a bracket, and reading a long text character by
+ * character can be very slow.
  */
 function inspect(body: Buffer): void {
   const keysOfOpen: (Keys | undefined)[] = [];
@@ -177,7 +179,10 @@ function stringAt(body: Buffer, start: number, end: number, hasEscapes: boolean)
   return hasEscapes ? inspectString(body.toString('utf8', start, end + 1)) : body.toString('utf8', start + 1, end);
 }
 
-/** The value of a string literal. Only an escape can hide a NUL or a lone surrogate: decoding refused the raw ones. */
+/**
+ * The value of a string literal. Only an escape can hide a NUL or a lone surrogate: decoding and parsing have rejected
+ * the raw ones.
+ */
 function inspectString(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1);
   const string = String(JSON.parse(literal));
@@ -186,7 +191,7 @@ function inspectString(literal: string): string {
   return string;
 }
 
-/** The keys of an object that is open. */
+/** The keys of an object that is still open. */
 interface Keys {
   few: string[];
   many: Set<string> | undefined;

@@ -3,10 +3,10 @@ import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { AppError } from './errors.ts';
 
-/** The root of all secrets. Every purpose gets a key of its own, so that none can be used for another. */
+/** The root of all secrets. Every purpose gets its own key, so that none can be used for another. */
 export interface Keys {
   derive(purpose: string): Buffer;
-  /** Tells two root keys apart without giving either away. */
+  /** Distinguishes two root keys without revealing either. */
   readonly fingerprint: string;
 }
 
@@ -17,12 +17,12 @@ export function createKeys(root: Buffer): Keys {
   };
 }
 
-/** The configured key, or the key file under the data folder, made on first start and readable by its owner only. */
+/** The configured key, or the key file in the data folder, created on first start and readable by its owner only. */
 export function loadKeys(configured: Buffer | undefined, dataDir: string): Keys {
   return createKeys(configured ?? keyFile(dataDir));
 }
 
-/** The root key as it is, without making one. */
+/** The root key, if there is one. Does not create one. */
 export function findRoot(configured: Buffer | undefined, dataDir: string): Buffer | undefined {
   return configured ?? readKey(keyPath(dataDir));
 }
@@ -31,7 +31,7 @@ export function keyPath(dataDir: string): string {
   return join(dataDir, 'atrium.key');
 }
 
-/** Puts a root key into a data folder that has none. */
+/** Writes a root key into a data folder that has none. */
 export function placeRoot(root: Buffer, dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(keyPath(dataDir), `${root.toString('base64')}\n`, { mode: 0o600, flush: true, flag: 'wx' });
@@ -42,7 +42,7 @@ function keyFile(dataDir: string): Buffer {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const existing = readKey(path);
   if (existing) return existing;
-  // Written aside and linked into place: two first starts at once end with one key, and never with half of one.
+  // Written to a draft and linked into place: two first starts at once end with one key, and never with half of one.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
   try {

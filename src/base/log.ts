@@ -1,11 +1,13 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 const SECRET_PARAMETERS = new Set(['token', 'access_token', 'secret', 'password', 'sig', 'key']);
-/** Our tokens; and of the message bus, seeds and signed claims. */
+/** Our tokens, and the seeds and signed claims of the message bus. */
 const TOKEN_TEXT = /atr_[0-9A-Za-z]{8,}|\bS[AOU][A-Z2-7]{56}\b|\beyJ[\w-]{16,}\.[\w-]+\.[\w-]+/g;
 const HIDDEN = '***';
 
-/** JSON lines on standard error. Bodies and headers are never logged; what might slip through is hidden by name. */
+/**
+ * Writes JSON lines to standard error. Bodies and headers are never logged. What might slip through is hidden by name.
+ */
 export function createLog(level: string, destination: DestinationStream = pino.destination(2)): Logger {
   const names = [
     'password',
@@ -31,7 +33,7 @@ export function createLog(level: string, destination: DestinationStream = pino.d
   );
 }
 
-/** An address as it may be logged. Parameter names are decoded first: `%74oken=` is a token too. */
+/** A URL as it may be logged. Parameter names are decoded first: `%74oken=` is a token too. */
 export function safeUrl(url: string): string {
   const question = url.indexOf('?');
   if (question < 0) return url.replace(TOKEN_TEXT, HIDDEN);

@@ -10,7 +10,7 @@ export interface Mailer {
   send(letter: Letter): Promise<void>;
 }
 
-/** A caller waits while their letter is handed in, so a server that does not answer is soon given up. */
+/** A caller waits while the email is handed over, so a server that does not respond is given up on quickly. */
 const PATIENCE = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 10_000, dnsTimeout: 5000 };
 
 interface MailSettings {
@@ -19,7 +19,7 @@ interface MailSettings {
   readonly RUN_MODE: 'dev' | 'prod';
 }
 
-/** Letters go out by SMTP where that is configured. Without it, a developer finds them in the log. */
+/** Emails are sent by SMTP if it is configured. Without it, a developer finds them in the log. */
 export function createMailer(settings: MailSettings, log: Logger): Mailer {
   if (settings.SMTP_URL) return smtp(settings.SMTP_URL, settings.MAIL_FROM, log);
   return {
@@ -37,7 +37,7 @@ function smtp(url: string, from: string, log: Logger): Mailer {
       try {
         await (await transport).sendMail({ from, ...letter, to: { name: '', address: letter.to } });
       } catch (error) {
-        // The caller's own work is done; that the letter did not go out is the operator's concern.
+        // The caller's own work is done. An email that was not sent is the operator's concern.
         log.error({ err: error, to: letter.to }, 'letter not sent');
       }
     },

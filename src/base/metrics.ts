@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, type Metric, Registry } from 'prom-clie
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What /metrics shows; names follow OpenTelemetry's semantic conventions. */
+/** What /metrics shows. Names follow OpenTelemetry's semantic conventions. */
 export function createMetrics(questions: () => number) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -34,7 +34,7 @@ export interface RouteDurations {
 
 interface Series {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** How many fell between each bound and the one before; the last counts those beyond every bound. */
+  /** How many requests fell between each bound and the one before; the last entry counts those above every bound. */
   readonly counts: number[];
   sum: number;
 }
@@ -42,7 +42,7 @@ interface Series {
 /** A histogram by method, route and status. The library's own sorts and joins its labels again for every request. */
 function createDurations(name: string, help: string) {
   const all: Series[] = [];
-  // The registry asks a metric for no more than this.
+  // The registry uses no more of a metric than this.
   const metric = {
     name,
     help,

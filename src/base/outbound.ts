@@ -4,7 +4,7 @@ import https from 'node:https';
 import { isIP, Socket } from 'node:net';
 import { blockList } from './ip.ts';
 
-/** Thrown for a connection to an address that is not the public internet, nor allowed by a setting. */
+/** Thrown for a connection to an address that is neither on the public internet nor allowed by a setting. */
 export class ForbiddenAddress extends Error {
   constructor() {
     super('it leads to a private or reserved address, which this server does not call');
@@ -15,11 +15,14 @@ export class ForbiddenAddress extends Error {
 export interface Agents {
   readonly http: http.Agent;
   readonly https: https.Agent;
-  /** Ends every connection at once. */
+  /** Closes every connection at once. */
   destroy(): void;
 }
 
-/** Not the public internet: this network, private, shared, loopback, link-local, metadata, documentation, multicast, reserved. */
+/**
+ * Not the public internet: this network, private, shared, loopback, link-local, metadata, documentation, multicast,
+ * reserved.
+ */
 const CLOSED_V4 = blockList([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -39,7 +42,10 @@ const CLOSED_V4 = blockList([
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]);
-/** Of IPv6 only this much is the public internet; what maps, translates or tunnels IPv4 lies outside or is closed below. */
+/**
+ * The only part of IPv6 that is the public internet. Ranges that map, translate or tunnel IPv4 are outside it or closed
+ * below.
+ */
 const PUBLIC_V6 = blockList(['2000::/3']);
 const CLOSED_V6 = blockList(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 const MAPPED_V4 = /^::ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/;
@@ -56,7 +62,7 @@ export function createAddressGuard(allowedNetworks: readonly string[]) {
   };
 }
 
-/** Connections to allowed addresses only. What is judged is the address that is connected to, after every resolving. */
+/** Agents that connect to allowed addresses only. The check is on the address connected to, after every DNS lookup. */
 export function createGuardedAgents(isAllowed: (address: string) => boolean): Agents {
   const agents = { http: new GuardedHttp(isAllowed), https: new GuardedHttps(isAllowed) };
   return {
@@ -98,7 +104,7 @@ function guarded(
   connect: (options: http.ClientRequestArgs) => ReturnType<Connect>,
 ): ReturnType<Connect> {
   const host = String(options.host ?? '').replace(/^\[|\]$/g, '');
-  // A socket path is no address, and a host that is an address is connected to without being looked up.
+  // A socket path is not an address, and a host that is an address is connected to without a lookup.
   if (options.socketPath || (isIP(host) !== 0 && !isAllowed(host))) return new Socket().destroy(new ForbiddenAddress());
   return connect({ ...options, lookup: guardedLookup(isAllowed) as NonNullable<http.ClientRequestArgs['lookup']> });
 }
@@ -117,7 +123,7 @@ function guardedLookup(isAllowed: (address: string) => boolean) {
   };
 }
 
-/** Without a zone, in small letters, and IPv4 in IPv6 clothes as IPv4. */
+/** Without a zone, in lower case, and with IPv4-mapped IPv6 addresses as IPv4. */
 function plain(text: string): string {
   const address = (text.split('%', 1)[0] ?? '').toLowerCase();
   if (isIP(address) !== 6) return address;

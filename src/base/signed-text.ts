@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Texts that only this deployment can have made, good until a moment: links that are sent out and come back. */
+/** Texts that only this deployment can create, valid until a given time: links that are sent out and come back. */
 export interface SignedTexts {
   make(content: string, expiresAt: Date): string;
-  /** The content, if the text is ours and still good. */
+  /** The content, if the text is ours and still valid. */
   read(text: string, now: Date): string | undefined;
 }
 

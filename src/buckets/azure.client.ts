@@ -31,7 +31,7 @@ export async function listAzure(account: AzureAccount, { agents, most, signal }:
   return names.slice(0, most);
 }
 
-/** The first line says it; ids and times follow. */
+/** The first line has the reason; IDs and times follow. */
 function inWords(error: unknown): unknown {
   const {
     code,

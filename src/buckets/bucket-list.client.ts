@@ -1,7 +1,7 @@
 import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../base/outbound.ts';
 import { type BucketLister, CloudRefusal } from './buckets.ts';
 
-/** Every storage service through its own SDK, none of which is loaded before it is asked for the first time. */
+/** Calls every storage service through its own SDK. No SDK is loaded before it is used for the first time. */
 export function createBucketLister(allowedNetworks: readonly string[]): BucketLister {
   const isAllowed = createAddressGuard(allowedNetworks);
   return {
@@ -20,7 +20,7 @@ export function createBucketLister(allowedNetworks: readonly string[]): BucketLi
       } catch (error) {
         throw error instanceof CloudRefusal ? error : new CloudRefusal(wordsOf(error));
       } finally {
-        // Also ends what an SDK still has under way.
+        // Also ends what an SDK still has in progress.
         agents.destroy();
       }
     },
@@ -38,12 +38,12 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a failure may be told as. SDK errors carry requests, headers and bodies with secrets in them: neither they nor their
- * causes go on, only words.
+ * The description of a failure that callers may see. SDK errors contain requests, headers and bodies with secrets in
+ * them, so neither they nor their causes are passed on, only words.
  */
 function wordsOf(error: unknown): string {
   const chain = chainOf(error);
-  // Some SDKs keep only the message of what went wrong underneath.
+  // Some SDKs keep only the message of the underlying error.
   const forbidden = new ForbiddenAddress().message;
   if (chain.some((one) => String((one as Error).message).includes(forbidden))) return forbidden;
   for (const one of chain) {

@@ -33,7 +33,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     body: Options,
     response: { 200: Names },
   };
-  // The options may stand in the query alone, or beside nothing but nulls and empty texts in the body.
+  // The options may be in the query alone, without a body or with nothing but nulls and empty strings in it.
   const preValidation = [
     async (request: FastifyRequest) => {
       request.body ??= {};
@@ -46,7 +46,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     {
       config: { access: signedIn('credential') },
       schema: { ...schema, summary: 'The buckets that a credential can see' },
-      // The framework knows no HEAD with a body.
+      // The framework does not support HEAD with a body.
       exposeHeadRoute: false,
       preValidation,
     },

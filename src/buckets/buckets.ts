@@ -10,21 +10,21 @@ export interface BucketListOptions {
   readonly secretName?: string | undefined;
 }
 
-/** Says in the cloud's own words why it gave nothing. */
+/** The reason, in the cloud's own words, why there is no list. */
 export class CloudRefusal extends Error {}
 
-/** A storage service, asked through its own SDK. */
+/** A storage service, called through its own SDK. */
 export interface BucketLister {
-  /** Pages to the end, at most `most` names; throws a CloudRefusal. */
+  /** Reads all pages, up to `most` names; throws a CloudRefusal. */
   list(account: StorageAccount, most: number, signal: AbortSignal): Promise<string[]>;
 }
 
-/** The way into clusters. Throws when the cluster is not connected, or the person may not read the secret. */
+/** Access to clusters. Throws if the cluster is not connected or the user may not read the secret. */
 export interface ClusterSecrets {
   read(personId: bigint, clusterUid: string, namespace: string, name: string): Promise<Record<string, string>>;
 }
 
-/** No cluster has connected to this server, so there is no way into any. */
+/** No cluster is connected to this server, so none can be accessed. */
 export const noClusters: ClusterSecrets = {
   async read(_personId, clusterUid) {
     const uid = JSON.stringify(clusterUid.slice(0, 60));
@@ -35,11 +35,11 @@ export const noClusters: ClusterSecrets = {
 export type Buckets = ReturnType<typeof createBuckets>;
 
 const MAX_NAMES = 10_000;
-/** The answer must be there within ten seconds. */
+/** The response must be sent within ten seconds. */
 const PATIENCE_MS = 8_500;
 const MAX_WORDS = 500;
 
-/** The names of the buckets that a person's cloud credential, or a secret in a cluster of theirs, can see. */
+/** The names of the buckets that a user's cloud credential, or a secret in one of the user's clusters, can see. */
 export function createBuckets(
   credentials: Pick<Credentials, 'get'>,
   secrets: ClusterSecrets,
@@ -84,7 +84,7 @@ export function createBuckets(
   }
 }
 
-/** Not every SDK lets go at once. */
+/** Not every SDK stops immediately. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -102,7 +102,7 @@ function fromSecret(data: Record<string, string>): Record<string, unknown> {
   };
 }
 
-/** Readable, on one line, of bounded length, and with nothing in it that the credential keeps secret. */
+/** Readable, on one line, of limited length, and without any secret of the credential. */
 function refused(words: string, account: StorageAccount): AppError {
   const hidden = secretsOf(account)
     .flatMap((secret) => [secret, encodeURIComponent(secret), secret.replaceAll('\n', '\\n')])

@@ -26,7 +26,7 @@ export async function listGoogle(account: GoogleAccount, { agents, most, signal 
   return names.slice(0, most);
 }
 
-/** The SDK has no place for an agent of ours in its own transport, but sends everything through this one method. */
+/** The SDK's own transport does not accept an agent of ours, but the SDK sends everything through this one method. */
 class GuardedStorage extends Storage {
   readonly #client: JWT;
 

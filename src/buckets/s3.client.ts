@@ -37,7 +37,7 @@ export async function listS3(account: S3Account, { agents, most, signal }: Askin
   }
 }
 
-/** The parser's complaint about an answer that is not the protocol is of no use to anybody. */
+/** The parser's message about a response that does not follow the protocol helps nobody. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof Error && (error instanceof SyntaxError || /deserialization/i.test(error.message));
 }

@@ -5,7 +5,7 @@ export type StorageAccount = S3Account | AzureAccount | GoogleAccount;
 
 export interface S3Account {
   readonly kind: 's3';
-  /** None: the service that invented the protocol. */
+  /** Undefined for the service that invented the protocol. */
   readonly endpoint: string | undefined;
   readonly region: string;
   readonly accessKeyId: string;
@@ -46,13 +46,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 const HOST_PART = /^[0-9A-Za-z][0-9A-Za-z-]{0,62}$/;
 
-/** Which protocol a cloud speaks; undefined: there is no such cloud. */
+/** The protocol that a cloud uses; undefined if there is no such cloud. */
 export function kindOfCloud(cloud: string): Kind | undefined {
   const name = cloud.toLowerCase();
   return Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
 }
 
-/** The account that a credential's spec describes; throws when it lacks something, naming it. */
+/** The account that a credential's spec describes. If something is missing, throws an error that names it. */
 export function accountOf(kind: Kind, spec: Block, project: string | undefined): StorageAccount {
   switch (kind) {
     case 's3':
@@ -64,7 +64,7 @@ export function accountOf(kind: Kind, spec: Block, project: string | undefined):
   }
 }
 
-/** The values of an account that must never be told to anybody. */
+/** The values of an account that must never be revealed. */
 export function secretsOf(account: StorageAccount): string[] {
   switch (account.kind) {
     case 's3':
@@ -79,7 +79,7 @@ export function secretsOf(account: StorageAccount): string[] {
 function s3Account(spec: Block): S3Account {
   const type = textOf(spec, 'type')?.toLowerCase();
   const name = ['cloudflareStorage', 'hetznerStorage', 'aws', 's3'].find((one) => blockOf(spec, one)) ?? 'aws';
-  // Keys may also stand at the top, as S3-compatible services are often written down.
+  // Keys may also be at the top level, as is common for S3-compatible services.
   const block = blockOf(spec, name) ?? spec;
   const account = textOf(block, 'accountID');
   const region = textOf(block, 'region') ?? textOf(spec, 'region');
@@ -110,7 +110,7 @@ function azureAccount(spec: Block): AzureAccount {
   };
 }
 
-/** Only these fields are taken: other kinds of key files name programs to run, files to read and addresses to call. */
+/** Takes only these fields: other kinds of key files name programs to run, files to read and addresses to call. */
 function googleAccount(spec: Block, wanted: string | undefined): GoogleAccount {
   const block = blockOf(spec, 'googleCloud') ?? {};
   const key = readKey(need(block, 'serviceAccount', 'googleCloud'));
@@ -131,7 +131,7 @@ function readKey(text: string): Block {
     const key: unknown = JSON.parse(text);
     if (typeof key === 'object' && key !== null) return key as Block;
   } catch {
-    // The error of the parser repeats the key.
+    // The parser's error is dropped, because it repeats the key.
   }
   throw unusable('googleCloud.serviceAccount is not the JSON key of a service account');
 }
@@ -165,7 +165,7 @@ function address(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** A name of the caller that becomes part of a host must not lead to another host. */
+/** A name from the caller that becomes part of a host name must not lead to another host. */
 function hostOf(name: string | undefined, where: string, domain: string): string {
   if (name === undefined) throw lacking(where);
   if (!HOST_PART.test(name)) throw unusable(`${where} is not a name that can be part of a host`);

@@ -6,11 +6,11 @@ import type { Keyrings } from './keyring.ts';
 interface Parts {
   readonly accounts: Accounts;
   readonly keyrings: Pick<Keyrings, 'find'>;
-  /** Into the system account. */
+  /** A connection to the system account. */
   readonly link: Link;
-  /** What else the bus needs once it knows its accounts. */
+  /** What else the bus needs once it has its accounts. */
   readonly afterwards: () => Promise<void>;
-  /** Called when telling begins to fail, and when it succeeds again. */
+  /** Called when updates begin to fail, and when they succeed again. */
   readonly onChange: (error: unknown) => void;
 }
 
@@ -18,16 +18,19 @@ export type Announcer = ReturnType<typeof createAnnouncer>;
 
 const LOOK_EVERY_MS = 1000;
 const CLOSE_WITHIN_MS = 500;
-/** Also without news: whoever replaced the server or its disk loses nothing for longer than this. */
+/**
+ * Updates are repeated even without changes, so that a replaced server or disk has its accounts again within this time.
+ */
 const REPEAT_AFTER_MS = 60_000;
 const MAX_WAIT_MS = 10_000;
 const ANSWER_WITHIN_MS = 1500;
 const UPDATE = '$SYS.REQ.CLAIMS.UPDATE';
 
 /**
- * Tells a running bus what its accounts are and whom they refuse. The state in the database is the outbox: it changes in the
- * transaction that closes an account, and every replica tells it until the bus has heard. The server takes an older text for
- * a newer one, so after telling we always look again: a replica that was late mends it at once.
+ * Sends a running bus its accounts and the keys that they reject. The state in the database is the outbox: it changes
+ * in the transaction that closes an account, and every replica sends it until the bus has it. The server accepts an
+ * older text in place of a newer one, so a replica always checks again after sending: one that was late corrects it
+ * immediately.
  */
 export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange }: Parts) {
   let told = { changedAt: 0, times: 0, at: 0 };
@@ -79,7 +82,7 @@ export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange
   async function close(): Promise<void> {
     isClosed = true;
     clearTimeout(timer);
-    // A database that hangs must not keep the process.
+    // A hanging database must not keep the process alive.
     await Promise.race([round, pause(CLOSE_WITHIN_MS, undefined, { ref: false })]);
   }
 }

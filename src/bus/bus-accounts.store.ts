@@ -8,7 +8,7 @@ interface Row {
   revoked_at: Date;
 }
 
-// One statement, so one snapshot: the moment and what was revoked by then belong together.
+// One statement, so one snapshot: the time and what was revoked by then belong together.
 const STATE = sql(
   'busAccounts.state',
   `select s.changed_at, r.realm, r.public_key, r.revoked_at

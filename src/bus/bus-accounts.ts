@@ -5,7 +5,7 @@ import { ROOTS } from './subjects.ts';
 
 /** What was revoked, as of one moment. */
 export interface AccountsState {
-  /** Whole seconds since 1970; moves on with every change. */
+  /** Whole seconds since 1970; increases with every change. */
   readonly changedAt: number;
   readonly revoked: readonly { readonly realm: string; readonly publicKey: string; readonly revokedAt: Date }[];
 }
@@ -17,14 +17,16 @@ export interface AccountsStore {
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
-/** A dead key stays dead: also for what is being signed with it while the revocation is written. */
+/**
+ * A revoked key stays revoked: the extra day also covers what is signed with it while the revocation is being written.
+ */
 const DAY_SECONDS = 86_400;
-/** Under this name administrators reach what the application account listens to. */
+/** The subject prefix under which administrators reach what the application account listens to. */
 const SPEAK = 'app';
 
 /**
- * What the bus is told about its accounts. The texts follow from the keys and the state alone, so every replica writes the same
- * ones, and telling them twice changes nothing.
+ * What the bus has to know about its accounts. The texts depend only on the keys and the state, so every replica
+ * creates the same ones, and sending them twice changes nothing.
  */
 export function createAccounts(keyrings: Keyrings, store: AccountsStore) {
   return { describe, changedAt: () => store.changedAt() };
@@ -66,8 +68,8 @@ const EXPORTS: readonly Passage[] = ROOTS.flatMap((root) => [
 ]);
 
 /**
- * Administrators hear everything under its own name, and speak under a prefix: with the same name both ways, the server would
- * carry a message back to where it came from and deliver it twice.
+ * Administrators receive everything under its own subject and publish under a prefix. With the same subject in both
+ * directions, the server would carry a message back to where it came from and deliver it twice.
  */
 function importsFrom({ application }: Keyring): NonNullable<AccountClaims['imports']> {
   return EXPORTS.map((one) => ({

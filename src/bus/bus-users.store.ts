@@ -6,7 +6,7 @@ const FIND = sql(
   'busUsers.find',
   'select public_key, seed, granted from bus_user where account_id = $1 and realm = $2',
 );
-// The lock makes a deactivation wait, or us: a key is never added to an account that has just been closed.
+// The lock serialises this with a deactivation: a key is never added to an account that has just been closed.
 const ADD = sql(
   'busUsers.add',
   `insert into bus_user (account_id, realm, public_key, seed, granted, granted_by)
@@ -22,7 +22,7 @@ const SET_GRANT = sql(
 );
 const REMOVE = sql('busUsers.remove', 'delete from bus_user where public_key = $1');
 
-/** Where the sealed seeds stand, for the rotation of keys; the identity is that of `identityOf`. */
+/** Where the sealed seeds are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const BUS_USER_SEEDS: SealedColumn = {
   table: 'bus_user',
   column: 'seed',

@@ -6,21 +6,21 @@ import { createKeyPair, encodeSeed } from './nkeys.ts';
 export interface StoredUser {
   readonly publicKey: string;
   readonly seed: Buffer;
-  /** The most that credentials with this key allow. */
+  /** The maximum that credentials with this key allow. */
   readonly rights: readonly bigint[];
 }
 
 export interface BusUserStore {
   find(personId: bigint, realm: Realm): Promise<StoredUser | undefined>;
-  /** Adds the key unless the person has one, or may not have one at this very moment. */
+  /** Adds the key unless the user already has one, or may not have one at this moment. */
   add(personId: bigint, realm: Realm, user: Omit<StoredUser, 'rights'>, grant: Grant): Promise<void>;
-  /** False when it is not any more as it was found. */
+  /** Returns false if the grant has changed since it was read. */
   setGrant(user: StoredUser, grant: Grant): Promise<boolean>;
-  /** Ends the key: from now on the bus refuses it. */
+  /** Removes the key: from now on the bus rejects it. */
   remove(publicKey: string): Promise<void>;
 }
 
-/** A key to be handed out; we never sign with it, so it stays the text that it is. */
+/** A key to hand out. The server never signs with it, so it stays text. */
 export interface UserKey {
   readonly publicKey: string;
   readonly seed: string;
@@ -30,13 +30,17 @@ export type BusUsers = ReturnType<typeof createBusUsers>;
 
 const MAX_TRIES = 10;
 
-/** The keys of people. One that was revoked never comes back: who returns, or keeps less than they had, gets a new one. */
+/**
+ * The keys of users. A revoked key never becomes valid again: a user who returns, or who has fewer rights than before,
+ * gets a new one.
+ */
 export function createBusUsers(store: BusUserStore, safe: Safe) {
   return { keyOf };
 
-  /** A key to issue this grant with, and noted that it was. */
+  /** Returns a key to issue this grant with, and records the grant. */
   async function keyOf(personId: bigint, realm: Realm, grant: Grant): Promise<UserKey> {
-    // Others may issue, and an administrator may revoke, between any two steps: then we begin again.
+    // Between any two steps, another request may issue credentials, or an administrator may revoke: then we start
+    // again.
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const user = (await store.find(personId, realm)) ?? (await make(personId, realm, grant));
       const { publicKey } = user;
@@ -53,14 +57,17 @@ export function createBusUsers(store: BusUserStore, safe: Safe) {
     const made = createKeyPair('user');
     const seed = await safe.seal(personId, identityOf(realm, made.publicKey), made.raw());
     await store.add(personId, realm, { publicKey: made.publicKey, seed }, grant);
-    // Read again: another request may have been quicker, and the account may have been closed meanwhile.
+    // Read again: another request may have been faster, and the account may have been closed in the meantime.
     const stored = await store.find(personId, realm);
     if (!stored) throw new AppError('forbidden', 'this account may not use the message bus');
     return stored;
   }
 }
 
-/** With the public key in it, the vault vouches for both halves of the pair: neither can be exchanged alone. */
+/**
+ * The identity contains the public key, so the vault authenticates both halves of the pair: neither can be swapped
+ * alone.
+ */
 function identityOf(realm: Realm, publicKey: string): string {
   return `bus user ${realm} ${publicKey}`;
 }

@@ -51,7 +51,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\
 export interface BusParts {
   readonly bus: Bus;
   readonly history: History;
-  /** Addresses of the bus, as clients reach it. */
+  /** Addresses where clients reach the bus. */
   readonly busEndpoints: readonly string[];
 }
 
@@ -136,7 +136,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
 }
 
 function readMoment(text: string): Date {
-  // A plus sign in a query means a space, and many forget to encode it.
+  // A plus sign in a query means a space, and many clients forget to encode it.
   const moment = new Date(text.replace(/ (\d\d:\d\d)$/, '+$1'));
   if (!DATE_TIME.test(text.replace(/ (\d\d:\d\d)$/, '+$1')) || Number.isNaN(moment.getTime())) {
     throw new AppError('invalid', 'since must be a moment like 2026-01-31T12:00:00Z');

@@ -6,9 +6,9 @@ import type { Issued, Issuer } from './issuer.ts';
 import { allowedSubjects } from './subjects.ts';
 
 export interface BusStore {
-  /** Cluster → its UID. */
+  /** Maps cluster IDs to UIDs. */
   uids(clusterIds: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
-  /** Leaves a trace of who took whose credentials. */
+  /** Records in the audit log who took whose credentials. */
   recordIssue(actor: Actor, personId: bigint, user: string): Promise<void>;
 }
 
@@ -19,14 +19,14 @@ export interface VisibleClusters {
 interface Parts {
   readonly issuer: Issuer;
   readonly store: BusStore;
-  /** The clusters that authorization lets a person view, and what else they may do with each. */
+  /** The clusters that authorization lets a user view, and what else the user may do with each. */
   readonly visible: VisibleClusters;
   readonly personNamed: (name: string) => Promise<Person | undefined>;
 }
 
 export type Bus = ReturnType<typeof createBus>;
 
-/** The list travels in the first line of every connection, which the printed configuration allows to be 1 MiB. */
+/** The list is sent in the first line of every connection, which may be 1 MiB long in the printed configuration. */
 const MAX_CLUSTERS = 4000;
 const EVERYTHING = ['>'];
 
@@ -43,7 +43,10 @@ export function createBus({ issuer, store, visible, personNamed }: Parts) {
     return await issuer.issue('application', bearer, now);
   }
 
-  /** A user of the administrative account: its own for each site administrator, so that each can be dismissed alone. */
+  /**
+   * A user of the administrative account. Each site administrator has their own, so that each can be revoked
+   * separately.
+   */
   async function ofAdministrator(person: Person, actor: Actor, now: Date): Promise<Issued> {
     const bearer = { id: person.id, name: person.login, publish: EVERYTHING, subscribe: EVERYTHING };
     const issued = await issuer.issue('administration', bearer, now);
@@ -53,7 +56,7 @@ export function createBus({ issuer, store, visible, personNamed }: Parts) {
 
   async function ofUser(name: string, actor: Actor, now: Date): Promise<Issued> {
     const person = await personNamed(name);
-    if (!person) throw new AppError('notFound', 'user does not exist');
+    if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
     refuseUnusable(person);
     const issued = await own(person, now);
     await store.recordIssue(actor, person.id, issued.user);

@@ -20,7 +20,7 @@ import { createHolderStore } from './revocation.store.ts';
 import { createRevocation } from './revocation.ts';
 import { serverConfig } from './server-config.ts';
 
-/** The message bus. Nothing is asked of the bus itself before there is a reason to. */
+/** Wires the message bus. The server does not contact the bus itself until there is a reason to. */
 export function wireBus(
   { db, vault, log, config, revisions }: Infrastructure,
   { callers }: Identity,
@@ -60,7 +60,7 @@ export function wireBus(
     busRoutes(scope, { bus, history, busEndpoints: [url, ...(wsUrl === undefined ? [] : [wsUrl])] });
   }
 
-  /** From now on a running bus is told what it has to know. */
+  /** Starts to send a running bus what it has to know, and to revoke credentials. */
   function start(): void {
     announcer = createAnnouncer({ accounts, keyrings, link: system, afterwards: stream.ensure, onChange });
     revocation.start();

@@ -5,9 +5,9 @@ import { createKeyPair, type KeyPair } from './nkeys.ts';
 
 /** Our own connection to one account of the bus. */
 export interface Link {
-  /** Refused as unavailable, soon, while the bus is away. */
+  /** Fails quickly with `unavailable` while the bus cannot be reached. */
   get(): Promise<NatsConnection>;
-  /** Grows with every connection that was made: who told the bus something before may have told another server. */
+  /** Increases with every connection: what was sent to the bus before may have reached a different server. */
   readonly times: number;
   close(): Promise<void>;
 }
@@ -15,21 +15,21 @@ export interface Link {
 interface Options {
   readonly url: string;
   readonly name: string;
-  /** The account that we are in. */
+  /** The account that this connection belongs to. */
   readonly account: () => Promise<KeyPair>;
-  /** One attempt, whose error says what was wrong: for who only wants to know. */
+  /** Makes one attempt, whose error says what is wrong: for callers that only check the connection. */
   readonly once?: boolean;
 }
 
 const CONNECT_WITHIN_MS = 1500;
-/** A server that does not know an account asks around for two seconds before it refuses. */
+/** A server that does not know an account searches for it for two seconds before it rejects the connection. */
 const ANSWER_WITHIN_MS = 5000;
 const TRY_AGAIN_MS = 250;
 const EVERYTHING = ['>'];
 
 /**
- * Connected when first needed and reconnecting by itself from then on. We are a user of our own making: its key is in memory
- * only and dies with the process.
+ * Connects when first needed and then reconnects by itself. It creates its own user, whose key exists only in memory
+ * and is gone when the process ends.
  */
 export function createLink({ url, name, account, once = false }: Options): Link {
   const self = createKeyPair('user');

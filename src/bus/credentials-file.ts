@@ -1,4 +1,4 @@
-/** The file that NATS clients read: what the user may do, and the secret that proves it is them. */
+/** The file that NATS clients read: what the user may do, and the secret that authenticates the user. */
 export function credentialsFile(jwt: string, seed: string): string {
   return `-----BEGIN NATS USER JWT-----
 ${jwt}

@@ -1,6 +1,6 @@
-/** What credentials allow beyond their owner's own subjects, in the form in which it is kept and compared. */
+/** What credentials allow beyond their owner's own subjects, in the form in which it is stored and compared. */
 export interface Grant {
-  /** Cluster id times 8, plus a bit for each right on it; ascending. */
+  /** Cluster ID times 8, plus a bit for each right on it; ascending. */
   readonly rights: readonly bigint[];
   /** The accounts that own these clusters. */
   readonly grantedBy: readonly bigint[];
@@ -12,7 +12,7 @@ export interface ClusterOfGrant {
   readonly relations: readonly string[];
 }
 
-/** To view is to hear, to connect is to speak, to edit is to report what the history keeps. */
+/** `can_view` allows to subscribe, `can_connect` to publish, and `can_edit` to publish reports for the history. */
 const BITS: readonly (readonly [relation: string, bit: bigint])[] = [
   ['can_view', 1n],
   ['can_connect', 2n],
@@ -33,7 +33,7 @@ export function grantOf(clusters: readonly ClusterOfGrant[]): Grant {
   };
 }
 
-/** Whether something was allowed once that is not allowed any more. */
+/** Whether `given` contains something that is no longer allowed. */
 export function exceeds(given: readonly bigint[], allowed: readonly bigint[]): boolean {
   const present = new Map(allowed.map((right) => [right >> ROOM, right & 7n]));
   return given.some((right) => (right & 7n & ~(present.get(right >> ROOM) ?? 0n)) !== 0n);

@@ -14,7 +14,7 @@ const REPORT_BYTES = 8192;
 export function createHistoryStream(link: Link): HistoryStream & { ensure(): Promise<void> } {
   return { ensure, subjects, reports };
 
-  /** Clusters report into nothing until the stream is there. */
+  /** Reports of clusters are lost until the stream exists. */
   async function ensure(): Promise<void> {
     await within((manager) => infoOf(manager, undefined));
   }

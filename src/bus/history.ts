@@ -5,7 +5,7 @@ import { historySubject, isWord, type ResourceName, readHistorySubject } from '.
 export interface HistoryQuestion extends Partial<ResourceName> {
   /** The UID of the cluster. */
   readonly cluster: string;
-  /** Only what was reported since. */
+  /** Only what was reported since then. */
   readonly since?: Date | undefined;
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -28,7 +28,7 @@ export interface HistoryItem {
 
 export interface HistoryPage {
   readonly items: readonly HistoryItem[];
-  /** Where the next page begins; undefined: this was the last. */
+  /** Where the next page begins; undefined on the last page. */
   readonly cursor: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Report {
 }
 
 export interface HistoryStream {
-  /** Subjects that match and have reports, with how many. */
+  /** Matching subjects that have reports, with the number of reports. */
   subjects(filter: string): Promise<ReadonlyMap<string, number>>;
   /** The reports on one subject, oldest first. */
   reports(subject: string): Promise<readonly Report[]>;
@@ -47,12 +47,14 @@ export interface HistoryStream {
 export type History = ReturnType<typeof createHistory>;
 
 export const MAX_ITEMS = 1000;
-/** A page ends early rather than keep a caller waiting or the memory full. */
+/** A page ends early rather than make a caller wait or fill the memory. */
 const MAX_REPORTS = 10_000;
 const ENOUGH_MS = 1000;
 const AT_ONCE = 100;
 
-/** What clusters reported about their resources: an item for each resource, read page by page in the order of their subjects. */
+/**
+ * What clusters reported about their resources: one item per resource, read page by page in the order of the subjects.
+ */
 export function createHistory(stream: HistoryStream) {
   return { list };
 
@@ -89,7 +91,7 @@ export function createHistory(stream: HistoryStream) {
   }
 }
 
-/** Foreign input: a report that is not what it should be is passed over. */
+/** The input comes from outside: an invalid report is skipped. */
 function readValue({ text, at }: Report, name: ResourceName): HistoryValue | undefined {
   let said: unknown;
   try {

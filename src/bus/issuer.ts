@@ -9,7 +9,7 @@ import type { Allowed } from './subjects.ts';
 export interface Bearer extends Allowed {
   readonly id: bigint;
   readonly name: string;
-  /** What of this somebody else may take away. */
+  /** The part of these rights that others can take away. */
   readonly grant?: Grant;
 }
 
@@ -25,7 +25,10 @@ export interface Issued {
 
 export type Issuer = ReturnType<typeof createIssuer>;
 
-/** Always fresh: what somebody may do on the bus is decided when they ask, and ends with the life of what they got. */
+/**
+ * Credentials are always issued fresh: what a user may do on the bus is decided at the request, and ends when the
+ * credentials expire at the latest.
+ */
 export function createIssuer(keyrings: Pick<Keyrings, 'get'>, users: BusUsers, lifeSeconds: number) {
   return { issue };
 

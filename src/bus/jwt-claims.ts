@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { base32, type KeyPair } from './nkeys.ts';
 
-/** What NATS is told by a signed text: who issues it, whom it is about, and what those may do. */
+/** The content of a signed text for NATS: who issues it, whom it is about, and what they may do. */
 interface Claims {
   readonly name: string;
   readonly subject: string;
@@ -22,13 +22,13 @@ export interface AccountClaims {
   readonly account: string;
   readonly issuedAt: number;
   readonly jetStream?: boolean;
-  /** User key → all that was issued to it up to this second is refused. */
+  /** User key → everything issued to it up to this second is rejected. */
   readonly revoked?: ReadonlyMap<string, number>;
   readonly exports?: readonly Passage[];
   readonly imports?: readonly (Passage & { readonly account: string; readonly localSubject?: string })[];
 }
 
-/** Subjects that one account lets others hear (`stream`) or call (`service`). */
+/** Subjects that one account lets others subscribe to (`stream`) or call (`service`). */
 export interface Passage {
   readonly name: string;
   readonly subject: string;
@@ -48,7 +48,7 @@ export interface UserClaims {
 const HEADER = encode({ typ: 'JWT', alg: 'ed25519-nkey' });
 const VERSION = 2;
 const UNLIMITED = -1;
-/** Without explicit limits the server takes everything for zero and drops the connections. */
+/** Without explicit limits, the server treats every limit as zero and drops the connections. */
 const ACCOUNT_LIMITS = {
   subs: -1,
   data: -1,
@@ -61,7 +61,7 @@ const ACCOUNT_LIMITS = {
 };
 const STORAGE = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 const NO_STORAGE = { mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 };
-/** Who receives a request may answer it once within a minute, wherever the answer has to go. */
+/** Whoever receives a request may answer it once within a minute, on whatever subject the answer goes to. */
 const ANSWERS = { max: 1, ttl: 60_000_000_000 };
 
 export function operatorJwt(operator: KeyPair, { name, issuedAt, systemAccount }: OperatorClaims): string {
@@ -103,7 +103,7 @@ export function userJwt(account: KeyPair, claims: UserClaims): string {
   return sign(account, { name, subject: user, issuedAt, ...(expiresAt !== undefined && { expiresAt }), nats });
 }
 
-/** The text's own id is a hash of what it says, so the same claims are always the same text. */
+/** The ID of the text is a hash of its content, so the same claims always give the same text. */
 function sign(issuer: KeyPair, { name, subject, issuedAt, expiresAt, nats }: Claims): string {
   const body = { iat: issuedAt, iss: issuer.publicKey, name, sub: subject, ...(expiresAt && { exp: expiresAt }), nats };
   const jti = base32(createHash('sha512-256').update(JSON.stringify(body)).digest());

@@ -8,7 +8,7 @@ const ADD = sql(
   'insert into bus_key (name, public_key, seed) values ($1, $2, $3) on conflict (name) do nothing',
 );
 
-/** Where the sealed seeds stand, for the rotation of keys; the identity is that of `identityOf`. */
+/** Where the sealed seeds are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const BUS_KEY_SEEDS: SealedColumn = {
   table: 'bus_key',
   column: 'seed',

@@ -2,13 +2,13 @@ import { AppError } from '../base/errors.ts';
 import { PLATFORM } from '../changes/write.ts';
 import { createKeyPair, type KeyKind, type KeyPair, restoreKeyPair } from './nkeys.ts';
 
-/** Keeps secrets at rest: bound to their owner (0: the deployment itself) and to what they are. */
+/** Seals secrets at rest, bound to their owner (0 is the deployment itself) and to what they are. */
 export interface Safe {
   seal(ownerId: bigint, identity: string, plaintext: Buffer): Promise<Buffer>;
   open(ownerId: bigint, identity: string, sealed: Buffer): Promise<Buffer>;
 }
 
-/** The part of the bus that a person is in: where everybody works, or where site administrators watch. */
+/** The part of the bus that a user is in: where all users work, or where site administrators watch. */
 export type Realm = 'application' | 'administration';
 export type KeyName = 'operator' | 'system' | Realm;
 
@@ -20,7 +20,7 @@ export interface StoredKey {
 
 export interface KeyringStore {
   load(): Promise<(StoredKey & { readonly createdAt: Date })[]>;
-  /** Adds those that are not there yet. */
+  /** Adds the keys that do not exist yet. */
   add(keys: readonly StoredKey[]): Promise<void>;
 }
 
@@ -36,12 +36,12 @@ const KINDS: Readonly<Record<KeyName, KeyKind>> = {
 };
 const NAMES = Object.keys(KINDS) as KeyName[];
 
-/** The keys that everything on the bus hangs on. They never change, so each process reads them once. */
+/** The keys that everything on the bus depends on. They never change, so each process reads them once. */
 export function createKeyrings(store: KeyringStore, safe: Safe) {
   let known: Promise<Keyring> | undefined;
   return { get, find };
 
-  /** Makes the keys when there are none. */
+  /** Creates the keys if there are none. */
   function get(): Promise<Keyring> {
     known ??= made().catch((error) => {
       known = undefined;
@@ -50,7 +50,7 @@ export function createKeyrings(store: KeyringStore, safe: Safe) {
     return known;
   }
 
-  /** Nobody has needed the bus yet: undefined. */
+  /** Undefined if nobody has needed the bus yet. */
   async function find(): Promise<Keyring | undefined> {
     return known !== undefined || (await store.load()).length === NAMES.length ? await get() : undefined;
   }
@@ -58,7 +58,7 @@ export function createKeyrings(store: KeyringStore, safe: Safe) {
   async function made(): Promise<Keyring> {
     const present = await store.load();
     if (present.length < NAMES.length) await store.add(await Promise.all(NAMES.map(create)));
-    // Read again: of two processes that make keys at once, the quicker wins, key by key.
+    // Read again: if two processes create keys at the same time, the faster one wins, separately for each key.
     const stored = present.length < NAMES.length ? await store.load() : present;
     const pairs = await Promise.all(stored.map(async (key) => [key.name, await restore(key)] as const));
     const createdAt = new Date(Math.max(...stored.map((key) => key.createdAt.getTime())));

@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign as signWith } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 
-/** What a key stands for; its text begins with the letter. */
+/** The kind of a key determines the first letter of its text. */
 const PREFIXES = { operator: 14 << 3, account: 0, user: 20 << 3 } as const;
 const SEED_PREFIX = 18 << 3;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-/** Ed25519 keys in DER are these bytes and then the raw 32. */
+/** A DER-encoded Ed25519 key is these bytes followed by the 32 raw bytes. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const RAW = 32;
 
@@ -14,10 +14,10 @@ export type KeyKind = keyof typeof PREFIXES;
 /** An Ed25519 key pair as NATS writes it. */
 export interface KeyPair {
   readonly kind: KeyKind;
-  /** `O…`, `A…` or `U…`: also the name of what the key stands for. */
+  /** `O…`, `A…` or `U…`. It also names the operator, account or user that the key belongs to. */
   readonly publicKey: string;
   sign(data: string): Buffer;
-  /** The secret, as text. Made on demand, so that it is not lying around. */
+  /** The secret, as text. Created on demand, so that it does not stay in memory. */
   seed(): string;
   /** The secret, as it is stored. */
   raw(): Buffer;
@@ -32,7 +32,7 @@ export function restoreKeyPair(kind: KeyKind, raw: Buffer): KeyPair {
   return pairOf(kind, createPrivateKey({ key: Buffer.concat([PKCS8, raw]), format: 'der', type: 'pkcs8' }));
 }
 
-/** Node signs with OpenSSL: some fifty times as fast as the pure JavaScript of the usual library. */
+/** Node signs with OpenSSL, about fifty times as fast as the pure JavaScript of the usual library. */
 function pairOf(kind: KeyKind, key: KeyObject): KeyPair {
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   const raw = () => key.export({ format: 'der', type: 'pkcs8' }).subarray(-RAW);
@@ -45,7 +45,7 @@ function pairOf(kind: KeyKind, key: KeyObject): KeyPair {
   };
 }
 
-/** The kind of a seed is squeezed into its second byte, so that its text begins with two letters: `SU…`. */
+/** The kind of a seed is packed into its first two bytes, so that its text begins with two letters: `SU…`. */
 export function encodeSeed(kind: KeyKind, raw: Buffer): string {
   const prefix = PREFIXES[kind];
   return encode(Buffer.from([SEED_PREFIX | (prefix >> 5), (prefix & 31) << 3]), raw);

@@ -5,7 +5,7 @@ import type { Person } from '../identity/callers.ts';
 import type { VisibleClusters } from './bus.ts';
 import { exceeds, grantOf } from './grants.ts';
 
-/** A key that people hold credentials with, and the most that these allow. */
+/** A key that users hold credentials with, and the maximum that these allow. */
 export interface Holder {
   readonly id: bigint;
   readonly personId: bigint;
@@ -15,9 +15,9 @@ export interface Holder {
 }
 
 export interface HolderStore {
-  /** By id; those who were granted something by one of the accounts, or by any. */
+  /** Holders that were granted something by one of the accounts, or by any account; ordered by ID. */
   holders(grantedBy: readonly bigint[] | 'anybody', afterId: bigint, most: number): Promise<Holder[]>;
-  /** Ends the key: from now on the bus refuses it. */
+  /** Removes the key: from now on the bus rejects it. */
   remove(publicKey: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ interface Parts {
   readonly revisions: Pick<Revisions, 'current' | 'listen'>;
   readonly store: HolderStore;
   readonly visible: VisibleClusters;
-  /** Called when looking begins to fail; it goes on. */
+  /** Called when the checks begin to fail; they continue. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -33,15 +33,15 @@ export type Revocation = ReturnType<typeof createRevocation>;
 
 const LOOK_EVERY_MS = 1000;
 const CLOSE_WITHIN_MS = 500;
-/** Credentials that were being issued while the change was made are noted by then. */
+/** By then, credentials that were being issued during the change have been recorded. */
 const AGAIN_AFTER_MS = 10_000;
 const BATCH = 200;
 const MATTERS: ReadonlySet<Change['kind']> = new Set(['account', 'platform', 'team', 'role', 'cluster']);
 
 /**
- * Takes credentials back that allow more than their owner may do by now. They carry their permissions with them, so without this a
- * right that was taken away would live on until they expire. Every change of an organization is followed by a look at those who
- * hold something by it.
+ * Revokes credentials that allow more than their owner may do by now. Credentials contain their permissions, so without
+ * this a right that was taken away would last until they expire. After every change to an organization, everyone who
+ * holds rights granted by it is checked.
  */
 export function createRevocation({ revisions, store, visible, onError }: Parts) {
   let fresh = new Set<bigint>();
@@ -104,7 +104,7 @@ export function createRevocation({ revisions, store, visible, onError }: Parts) 
   }
 
   async function holdsTooMuch({ personId, rights, grantedBy }: Holder): Promise<boolean> {
-    // Requests go first.
+    // Lets requests run first.
     await new Promise((resolve) => setImmediate(resolve));
     const organizations: Person['organizations'] = new Map(
       grantedBy.filter((one) => one !== personId).map((one) => [one, 'none']),
@@ -115,7 +115,7 @@ export function createRevocation({ revisions, store, visible, onError }: Parts) 
   async function close(): Promise<void> {
     isClosed = true;
     clearTimeout(timer);
-    // A database that hangs must not keep the process.
+    // A hanging database must not keep the process alive.
     await Promise.race([round, pause(CLOSE_WITHIN_MS, undefined, { ref: false })]);
   }
 }

@@ -1,4 +1,4 @@
-/** Everything that a NATS server has to know to trust what this deployment issues. None of it is secret. */
+/** Everything that a NATS server needs in order to trust what this deployment issues. None of it is secret. */
 export interface ServerSetup {
   readonly operatorJwt: string;
   readonly systemAccount: string;
@@ -6,19 +6,19 @@ export interface ServerSetup {
 }
 
 export interface ServerPlace {
-  /** The addresses that clients are given: where the server has to listen. */
+  /** The addresses that clients use, so the server has to listen there. */
   readonly url: string;
   readonly wsUrl: string | undefined;
   /** Folder for accounts and streams, as the NATS server sees it. */
   readonly folder: string;
 }
 
-/** A user who may see many clusters shows them all in the first line of the connection; 4 KiB would be some 30. */
+/** A user who can see many clusters sends them all in the first line of the connection; 4 KiB would hold about 30. */
 const FIRST_LINE_BYTES = 1024 * 1024;
 
 /**
- * The configuration file of a NATS server. The resolver is a full one: it keeps account updates on its own disk, so what
- * was revoked stays revoked when it restarts without us; the preloaded accounts never replace newer ones.
+ * The configuration file of a NATS server. The resolver is a full one: it keeps account updates on its own disk, so
+ * what was revoked stays revoked if it restarts without us. The preloaded accounts never replace newer ones.
  */
 export function serverConfig(setup: ServerSetup, place: ServerPlace): string {
   const preload = setup.accounts.map(({ name, key, jwt }) => `  # ${name}\n  ${key}: ${jwt}`);
@@ -61,7 +61,7 @@ function tlsHint(isSecure: boolean, indent: string): string {
   return `${indent}# Its address promises TLS: put your certificate here.\n${indent}tls: { cert_file: "server.crt", key_file: "server.key" }`;
 }
 
-/** On this machine only when clients are told so, else on every address. */
+/** Listens on this machine only if the address that clients use is local, otherwise on every address. */
 function listenAddress(url: string, usualPort: number): string {
   const { hostname, port } = new URL(url.replace(/^\w+:/, 'http:'));
   const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');

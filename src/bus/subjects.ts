@@ -1,14 +1,14 @@
-/** The subjects of the application account, each under one of these names. */
+/** The first words of the subjects of the application account. */
 export const ROOTS = ['user', 'cluster', 'history'] as const;
 
-/** A word of a subject as it is; anything else could be read as a wildcard or as several words. */
+/** A word that a subject can contain as it is; anything else could be read as a wildcard or as several words. */
 const WORD = /^[A-Za-z0-9_-]{1,128}$/;
-/** The API group of what belongs to none. */
+/** The API group of resources that belong to none. */
 const CORE = 'core';
 
 export interface ClusterRights {
   readonly uid: string;
-  /** The relations that the person holds on the cluster. */
+  /** The relations that the user holds on the cluster. */
   readonly relations: readonly string[];
 }
 
@@ -17,7 +17,10 @@ export interface Allowed {
   readonly subscribe: readonly string[];
 }
 
-/** What a person may say and hear: all of their own; of a cluster what authorization lets them do (see grants.ts). */
+/**
+ * What a user may publish and subscribe to: everything of their own, and of a cluster what authorization allows (see
+ * grants.ts).
+ */
 export function allowedSubjects(personId: bigint, clusters: readonly ClusterRights[]): Allowed {
   const holding = (relation: string) =>
     clusters.filter(({ uid, relations }) => isWord(uid) && relations.includes(relation)).map(({ uid }) => uid);
@@ -35,7 +38,9 @@ export function allowedSubjects(personId: bigint, clusters: readonly ClusterRigh
   };
 }
 
-/** Where answers to this person's requests go: an inbox that everybody could listen to would be no secret. */
+/**
+ * Where answers to this user's requests go. If all users could listen to one inbox, the answers would not be secret.
+ */
 export function inboxOf(personId: bigint): string {
   return `_INBOX.${personId}`;
 }
@@ -44,14 +49,14 @@ export function isWord(text: string): boolean {
   return WORD.test(text);
 }
 
-/** A resource of a cluster, as the history knows it. */
+/** A resource of a cluster, as the history identifies it. */
 export interface ResourceName {
   readonly group: string;
   readonly resource: string;
   readonly rid: string;
 }
 
-/** `history.<cluster>.<group>.<resource>.<id>`; what is not asked for is left open. An empty group is the core group. */
+/** `history.<cluster>.<group>.<resource>.<id>`; missing parts become wildcards. An empty group is the core group. */
 export function historySubject(cluster: string, name: Partial<ResourceName>): string {
   const words = [name.group === '' ? CORE : name.group, name.resource, name.rid];
   return ['history', cluster, ...words.map((word) => (word ? encodeWord(word) : '*'))].join('.');
@@ -73,7 +78,7 @@ export function readHistorySubject(subject: string): ResourceName | undefined {
   }
 }
 
-/** Percent-encoded with the dot and the wildcards: `apps.example` is one word, `apps%2Eexample`. */
+/** Percent-encoded, including the dot and the wildcards: `apps.example` becomes one word, `apps%2Eexample`. */
 function encodeWord(text: string): string {
   return encodeURIComponent(text).replace(/[.*!'()~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,4 +1,4 @@
-/** Everything that the audit log can record, as object and verb, with what it means. A new action gets its line here. */
+/** Everything that the audit log can record, as object and verb, with its meaning. A new action gets its line here. */
 export const AUDIT_ACTIONS = {
   'user.create': 'A user was created.',
   'user.update': 'A site administrator changed a user.',

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Query, sql } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
-// One writer at a time for each organization, or two rows would follow the same one.
+// One writer at a time for each organization, otherwise two rows would follow the same one.
 const LOCK = sql('audit.lock', `select pg_advisory_xact_lock(hashtextextended('audit', $1))`);
 const LAST = sql('audit.last', 'select hash, at from audit where organization_id = $1 order by id desc limit 1');
-// The numbers are given out in the order of the arrays, so that they follow the chain.
+// IDs are assigned in the order of the arrays, so that they follow the chain.
 const INSERT = sql(
   'audit.insert',
   `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after,
@@ -26,10 +26,10 @@ interface End {
   readonly at: Date;
 }
 
-/** However many entries there are, a few statements write them: a thousand roles may change at once. */
+/** Writes any number of entries with a few statements: a thousand roles may change at once. */
 export async function appendAudit(query: Query, entries: readonly AuditEntry[]): Promise<void> {
   const chains = Map.groupBy(entries, ({ organizationId }) => organizationId);
-  // In one order for everybody, so that two who write to the same chains cannot block each other.
+  // In the same order for every writer, so that two that write to the same chains cannot block each other.
   for (const [organizationId, links] of [...chains].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
     const rows = follow(end, links);
@@ -46,36 +46,71 @@ async function endOf(query: Query, organizationId: bigint): Promise<End | undefi
   return last;
 }
 
-/** The rows of one chain. Its time never runs backwards, whatever the clocks of two machines say: by time is by number. */
+/**
+ * The rows of one chain. Its time never runs backwards, even if the clocks of two machines differ, so the order of
+ * times is the order of IDs.
+ */
 function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[][] {
   const at = new Date(Math.max(Date.now(), end?.at.getTime() ?? 0));
   let previous = end?.hash ?? START;
   return entries.map((entry) => {
-    const values = [
+    const link: HashedEntry = {
       at,
-      entry.organizationId,
-      entry.actor.id,
-      entry.actor.name,
-      entry.action,
-      entry.objectType,
-      entry.objectId,
-      text(entry.before),
-      text(entry.after),
-      entry.actor.requestId,
-      previous,
-    ];
-    previous = chainHash(previous, values);
-    return [...values, previous];
+      organization_id: entry.organizationId,
+      actor_id: entry.actor.id,
+      actor_name: entry.actor.name,
+      action: entry.action,
+      object_type: entry.objectType,
+      object_id: entry.objectId,
+      before: text(entry.before),
+      after: text(entry.after),
+      request_id: entry.actor.requestId,
+      previous_hash: previous,
+    };
+    previous = chainHash(link);
+    return [...hashedFields(link), previous];
   });
 }
 
-/** A changed, removed or inserted row breaks the chain behind it. */
-export function chainHash(previous: Buffer, values: readonly unknown[]): Buffer {
-  const said = values.map((value) => {
+/** What the hash of an entry covers, as it is stored. */
+export interface HashedEntry {
+  readonly at: Date | string;
+  readonly organization_id: bigint;
+  readonly actor_id: bigint;
+  readonly actor_name: string;
+  readonly action: string;
+  readonly object_type: string;
+  readonly object_id: bigint;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly request_id: string;
+  readonly previous_hash: Buffer;
+}
+
+/** In the order in which they are hashed, which is also that of the columns in INSERT. */
+function hashedFields(entry: HashedEntry): unknown[] {
+  return [
+    entry.at,
+    entry.organization_id,
+    entry.actor_id,
+    entry.actor_name,
+    entry.action,
+    entry.object_type,
+    entry.object_id,
+    entry.before,
+    entry.after,
+    entry.request_id,
+    entry.previous_hash,
+  ];
+}
+
+/** A changed, removed or inserted row breaks the chain after it. */
+export function chainHash(entry: HashedEntry): Buffer {
+  const fields = hashedFields(entry).map((value) => {
     if (value instanceof Date) return value.toISOString();
     return Buffer.isBuffer(value) ? value.toString('hex') : value === null ? null : String(value);
   });
-  return createHash('sha256').update(previous).update(JSON.stringify(said)).digest();
+  return createHash('sha256').update(entry.previous_hash).update(JSON.stringify(fields)).digest();
 }
 
 function text(state: object | undefined): string | null {

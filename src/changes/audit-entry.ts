@@ -1,6 +1,6 @@
 import type { AuditAction } from './audit-actions.ts';
 
-/** Who does something, and in which request. */
+/** Who makes a change, and in which request. */
 export interface Actor {
   readonly id: bigint;
   readonly name: string;
@@ -16,6 +16,6 @@ export interface AuditEntry {
   readonly objectId: bigint;
   readonly before?: object | undefined;
   readonly after?: object | undefined;
-  /** The organization is made in this very transaction: nobody else can have written to its chain. */
+  /** The organization is created in this transaction, so no other transaction can have written to its chain. */
   readonly startsChain?: boolean;
 }

@@ -1,3 +1,14 @@
+/**
+ * Memory that is correct as of a revision.
+ *
+ * 1. A value is remembered only for as long as it is exact: a change of an account that it depends on drops it.
+ * 2. Absence is not remembered: what does not exist now may be created by a write that names an account that is not
+ *    known here.
+ * 3. A loaded value is remembered only if its snapshot is not older than `revisions.latest`: the changes up to that
+ *    revision have already been handed out, and an older snapshot may miss one of them.
+ * 4. `get` is exact as of `revisions.latest` at the time of the call. Callers that need more wait for the revision
+ *    first.
+ */
 import type { Revisions } from './revision.ts';
 
 /** What was loaded, and the revision of the snapshot that it was loaded from. */
@@ -14,10 +25,7 @@ interface Options<V> {
   readonly most: number;
 }
 
-/**
- * Remembers what was loaded for as long as it is exact. Absence is not remembered: what does not exist now may be
- * created by a write that names an account nobody has heard of.
- */
+/** Remembers what was loaded for as long as it is exact. */
 export function createExactCache<V>({ revisions, load, dependsOn, most }: Options<V>) {
   const values = new Map<string, V>();
   const keysOf = new Map<bigint, Set<string>>();
@@ -36,14 +44,14 @@ export function createExactCache<V>({ revisions, load, dependsOn, most }: Option
 
   return { get, remembered: (key: string) => values.get(key) };
 
-  /** Exact as of the clock's latest reading; who needs more waits for the clock first. */
+  /** Exact as of the latest revision that was read (invariant 4). */
   async function get(key: string): Promise<V | undefined> {
     const known = values.get(key);
     if (known !== undefined) return known;
     const needed = revisions.latest;
     for (;;) {
       const fresh = await loadOnce(key);
-      // A load that another request began may have seen an older moment than this request is owed.
+      // A load that another request started may have seen an older moment than this request needs.
       if (fresh.revision >= needed) return fresh.value;
     }
   }
@@ -53,7 +61,7 @@ export function createExactCache<V>({ revisions, load, dependsOn, most }: Option
     if (under) return under;
     const started = load(key)
       .then((fresh) => {
-        // Changes up to clock.revision were already handed out; an older snapshot may miss one of them.
+        // Invariant 3: listeners have already seen the changes up to `latest`; an older snapshot may miss one of them.
         if (fresh.value !== undefined && fresh.revision >= revisions.latest) remember(key, fresh.value);
         return fresh;
       })

@@ -1,6 +1,9 @@
 /** What is known about one type of the authorization model. */
 interface ObjectKind {
-  /** What a write names when it touches such an object, and where the `tuple` view says that its tuples come from. */
+  /**
+   * The kind that a write names when it touches such an object, and that the `tuple` view gives as the source of its
+   * tuples.
+   */
   readonly source: string;
   /** The table with its `id` and `name`. */
   readonly table?: string;

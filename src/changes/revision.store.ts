@@ -14,7 +14,7 @@ interface NewsRow {
   organization_id: bigint | null;
 }
 
-// As a rule nothing has changed, and this is asked a thousand times a second.
+// Usually nothing has changed, and this query runs a thousand times a second.
 const LATEST = sql('clock.latest', 'select value from revision where id = 1');
 // One statement, so one snapshot: the revision and the changes up to it belong together.
 const NEWS = sql(
@@ -53,7 +53,10 @@ export function createRevisionStore(db: Db): RevisionStore {
     return { revision: first.revision, pruned: first.pruned, changes };
   }
 
-  /** Whoever gives something to an account that is being deleted at this moment waits for it, and then finds it gone. */
+  /**
+   * A write that gives something to an account that is being deleted at this moment waits for the deletion, and then
+   * finds the account gone.
+   */
   async function write<T>(work: Work<T>) {
     try {
       return await writeAtOnce(work);

@@ -83,8 +83,8 @@ export function createRevisions(store: RevisionStore): Revisions {
   }
 
   /**
-   * The next read begins after the one under way, and while every turn of the event loop brings more requests, a few
-   * turns later: twice as many share it then, and each read costs the database a wake-up.
+   * The next read begins after the one under way. While every turn of the event loop brings more requests, it begins a
+   * few turns later: then twice as many requests share it, and each read costs the database a wake-up.
    */
   function gather(turns = MAX_TURNS): void {
     const before = waiting.length;

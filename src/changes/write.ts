@@ -2,13 +2,13 @@ import type { Query } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 
-/** The organization ID of the deployment itself: its tuples are in everybody's graph. */
+/** The organization ID of the deployment itself: its tuples are in every graph. */
 export const PLATFORM = 0n;
 
 export interface Change {
   readonly kind: ChangeKind;
   readonly id: bigint;
-  /** The account whose authorization graph the change belongs to, if any; PLATFORM: everybody's. */
+  /** The account whose authorization graph the change belongs to, if any. PLATFORM means every graph. */
   readonly organizationId?: bigint | null;
 }
 

@@ -1,71 +1,64 @@
 import type { Cluster } from './cluster.ts';
+import { type ClusterFields, FIELDS, type Field, type FieldName, type RareFieldName } from './cluster-fields.ts';
 
-/** What few clusters have. */
-interface Details {
-  /** As text: a number of JSON would lose digits. */
+type SnakeCase<Text extends string> = Text extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Text;
+
+/** Most clusters have none of these. */
+type Rare = {
+  readonly [Name in RareFieldName]: ClusterFields[Name] extends string ? string : ClusterFields[Name] | null;
+} & {
+  /** As text: a JSON number would lose digits. */
   readonly managerId: string | null;
-  readonly externalId: string;
-  readonly project: string;
-  readonly infraNamespace: string;
-  readonly hubClusterName: string;
-  readonly hubClusterUid: string;
-  readonly hubClusterOwnerName: string;
-  readonly clusterSetName: string;
-  readonly clusterManagers: readonly string[] | null;
-}
+};
 
 /** A cluster as it is selected, for every store that reads one: `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES}`. */
-export interface ClusterRow {
-  id: bigint;
-  name: string;
-  display_name: string;
-  uid: string;
-  owner_id: bigint;
-  owner_name: string;
-  provider: string;
-  vendor: string;
-  orchestrator_version: string;
-  node_count: number;
-  endpoint: string;
-  location: string;
-  is_monitoring_cluster: boolean;
-  phase: string;
-  reason: string;
-  message: string;
-  heartbeat_at: Date | null;
-  created_at: Date;
-  details: Details | null;
-}
+export type ClusterRow = {
+  readonly [Name in Exclude<FieldName, RareFieldName> as SnakeCase<Name>]: ClusterFields[Name];
+} & {
+  readonly id: bigint;
+  readonly name: string;
+  readonly uid: string;
+  readonly owner_id: bigint;
+  readonly owner_name: string;
+  readonly phase: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly heartbeat_at: Date | null;
+  readonly created_at: Date;
+  readonly rare: Rare | null;
+};
 
-// Each column of a row costs as much as any other, and ten thousand rows are read at once: what is mostly unset travels
-// as one column, which is null for most.
-const DETAILS = `case when c.manager_id is null and c.cluster_managers is null and c.external_id = '' and c.project = ''
-    and c.infra_namespace = '' and c.hub_cluster_name = '' and c.hub_cluster_uid = '' and c.hub_cluster_owner_name = ''
-    and c.cluster_set_name = '' then null
-  else json_build_object('managerId', c.manager_id::text, 'clusterManagers', c.cluster_managers,
-    'externalId', c.external_id, 'project', c.project, 'infraNamespace', c.infra_namespace,
-    'hubClusterName', c.hub_cluster_name, 'hubClusterUid', c.hub_cluster_uid,
-    'hubClusterOwnerName', c.hub_cluster_owner_name, 'clusterSetName', c.cluster_set_name) end as details`;
-export const CLUSTER_COLUMNS = `c.id, c.name, c.display_name, c.uid, c.owner_id, a.name as owner_name, c.provider, c.vendor,
-  c.orchestrator_version, c.node_count, c.endpoint, c.location, c.is_monitoring_cluster, c.phase, c.reason, c.message,
-  c.heartbeat_at, c.created_at, ${DETAILS}`;
+const RARE = FIELDS.filter(({ isRare }) => isRare);
+const COMMON = FIELDS.filter(({ isRare }) => !isRare);
+
+// Every column of a row costs the same, and ten thousand rows are read at once: what is mostly unset travels as one
+// column, which is null for most clusters.
+const RARE_COLUMN = `case when ${RARE.map(isUnset).join(' and ')} then null
+  else json_build_object(${RARE.map((field) => `'${field.name}', ${jsonOf(field)}`).join(', ')}) end as rare`;
+export const CLUSTER_COLUMNS = `c.id, c.name, c.uid, c.owner_id, a.name as owner_name, c.phase, c.reason, c.message,
+  c.heartbeat_at, c.created_at, ${COMMON.map((field) => `c.${columnOf(field)}`).join(', ')}, ${RARE_COLUMN}`;
 export const CLUSTER_TABLES = 'from cluster c join account a on a.id = c.owner_id';
 
-const NO_DETAILS: Details = {
-  managerId: null,
-  externalId: '',
-  project: '',
-  infraNamespace: '',
-  hubClusterName: '',
-  hubClusterUid: '',
-  hubClusterOwnerName: '',
-  clusterSetName: '',
-  clusterManagers: null,
-};
+const NOTHING_RARE = Object.fromEntries(
+  RARE.map((field) => [field.name, isText(field) ? '' : null]),
+) as unknown as Rare;
 const NONE: readonly string[] = [];
 
+export function columnOf({ name }: Pick<Field, 'name'>): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** What is stored: nothing instead of an empty list or ID. */
+export function storedValue(field: Field, value: unknown): unknown {
+  if (isText(field) || field.kind === 'count' || field.kind === 'flag') return value;
+  return value === 0n || (Array.isArray(value) && value.length === 0) ? null : value;
+}
+
+/** Field by field: ten thousand rows are read at once, and a loop over the fields would take several times as long. */
 export function toCluster(row: ClusterRow): Cluster {
-  const details = row.details ?? NO_DETAILS;
+  const rare = row.rare ?? NOTHING_RARE;
   return {
     id: row.id,
     name: row.name,
@@ -73,21 +66,21 @@ export function toCluster(row: ClusterRow): Cluster {
     uid: row.uid,
     ownerId: row.owner_id,
     ownerName: row.owner_name,
-    managerId: details.managerId === null ? 0n : BigInt(details.managerId),
-    externalId: details.externalId,
+    managerId: rare.managerId === null ? 0n : BigInt(rare.managerId),
+    externalId: rare.externalId,
     provider: row.provider,
     vendor: row.vendor,
     orchestratorVersion: row.orchestrator_version,
     nodeCount: row.node_count,
     endpoint: row.endpoint,
     location: row.location,
-    project: details.project,
-    infraNamespace: details.infraNamespace,
-    hubClusterName: details.hubClusterName,
-    hubClusterUid: details.hubClusterUid,
-    hubClusterOwnerName: details.hubClusterOwnerName,
-    clusterSetName: details.clusterSetName,
-    clusterManagers: details.clusterManagers ?? NONE,
+    project: rare.project,
+    infraNamespace: rare.infraNamespace,
+    hubClusterName: rare.hubClusterName,
+    hubClusterUid: rare.hubClusterUid,
+    hubClusterOwnerName: rare.hubClusterOwnerName,
+    clusterSetName: rare.clusterSetName,
+    clusterManagers: rare.clusterManagers ?? NONE,
     isMonitoringCluster: row.is_monitoring_cluster,
     phase: row.phase,
     reason: row.reason,
@@ -95,4 +88,16 @@ export function toCluster(row: ClusterRow): Cluster {
     heartbeatAt: row.heartbeat_at,
     createdAt: row.created_at,
   };
+}
+
+function isText({ kind }: Field): boolean {
+  return kind === 'line' || kind === 'endpoint';
+}
+
+function isUnset(field: Field): string {
+  return `c.${columnOf(field)} ${isText(field) ? `= ''` : 'is null'}`;
+}
+
+function jsonOf(field: Field): string {
+  return `c.${columnOf(field)}${field.kind === 'id' ? '::text' : ''}`;
 }

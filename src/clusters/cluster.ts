@@ -1,32 +1,16 @@
-export interface Cluster {
+import type { ClusterFields } from './cluster-fields.ts';
+
+export interface Cluster extends ClusterFields {
   readonly id: bigint;
   readonly name: string;
-  readonly displayName: string;
   readonly uid: string;
   readonly ownerId: bigint;
   readonly ownerName: string;
-  /** 0 when nobody is named. */
-  readonly managerId: bigint;
-  readonly externalId: string;
-  readonly provider: string;
-  readonly vendor: string;
-  readonly orchestratorVersion: string;
-  readonly nodeCount: number;
-  readonly endpoint: string;
-  readonly location: string;
-  readonly project: string;
-  readonly infraNamespace: string;
-  readonly hubClusterName: string;
-  readonly hubClusterUid: string;
-  readonly hubClusterOwnerName: string;
-  readonly clusterSetName: string;
-  readonly clusterManagers: readonly string[];
-  readonly isMonitoringCluster: boolean;
-  /** As it was last said; `statusOf` tells what it means by now. */
+  /** As it was last reported; `statusOf` tells what it means by now. */
   readonly phase: string;
   readonly reason: string;
   readonly message: string;
-  /** null: it never spoke for itself. */
+  /** Null if it has never reported. */
   readonly heartbeatAt: Date | null;
   readonly createdAt: Date;
 }
@@ -39,11 +23,14 @@ export interface ClusterStatus {
 
 export const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 
-/** Agents speak every half minute: a cluster that missed four beats is not connected, after a day it is lost. */
+/** Agents report every half minute: a cluster that missed four reports is not connected, after a day it is lost. */
 export const SILENT_MS = 120_000;
 export const LOST_MS = 86_400_000;
 
-/** Only who spoke before can fall silent, and who said to be inactive is expected to. Derived when read, so nothing has to watch. */
+/**
+ * Only a cluster that has reported can fall silent; an inactive one is expected to. Derived on reading, so nothing has
+ * to watch.
+ */
 export function statusOf(cluster: ClusterStatus & Pick<Cluster, 'heartbeatAt'>, now: Date): ClusterStatus {
   const { phase, reason, message, heartbeatAt } = cluster;
   const silence = heartbeatAt === null ? 0 : now.getTime() - heartbeatAt.getTime();

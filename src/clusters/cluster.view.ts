@@ -1,8 +1,26 @@
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { Int64, plainId, Timestamp, timestamp } from '../http/schemas.ts';
-import { ageOf, type Cluster, statusOf } from './cluster.ts';
+import { ageOf, type Cluster, type ClusterStatus, statusOf } from './cluster.ts';
+import {
+  type ClusterFields,
+  type DetailFieldName,
+  FIELDS,
+  type Field,
+  type FieldName,
+  type WireName,
+} from './cluster-fields.ts';
 
-/** A cluster as clients of this API family know it: every key always there, and none besides. */
+const SCHEMAS: Readonly<Record<Field['kind'], () => TSchema>> = {
+  line: () => Type.String(),
+  endpoint: () => Type.String(),
+  id: () => Int64,
+  count: () => Type.Integer(),
+  flag: () => Type.Boolean(),
+  lines: () => Type.Array(Type.String()),
+};
+const DETAILS = FIELDS.filter(({ isDetail }) => isDetail);
+
+/** A cluster as clients of this API family know it: every key is always there, and no others. */
 export const ClusterInfo = Type.Object({
   id: Int64,
   displayName: Type.String(),
@@ -10,21 +28,7 @@ export const ClusterInfo = Type.Object({
   uid: Type.String({ description: 'The UUID of its kube-system namespace.' }),
   ownerID: Int64,
   ownerName: Type.String(),
-  managerID: Int64,
-  externalID: Type.String(),
-  provider: Type.String(),
-  vendor: Type.String(),
-  orchestratorVersion: Type.String(),
-  nodeCount: Type.Integer(),
-  endpoint: Type.String(),
-  location: Type.String(),
-  project: Type.String(),
-  infraNamespace: Type.String(),
-  hubClusterName: Type.String(),
-  hubClusterUID: Type.String(),
-  clusterSetName: Type.String(),
-  clusterManagers: Type.Array(Type.String()),
-  isMonitoringCluster: Type.Boolean(),
+  ...shown(({ name, isDetail }) => name !== 'displayName' && !isDetail),
   createdAt: Timestamp,
   age: Type.String({ description: 'Such as 43m, 8d or 6mo.' }),
   status: Type.Object({
@@ -32,15 +36,36 @@ export const ClusterInfo = Type.Object({
   }),
 });
 
-/** What administration shows of it besides. */
+/** What administration shows in addition. */
 export const ClusterDetails = Type.Object({
   ...ClusterInfo.properties,
-  hubClusterOwnerName: Type.String(),
+  ...shown(({ isDetail }) => isDetail === true),
   heartbeatAt: Type.Unsafe<string>({ ...Timestamp, description: '1970-01-01T00:00:00Z: it never sent one.' }),
 });
 
+function shown(isPart: (field: Field) => boolean): Record<string, TSchema> {
+  return Object.fromEntries(FIELDS.filter(isPart).map((field) => [field.wireName, SCHEMAS[field.kind]()]));
+}
+
+type ShownFields = {
+  [Name in Exclude<FieldName, DetailFieldName> as WireName<Name>]: ClusterFields[Name] extends bigint
+    ? number | bigint
+    : ClusterFields[Name];
+};
+
+interface ClusterView extends ShownFields {
+  readonly id: number | bigint;
+  readonly name: string;
+  readonly uid: string;
+  readonly ownerID: number | bigint;
+  readonly ownerName: string;
+  readonly createdAt: string;
+  readonly age: string;
+  readonly status: { readonly response: ClusterStatus };
+}
+
 /** Key by key: spreading ten thousand clusters would cost more than reading them from the database. */
-export function presentCluster(cluster: Cluster, now: Date) {
+export function presentCluster(cluster: Cluster, now: Date): ClusterView {
   return {
     id: plainId(cluster.id),
     displayName: cluster.displayName,
@@ -61,7 +86,7 @@ export function presentCluster(cluster: Cluster, now: Date) {
     hubClusterName: cluster.hubClusterName,
     hubClusterUID: cluster.hubClusterUid,
     clusterSetName: cluster.clusterSetName,
-    clusterManagers: cluster.clusterManagers as string[],
+    clusterManagers: cluster.clusterManagers,
     isMonitoringCluster: cluster.isMonitoringCluster,
     createdAt: timestamp(cluster.createdAt),
     age: ageOf(cluster.createdAt, now),
@@ -70,6 +95,7 @@ export function presentCluster(cluster: Cluster, now: Date) {
 }
 
 export function presentClusterDetails(cluster: Cluster, now: Date) {
-  const { hubClusterOwnerName, heartbeatAt } = cluster;
-  return { ...presentCluster(cluster, now), hubClusterOwnerName, heartbeatAt: timestamp(heartbeatAt) };
+  const details = DETAILS.map(({ wireName, name }) => [wireName, cluster[name]]);
+  const heartbeatAt = timestamp(cluster.heartbeatAt);
+  return { ...presentCluster(cluster, now), ...Object.fromEntries(details), heartbeatAt };
 }

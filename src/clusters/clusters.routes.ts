@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { writeLongJson } from '../base/json.ts';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
@@ -7,32 +7,25 @@ import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
+import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
 import type { ClusterInput, Clusters, EditableCluster } from './clusters.ts';
 
-const MAX_NODES = 1_000_000;
-const MAX_MANAGERS = 100;
-const text = () => Type.Optional(Type.String());
-
+const MAX_ITEMS = 100;
+const INPUTS: Readonly<Record<Field['kind'], (field: Field) => TSchema>> = {
+  line: ({ description }) => Type.String(description === undefined ? {} : { description }),
+  endpoint: () => Type.String(),
+  id: () => Int64Input,
+  count: ({ max }) => Type.Integer({ minimum: 0, ...(max !== undefined && { maximum: max }) }),
+  flag: () => Type.Boolean(),
+  lines: () => Type.Array(Type.String(), { maxItems: MAX_ITEMS }),
+};
 const EditCluster = Type.Object({
-  name: text(),
+  name: Type.Optional(Type.String()),
   uid: Type.Optional(Type.String({ description: 'The UUID of its kube-system namespace; cannot change.' })),
-  displayName: text(),
-  managerID: Type.Optional(Int64Input),
-  externalID: text(),
-  provider: Type.Optional(Type.String({ description: 'Such as AKS, EKS, GKE, Generic: any text.' })),
-  vendor: text(),
-  orchestratorVersion: text(),
-  nodeCount: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_NODES })),
-  endpoint: text(),
-  location: text(),
-  project: text(),
-  infraNamespace: text(),
-  hubClusterName: text(),
-  hubClusterUID: text(),
-  hubClusterOwnerName: text(),
-  clusterSetName: text(),
-  clusterManagers: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_MANAGERS })),
-  isMonitoringCluster: Type.Optional(Type.Boolean()),
+  ...(Object.fromEntries(FIELDS.map((field) => [field.wireName, Type.Optional(INPUTS[field.kind](field))])) as Record<
+    string,
+    TSchema
+  >),
 });
 const ImportCluster = Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() });
 const ClusterId = Type.Object({ id: Type.String() });
@@ -170,16 +163,21 @@ function idOf(request: FastifyRequest<{ Params: Static<typeof ClusterId> }>): bi
   return readId(request.params.id, 'cluster ID');
 }
 
-/** Fields that are only shown (ids, owner, status, age) may be sent back and count for nothing. */
-function readInput<Body extends Static<typeof EditCluster>>(body: Body) {
-  const { managerID, externalID: externalId, hubClusterUID: hubClusterUid, ...rest } = body;
-  const managerId = managerID === undefined || managerID === 0 ? managerID : readIdNumber(managerID, 'manager ID');
-  return {
-    ...rest,
-    externalId,
-    hubClusterUid,
-    managerId: managerId === undefined ? undefined : BigInt(managerId),
-  } satisfies ClusterInput;
+/** Fields that are only shown (IDs, owner, status, age) can be sent back and are ignored. */
+function readInput<Body extends { readonly name?: string; readonly uid?: string }>(body: Body) {
+  const { name, uid } = body;
+  const sent = body as Readonly<Record<string, unknown>>;
+  return { ...mapFields((field) => readValue(field, sent[field.wireName])), name, uid } as Omit<
+    ClusterInput,
+    keyof Body
+  > &
+    Pick<Body, 'name' | 'uid'>;
+}
+
+/** Validated by the schema: an ID is any JSON number, and 0 means none. */
+function readValue({ kind }: Field, value: unknown): unknown {
+  if (kind !== 'id' || value === undefined) return value;
+  return value === 0 ? 0n : readIdNumber(value as number | bigint, 'manager ID');
 }
 
 function show(reply: FastifyReply, cluster: EditableCluster) {

@@ -2,30 +2,11 @@ import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
-import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, toCluster } from './cluster.rows.ts';
+import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, columnOf, storedValue, toCluster } from './cluster.rows.ts';
+import { FIELDS } from './cluster-fields.ts';
 import type { ClusterDraft, ClusterStore, EditableCluster, Rejection } from './clusters.ts';
 
-/** The columns of a draft, in the order in which `valuesOf` lists their values. */
-const COLUMNS = [
-  'name',
-  'display_name',
-  'manager_id',
-  'external_id',
-  'provider',
-  'vendor',
-  'orchestrator_version',
-  'node_count',
-  'endpoint',
-  'location',
-  'project',
-  'infra_namespace',
-  'hub_cluster_name',
-  'hub_cluster_uid',
-  'hub_cluster_owner_name',
-  'cluster_set_name',
-  'cluster_managers',
-  'is_monitoring_cluster',
-];
+const COLUMNS = ['name', ...FIELDS.map(columnOf)];
 
 const SELECT = `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES}`;
 const NAMED = '($2::text is null or c.name = $2)';
@@ -41,7 +22,7 @@ const GET = sql(
   `select c.version, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
 );
 const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 and id = $2 for update');
-// An organization that is being deleted at this moment is waited for.
+// Waits for an organization that is being deleted.
 const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
 const INSERT = sql(
   'clusters.insert',
@@ -85,7 +66,7 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
     );
   }
 
-  /** Nobody's rights hang on what is edited here, so no revision is taken. */
+  /** No permission depends on what is edited here, so no revision is taken. */
   async function update(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => ClusterDraft, actor: Actor) {
     return await unlessTaken(() =>
       write(async (query, _touch, record) => {
@@ -136,31 +117,14 @@ function about(actor: Actor, organizationId: bigint, objectId: bigint) {
 }
 
 function valuesOf(draft: ClusterDraft): unknown[] {
-  return [
-    draft.name,
-    draft.displayName,
-    draft.managerId === 0n ? null : draft.managerId,
-    draft.externalId,
-    draft.provider,
-    draft.vendor,
-    draft.orchestratorVersion,
-    draft.nodeCount,
-    draft.endpoint,
-    draft.location,
-    draft.project,
-    draft.infraNamespace,
-    draft.hubClusterName,
-    draft.hubClusterUid,
-    draft.hubClusterOwnerName,
-    draft.clusterSetName,
-    draft.clusterManagers.length === 0 ? null : draft.clusterManagers,
-    draft.isMonitoringCluster,
-  ];
+  return [draft.name, ...FIELDS.map((field) => storedValue(field, draft[field.name]))];
 }
 
-/** A cluster as the audit log shows it: what is set. */
+/** A cluster as the audit log shows it: what is set, under the names of the API. */
 function toState(draft: ClusterDraft): object {
-  const values = valuesOf(draft);
-  const entries = COLUMNS.map((column, place) => [column, values[place]] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== '' && value !== null));
+  const set = FIELDS.flatMap((field) => {
+    const value = storedValue(field, draft[field.name]);
+    return value === '' || value === null ? [] : [[field.wireName, value]];
+  });
+  return { name: draft.name, ...Object.fromEntries(set) };
 }

@@ -5,13 +5,14 @@ import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Cluster } from './cluster.ts';
+import { type ClusterFields, type Field, mapFields, NEW_CLUSTER } from './cluster-fields.ts';
 
 export type EditableCluster = Cluster & { readonly version: number };
 
-/** What is said about a cluster when it is imported or edited; the rest it says itself, or we know. */
-export type ClusterDraft = Pick<Cluster, 'name' | 'managerId' | 'clusterManagers' | 'endpoint'> &
-  Pick<Cluster, 'isMonitoringCluster' | 'nodeCount'> &
-  Pick<Cluster, keyof typeof LINES>;
+/** What is said about a cluster when it is imported or edited; the rest it reports itself, or we know it. */
+export interface ClusterDraft extends ClusterFields {
+  readonly name: string;
+}
 
 export type ClusterInput = { readonly [Key in keyof ClusterDraft | 'uid']?: Cluster[Key] | undefined };
 
@@ -40,45 +41,8 @@ export interface ClusterStore {
 
 export type Clusters = ReturnType<typeof createClusters>;
 
-/** Fields of one line, and how long each may be. */
-const LINES = {
-  displayName: 255,
-  externalId: 255,
-  provider: 100,
-  vendor: 100,
-  orchestratorVersion: 100,
-  location: 255,
-  project: 255,
-  infraNamespace: 253,
-  hubClusterName: 255,
-  hubClusterUid: 100,
-  hubClusterOwnerName: 255,
-  clusterSetName: 255,
-} as const;
-const LINE_KEYS = Object.keys(LINES) as (keyof typeof LINES)[];
-const MAX_MANAGER = 100;
-const MAX_ENDPOINT = 2048;
 /** An address of a web server, or of a host. Pages turn it into a link, so no other scheme passes. */
 const ENDPOINT = /^(?:https?:\/\/)?(?:\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?(?:\/\S*)?$/i;
-
-const NEW: Omit<ClusterDraft, 'name' | 'displayName'> = {
-  managerId: 0n,
-  externalId: '',
-  provider: 'Generic',
-  vendor: '',
-  orchestratorVersion: '',
-  nodeCount: 0,
-  endpoint: '',
-  location: '',
-  project: '',
-  infraNamespace: '',
-  hubClusterName: '',
-  hubClusterUid: '',
-  hubClusterOwnerName: '',
-  clusterSetName: '',
-  clusterManagers: [],
-  isMonitoringCluster: false,
-};
 
 /** Clusters of an organization or a user. */
 export function createClusters(store: ClusterStore, visible: Pick<VisibleClusters, 'visibleTo'>) {
@@ -98,10 +62,11 @@ export function createClusters(store: ClusterStore, visible: Pick<VisibleCluster
     const outcome = await store.create(
       ownerId,
       uid,
-      draftOf({ ...NEW, name: '', displayName: input.name }, input),
+      draftOf({ ...NEW_CLUSTER, name: '', displayName: input.name }, input),
       actor,
     );
-    if (outcome === undefined) throw new AppError('notFound', 'organization does not exist');
+    if (outcome === undefined)
+      throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return settled(outcome);
   }
 
@@ -127,48 +92,41 @@ export function createClusters(store: ClusterStore, visible: Pick<VisibleCluster
   }
 }
 
-/** The cluster that the input asks for: what is left out stays. */
+/** The cluster that the input asks for: a field that is left out stays. */
 function draftOf(current: ClusterDraft, input: ClusterInput): ClusterDraft {
-  const { name, endpoint, clusterManagers } = input;
-  const lines = LINE_KEYS.map((key) => {
-    const said = input[key];
-    return [key, said === undefined ? current[key] : readLine(wireName(key), said, LINES[key])];
-  });
+  const { name } = input;
   return {
-    ...(Object.fromEntries(lines) as Pick<ClusterDraft, keyof typeof LINES>),
     name: name === undefined ? current.name : readResourceName(name),
-    endpoint: endpoint === undefined ? current.endpoint : readEndpoint(endpoint),
-    managerId: input.managerId ?? current.managerId,
-    nodeCount: input.nodeCount ?? current.nodeCount,
-    isMonitoringCluster: input.isMonitoringCluster ?? current.isMonitoringCluster,
-    clusterManagers:
-      clusterManagers === undefined
-        ? current.clusterManagers
-        : readSet(clusterManagers, (one) => readLine('clusterManagers', one, MAX_MANAGER, 1)),
+    ...mapFields((field) => {
+      const value = input[field.name];
+      return value === undefined ? current[field.name] : readField(field, value);
+    }),
   };
 }
 
-function readEndpoint(text: string): string {
-  const endpoint = readLine('endpoint', text, MAX_ENDPOINT);
-  if (endpoint !== '' && !ENDPOINT.test(endpoint)) {
-    throw invalidField('endpoint', 'endpoint must be an http or https URL, or a host with or without a port');
-  }
-  return endpoint;
+function readField({ kind, wireName, max = 0 }: Field, value: unknown): unknown {
+  if (kind === 'line') return readLine(wireName, value as string, max);
+  if (kind === 'endpoint') return readEndpoint(wireName, value as string, max);
+  if (kind === 'lines') return readSet(value as readonly string[], (one) => readLine(wireName, one, max, 1));
+  return value;
 }
 
-/** As the caller wrote it. */
-function wireName(key: string): string {
-  return key.replace(/(?:Id|Uid)$/, (end) => end.toUpperCase());
+function readEndpoint(field: string, text: string, max: number): string {
+  const endpoint = readLine(field, text, max);
+  if (endpoint !== '' && !ENDPOINT.test(endpoint)) {
+    throw invalidField(field, `${field} must be an http or https URL, or a host with or without a port`);
+  }
+  return endpoint;
 }
 
 function settled(outcome: EditableCluster | Rejection | undefined): EditableCluster {
   if (outcome === undefined) throw notFound();
   if (!('refused' in outcome)) return outcome;
   if (outcome.refused === 'name taken')
-    throw invalidField('name', 'name is taken by another cluster of the same owner');
+    throw invalidField('name', 'name is taken by another cluster of the same owner', 'name_taken');
   throw invalidField('uid', 'uid is taken: the cluster has been imported already');
 }
 
 function notFound(): AppError {
-  return new AppError('notFound', 'cluster does not exist');
+  return new AppError('notFound', 'cluster does not exist', { reason: 'cluster_not_found' });
 }

@@ -20,7 +20,7 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
     '/clusters/:id/heartbeat',
     {
       config: { access: holdsOn('edit:cluster', 'organization', { robots: true }) },
-      // A beat without a word is a beat.
+      // A heartbeat without a body is valid.
       preValidation: async (request) => {
         request.body ??= {};
       },

@@ -3,7 +3,8 @@ import { type Db, sql } from '../db/db.ts';
 import { type ClusterStatus, statusOf } from './cluster.ts';
 import type { HeartbeatStore, PlacedBeat } from './heartbeats.ts';
 
-// Replicas do not have quite the same time: it never goes back. In the order of ids, as every replica locks them.
+// The clocks of replicas differ slightly, so the time never goes back. Rows are locked in the order of IDs, as on every
+// replica.
 const REPEAT = sql(
   'heartbeats.repeat',
   `update cluster c set heartbeat_at = greatest(c.heartbeat_at, b.now), reason = coalesce(b.reason, c.reason),
@@ -41,7 +42,7 @@ export function createHeartbeatStore(db: Db, write: Write): HeartbeatStore {
       return new Set(taken.map(({ id }) => id));
     },
 
-    // Nobody's rights hang on how a cluster fares: nothing is touched, so no revision is taken.
+    // No permissions depend on the status of a cluster: nothing is touched, so there is no new revision.
     turn: (beat, decide, actor) =>
       write(async (query, _touch, record) => {
         const { ownerId: organizationId, id: objectId, now } = beat;
@@ -49,7 +50,7 @@ export function createHeartbeatStore(db: Db, write: Write): HeartbeatStore {
         if (!row) return false;
         const shown = statusOf({ ...row, heartbeatAt: row.heartbeat_at }, now);
         const phase = decide(row.phase);
-        // Words about another phase do not stay.
+        // The reason and the message of another phase do not stay.
         const unsaid = phase === row.phase ? undefined : '';
         const { reason = unsaid, message = unsaid } = beat;
         await query(TURN, [...valuesOf({ ...beat, reason, message }), phase]);

@@ -3,7 +3,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { SILENT_MS } from './cluster.ts';
 import { createWriteBatcher } from './write-batcher.ts';
 
-/** What a cluster says of itself; what it leaves out stays as it was. */
+/** What a cluster reports about itself; a field that is left out stays as it is. */
 export interface Beat {
   readonly phase?: string | undefined;
   readonly reason?: string | undefined;
@@ -14,11 +14,13 @@ export interface Beat {
 
 export interface HeartbeatStore {
   /**
-   * Takes the beats of clusters that are in the phase that they say, or in a steady one when they say none, and have been
-   * heard not long before. Answers whose these were; about the others nothing is changed.
+   * Applies the heartbeats of clusters that are already in the reported phase, or in a steady phase if they report
+   * none, and whose last heartbeat was not long ago. Returns the IDs of these clusters; the others are not changed.
    */
   repeat(beats: readonly PlacedBeat[], terms: RepeatTerms): Promise<ReadonlySet<bigint>>;
-  /** `decide` sees the phase that was said last while nobody else can change it; false: there is no such cluster. */
+  /**
+   * `decide` gets the last reported phase while nobody else can change it. Returns false if there is no such cluster.
+   */
   turn(beat: PlacedBeat, decide: (last: string) => string, actor: Actor): Promise<boolean>;
 }
 
@@ -35,15 +37,16 @@ export interface PlacedBeat extends Beat {
 
 export type Heartbeats = ReturnType<typeof createHeartbeats>;
 
-/** The phases that last until another one is said. */
+/** The phases that last until another one is reported. */
 const STEADY: readonly string[] = ['Active', 'NotReady', 'Inactive'];
 const MAX_REASON = 100;
 const MAX_MESSAGE = 1000;
 const MAX_VERSION = 100;
 
 /**
- * Thousands of clusters speak every half minute, and nearly always say what they said before: those that come together are
- * one statement. Only a beat that changes the phase, as it was shown a moment ago, is put on record.
+ * Thousands of clusters report every half minute, and nearly always report the same as before: heartbeats that arrive
+ * together become one statement. Only a heartbeat that changes the phase, as it was shown a moment ago, is recorded in
+ * the audit log.
  */
 export function createHeartbeats(store: HeartbeatStore) {
   const repeat = createWriteBatcher<PlacedBeat>((beats) =>
@@ -55,13 +58,17 @@ export function createHeartbeats(store: HeartbeatStore) {
     const beat = { ...trimmed(said), ownerId, id, now };
     const { phase } = beat;
     if (await repeat(beat)) return;
-    // Who speaks is connected, unless something else is said.
+    // A cluster that reports is connected, unless it reports something else.
     const decide = (last: string) => phase ?? (STEADY.includes(last) ? last : 'Active');
-    if (!(await store.turn(beat, decide, actor))) throw new AppError('notFound', 'cluster does not exist');
+    if (!(await store.turn(beat, decide, actor)))
+      throw new AppError('notFound', 'cluster does not exist', { reason: 'cluster_not_found' });
   }
 }
 
-/** A phase is said with its reason and message, or without any. Too long a message is cut: a cluster must not fall silent over it. */
+/**
+ * A reported phase replaces the reason and the message, which are empty if they are not reported. A message that is too
+ * long is cut: a cluster must not fall silent because of it.
+ */
 function trimmed({ phase, reason, message, nodeCount, orchestratorVersion }: Beat): Beat {
   const unsaid = phase === undefined ? undefined : '';
   return {

@@ -7,11 +7,11 @@ interface Waiting<T> {
 const MAX_AT_ONCE = 500;
 
 /**
- * Small writes of many callers, done together: what comes while a batch is under way goes with the next one, so that a
- * thousand of them cost a few commits. No key stands twice in a batch; of each key the order is kept.
+ * Batches the small writes of many callers: writes that arrive while a batch is running go into the next one, so that a
+ * thousand of them cost a few commits. A batch contains no key twice, and the order of each key is kept.
  */
 export function createWriteBatcher<T extends { readonly id: bigint }>(
-  /** Answers the keys for which it was done. */
+  /** Returns the keys that were written. */
   work: (items: readonly T[]) => Promise<ReadonlySet<bigint>>,
 ) {
   let waiting: Waiting<T>[] = [];
@@ -25,7 +25,7 @@ export function createWriteBatcher<T extends { readonly id: bigint }>(
 
   async function run(): Promise<void> {
     isBusy = true;
-    // At the end of this turn, so that a whole wave goes together.
+    // Waits for the end of this turn of the event loop, so that writes that arrive together go into one batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) await settle(nextBatch());
     isBusy = false;

@@ -8,7 +8,7 @@ import type { Scope } from '../http/server.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
 const MAX_ITEMS = 1000;
-/** Of the body any number passes here, so that a refusal can say which one is wrong. */
+/** In a request body any number passes here, so that the error can say which one is wrong. */
 const quantities = (type: 'integer' | 'number') =>
   Type.Unsafe<Record<string, number>>({
     type: 'object',

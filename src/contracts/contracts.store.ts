@@ -30,7 +30,7 @@ const COUNT = sql(
   `select count(*)::integer as total from contract c where c.owner_id = $1 and ${NAMED}`,
 );
 const GET = sql('contracts.get', `${SELECT} and c.id = $2`);
-// In the order in which a delivery of the marketplace locks them.
+// Installers are locked before contracts, as a delivery of the marketplace does.
 const LOCK_INSTALLERS = sql('contracts.lockInstallers', 'select id from installer where contract_id = $1 for update');
 const LOCK = sql('contracts.lock', 'select id from contract where owner_id = $1 and id = $2 for update');
 const LOCK_OWNER = sql('contracts.lockOwner', 'select id from account where id = $1 for key share');
@@ -44,7 +44,7 @@ const UPDATE = sql(
   `update contract set name = $2, product = $3, features = $4, cluster_uids = $5, starts_at = $6, ends_at = $7,
           revoked_at = $8, quota = $9, version = version + 1 where id = $1`,
 );
-/** Links to the archive, and the licence in it, are worthless with the contract. */
+/** Without a valid contract, links to the archive and the licence in it are worthless. */
 const END_LINKS = sql(
   'contracts.endLinks',
   'update installer set link_generation = link_generation + 1 where contract_id = $1',
@@ -70,7 +70,7 @@ export function createContractStore(db: Db, write: Write): ContractStore {
     });
   }
 
-  /** Nobody's rights hang on the terms, so no revision is taken. */
+  /** No permissions depend on the terms, so there is no new revision. */
   async function update(ownerId: bigint, id: bigint, decide: (current: Contract) => ContractDraft, actor: Actor) {
     return await write(async (query, _touch, record) => {
       const current = await locked(query, ownerId, id);

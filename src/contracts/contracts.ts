@@ -8,10 +8,10 @@ export interface ContractDraft {
   readonly name: string;
   readonly product: string;
   readonly features: readonly string[];
-  /** The UIDs of the clusters that it is about; they may be imported later, or gone. */
+  /** The UIDs of the clusters that it covers; the clusters may be imported later, or may be gone. */
   readonly clusterUids: readonly string[];
   readonly startsAt: Date;
-  /** null: it never ends. */
+  /** Null if it never ends. */
   readonly endsAt: Date | null;
   readonly revokedAt: Date | null;
   readonly quota: Readonly<Record<string, number>>;
@@ -21,7 +21,7 @@ export interface Contract extends ContractDraft {
   readonly id: bigint;
   readonly uid: string;
   readonly ownerId: bigint;
-  /** A marketplace made it, for an installer. */
+  /** A marketplace created it, for an installer. */
   readonly isSold: boolean;
   readonly version: number;
 }
@@ -30,7 +30,7 @@ export interface ContractInput extends Partial<Omit<ContractDraft, 'revokedAt'>>
   readonly revoked?: boolean;
 }
 
-/** Who asks, and when. */
+/** The caller, and the time of the request. */
 export interface Asking {
   readonly actor: Actor;
   readonly isAdmin: boolean;
@@ -58,7 +58,7 @@ const MAX_FEATURE = 100;
 const MAX_KINDS = 100;
 const KIND = /^[0-9A-Za-z][-./\w]{0,99}$/;
 
-/** Contracts: what an organization may use, of which product, from when until when. */
+/** Contracts: what an organization may use, of which product, and for which period. */
 export function createContracts(store: ContractStore) {
   return { list: store.list, get, create, update, remove };
 
@@ -70,7 +70,7 @@ export function createContracts(store: ContractStore) {
     const none = { features: [], clusterUids: [], startsAt: now, endsAt: null, revokedAt: null, quota: {} };
     const draft = draftOf({ ...none, name: '', product: '' }, input, now);
     const made = await store.create(ownerId, randomUUID(), draft, actor);
-    if (!made) throw new AppError('notFound', 'organization does not exist');
+    if (!made) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return made;
   }
 
@@ -92,7 +92,7 @@ export function createContracts(store: ContractStore) {
   async function remove(ownerId: bigint, id: bigint, precondition: (current: Contract) => void, actor: Actor) {
     const decide = (current: Contract) => {
       precondition(current);
-      // Its installer, and what the marketplace may still say about the subscription, hang on it.
+      // Its installer, and further notifications about the subscription, depend on it.
       if (current.isSold)
         throw new AppError('conflict', 'the contract belongs to a marketplace: it can only be revoked');
     };
@@ -100,7 +100,7 @@ export function createContracts(store: ContractStore) {
   }
 }
 
-/** What was sold is not changed by who bought it. */
+/** The customer cannot change the terms of what was sold. */
 function refuseTerms({ name: _name, ...terms }: ContractInput): void {
   if (Object.values(terms).every((term) => term === undefined)) return;
   throw new AppError(
@@ -148,5 +148,5 @@ function found(contract: Contract | undefined): Contract {
 }
 
 function notFound(): AppError {
-  return new AppError('notFound', 'contract does not exist');
+  return new AppError('notFound', 'contract does not exist', { reason: 'contract_not_found' });
 }

@@ -35,7 +35,7 @@ const UPDATE = sql(
 );
 const DELETE = sql('credentials.delete', 'delete from credential where id = $1');
 
-/** Where the sealed specs stand, for the rotation of keys; the identity is that of `identityOf`. */
+/** Where the sealed specs are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const CREDENTIAL_SPECS: SealedColumn = {
   table: 'credential',
   column: 'sealed',
@@ -43,7 +43,7 @@ export const CREDENTIAL_SPECS: SealedColumn = {
   identity: `'credential ' || t.name`,
 };
 
-/** What everybody with access to the audit log may see: never the spec. */
+/** What everyone with access to the audit log may see: never the spec. */
 const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
 
 export function createCredentialStore(db: Db, write: Write): CredentialStore {

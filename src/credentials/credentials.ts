@@ -3,7 +3,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';
 import { membersOf, objectOf } from './json-members.ts';
 
-/** What may be known of a credential without opening it. */
+/** What is known about a credential without opening it. */
 export interface CredentialCard {
   readonly id: bigint;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface StoredCredential extends CredentialCard {
   readonly sealed: Sealed;
 }
 
-/** An opened credential: its spec as JSON text, letter for letter as it was sent. */
+/** An opened credential: its spec as JSON text, exactly as it was sent. */
 export interface Credential extends CredentialCard {
   readonly spec: string;
 }
@@ -27,21 +27,21 @@ export interface CredentialDraft {
   readonly sealed: Sealed;
 }
 
-/** Throws when a credential is not the one that the caller last saw. */
+/** Throws if the credential has changed since the caller last saw it. */
 export type Precondition = (current: CredentialCard) => void;
 
 export interface CredentialStore {
   list(ownerId: bigint): Promise<StoredCredential[]>;
   get(ownerId: bigint, name: string): Promise<StoredCredential | undefined>;
-  /** Undefined: the name is taken. */
+  /** Undefined if the name is taken. */
   create(draft: CredentialDraft, actor: Actor): Promise<CredentialCard | undefined>;
-  /** Undefined: there is none of that name. */
+  /** Undefined if there is no credential with that name. */
   update(draft: CredentialDraft, precondition: Precondition, actor: Actor): Promise<CredentialCard | undefined>;
   remove(name: string, precondition: Precondition, actor: Actor): Promise<boolean>;
 }
 
 export interface CredentialFilter {
-  /** Types to keep, in small letters; none: all. */
+  /** Types to include, in lower case; an empty list includes all. */
   readonly types: readonly string[];
   readonly managementEndpoint?: string | undefined;
 }
@@ -50,10 +50,13 @@ export type Credentials = ReturnType<typeof createCredentials>;
 
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 const MAX_TYPE = 100;
-/** Platforms that manage clusters of their own, each at an address of its own. */
+/** Platforms that manage their own clusters, each at its own address. */
 const MANAGEMENT_TYPES = new Set(['rancher']);
 
-/** The keys of people's clouds. The spec is theirs: only its name and type are looked at, and it is kept sealed. */
+/**
+ * The keys to users' clouds. The spec belongs to the user: only its name, its type and the endpoint of a management
+ * platform are read here, and it is stored sealed.
+ */
 export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'seal' | 'open'>) {
   return { list, get, create, update, remove };
 
@@ -74,7 +77,7 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
 
   async function create(actor: Actor, spec: string): Promise<CredentialCard> {
     const made = await store.create(await draftOf(actor.id, spec), actor);
-    if (!made) throw invalidField('name', 'name is taken by another of your credentials');
+    if (!made) throw invalidField('name', 'name is taken by another of your credentials', 'name_taken');
     return made;
   }
 
@@ -102,7 +105,7 @@ export function identityOf(name: string): string {
   return `credential ${name}`;
 }
 
-/** The spec of a text that is valid JSON; throws when it is not one that can be kept. */
+/** Reads the spec from a text that is valid JSON; throws if it cannot be kept. */
 function readSpec(text: string): { name: string; type: string; spec: string } {
   const value: unknown = JSON.parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -110,16 +113,18 @@ function readSpec(text: string): { name: string; type: string; spec: string } {
   }
   const { name, type } = value as { name?: unknown; type?: unknown };
   if (name === undefined) throw invalidField('name', 'name is required');
-  // A name of dots alone would vanish from a path.
+  // The names `.` and `..` would vanish from a path.
   if (typeof name !== 'string' || !NAME.test(name) || /^\.\.?$/.test(name)) {
     throw invalidField('name', 'name must be 1 to 100 letters, digits, ".", "_" or "-"');
   }
-  // Who changes what they read sends it back; the time is ours.
+  // Callers who edit what they read send the timestamp back; it is ours, so it is dropped.
   const spec = objectOf(membersOf(text).filter(({ key }) => key !== 'creationTimestamp'));
   return { name, type: typeof type === 'string' && type.length <= MAX_TYPE ? type : '', spec };
 }
 
-/** Management platforms elsewhere are of no use to who asks for one address; all else stays. */
+/**
+ * Management platforms at other addresses are of no use to a caller who asks for one address; everything else stays.
+ */
 function isManagedAt({ type, spec }: Credential, endpoint: string): boolean {
   if (!MANAGEMENT_TYPES.has(type.toLowerCase())) return true;
   const { rancher, endpoint: own } = JSON.parse(spec) as {
@@ -135,5 +140,5 @@ function sameAddress(one: string, other: string): boolean {
 }
 
 function credentialNotFound(): AppError {
-  return new AppError('notFound', 'credential not found');
+  return new AppError('notFound', 'credential not found', { reason: 'credential_not_found' });
 }

@@ -1,15 +1,15 @@
-/** A member of a JSON object, letter for letter as it was written. */
+/** A member of a JSON object, exactly as it was written. */
 export interface Member {
   readonly key: string;
-  /** `"key": value`, without what stands around it. */
+  /** `"key": value`, without surrounding whitespace or commas. */
   readonly text: string;
 }
 
 const BACKSLASH = '\\';
 
 /**
- * The members of an object in the order in which they were written. Parsing and writing again would sort keys that look
- * like numbers and round long numbers, so what passes through whole is cut, not parsed. The text is known to be a JSON object.
+ * The members of an object in the order in which they were written. Parsing and serializing would sort keys that look
+ * like numbers and round long numbers, so members are cut out of the text instead. The text must be a JSON object.
  */
 export function membersOf(text: string): Member[] {
   const members: Member[] = [];

@@ -1,13 +1,13 @@
 export interface DbOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDir: string;
-  /** Connections of PostgreSQL; PGlite has one. */
+  /** The number of connections to PostgreSQL. PGlite has one. */
   readonly poolSize?: number;
   /** How long a statement, or the wait for a turn, may take before it fails as unavailable. */
   readonly queryTimeoutMs?: number;
-  /** Progress for a person. */
+  /** Reports progress as a line of text. */
   readonly say: (line: string) => void;
-  /** Background faults of the pool, of a connection or of the disk, for the log. */
+  /** Background errors of the pool, of a connection or of the disk, for the log. */
   readonly onError?: (error: Error) => void;
 }
 

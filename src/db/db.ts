@@ -8,7 +8,10 @@ export type { DbOptions } from './db-options.ts';
 export { type Statement, sql } from './statement.ts';
 export type { Db, Query, Script } from './types.ts';
 
-/** PostgreSQL when a DATABASE_URL is given, else PGlite. A driver that is not used is not even loaded: PGlite is 15 MB. */
+/**
+ * Opens PostgreSQL if a DATABASE_URL is given, otherwise PGlite. A driver that is not used is not even loaded: PGlite
+ * is 15 MB.
+ */
 export async function openDb(options: DbOptions): Promise<Db> {
   if (options.databaseUrl !== undefined && options.databaseUrl !== '') {
     const { openPostgres } = await import('./postgres.ts');
@@ -18,18 +21,18 @@ export async function openDb(options: DbOptions): Promise<Db> {
   return openPglite(options);
 }
 
-/** Does this error say that a unique index refused? With a name: that very constraint or index. */
+/** Whether this error is a unique violation. With a name: whether it is of exactly that constraint or index. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof Error) || !('code' in error) || error.code !== '23505') return false;
   return constraint === undefined || ('constraint' in error && error.constraint === constraint);
 }
 
-/** Does this error say that a row which is referred to is not there? */
+/** Whether this error says that a referenced row does not exist. */
 export function isMissingReference(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23503';
 }
 
-/** The one row of a statement that always answers with exactly one. */
+/** The only row of a statement that always returns exactly one. */
 export function only<Row>(rows: readonly Row[]): Row {
   const [row] = rows;
   if (row === undefined || rows.length > 1) throw new Error(`a statement that answers with one row had ${rows.length}`);

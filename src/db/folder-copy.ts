@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** As many as the thread pool works on at once; more would only queue. */
+/** As many as the thread pool runs at once; more would only queue. */
 const AT_ONCE = 4;
 
-/** A copy without a sync, for a short life. File systems that can share blocks do, and copy nothing. */
+/** Copies without syncing, for short-lived use. File systems that can share blocks do so and copy nothing. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 });
   const entries = await readdir(from, { recursive: true, withFileTypes: true });

@@ -1,4 +1,4 @@
-/** A pattern for what holds the text, whatever its letter case; the text itself holds no pattern. */
+/** A LIKE pattern for what contains the text, whatever its letter case. Wildcards in the text are escaped. */
 export function likeText(text: string): string {
   return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 }

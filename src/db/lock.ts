@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 
 const SQLITE_BUSY = 5;
 
-/** A lock that nobody refers to must not be garbage collected, and thereby released. */
+/** Holds a reference to every lock, because garbage collection would release it. */
 const held = new Set<DatabaseSync>();
 
 export interface Lock {
@@ -15,12 +15,13 @@ export interface Lock {
 /**
  * An exclusive lock on a folder, held by the operating system.
  *
- * Node offers no flock, but the SQLite inside it takes a real file lock (fcntl, LockFileEx on Windows) and holds it as long
- * as its exclusive transaction is open. The kernel decides between two starters, sees through containers that share a
- * volume, and lets go when the process ends in whatever way: no process id is ever trusted, so none can be stale.
+ * Node offers no flock, but the SQLite inside it takes a real file lock (fcntl, LockFileEx on Windows) and holds it as
+ * long as its exclusive transaction is open. The kernel decides between two processes that start at once, works across
+ * containers that share a volume, and releases the lock however the process ends. No process ID is ever trusted, so
+ * none can be stale.
  *
- * A trap of fcntl: closing any other handle of `<folder>.lock` in this process drops the lock. Nothing else may open it.
- * Who holds it is therefore told by a second file, which is only for people.
+ * A trap of fcntl: closing any other handle of `<folder>.lock` in this process drops the lock. Nothing else may open
+ * it. Therefore a second file names the owner; it is only for people to read.
  */
 export function lockFolder(folder: string): Lock {
   const owner = `${folder}.owner`;
@@ -33,7 +34,7 @@ export function lockFolder(folder: string): Lock {
     throw new AppError(
       'unavailable',
       `the database in ${folder} is in use by ${readOwner(owner)}: stop it first, or give this one its own DATA_DIR`,
-      { cause: error },
+      { reason: 'database_in_use', cause: error },
     );
   }
   held.add(file);

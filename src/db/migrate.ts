@@ -3,7 +3,9 @@ import { type MigrationFile, readMigrations } from './migration-files.ts';
 import { sql } from './statement.ts';
 import type { Db, Query, Script } from './types.ts';
 
-/** Long enough for a replica to wait until another has migrated, short enough to say so before a supervisor gives up. */
+/**
+ * Long enough for a replica to wait until another has migrated, short enough to say so before a supervisor gives up.
+ */
 const LOCK_TIMEOUT_MS = 120_000;
 
 const CREATE = `create table if not exists migration (
@@ -25,8 +27,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the database to the newest of the numbered files in the folder. Each file and its row in `migration` are one
- * transaction under one lock, and what is still to do is read under that lock, so any number of replicas may start at once.
+ * Migrates the database to the newest of the numbered files in the folder. Each file and its row in `migration` are one
+ * transaction under one lock, and the pending files are determined under that lock, so any number of replicas may start
+ * at once.
  */
 export async function migrate(
   db: Db,
@@ -45,7 +48,7 @@ export async function migrate(
   }
 }
 
-/** What a database has had and what it still lacks. Reads alone; refuses what `migrate` would refuse. */
+/** Which migrations a database has had and which are pending. Only reads, and rejects what `migrate` would reject. */
 export async function migrationStatus(query: Query, folder: string) {
   const files = readMigrations(folder);
   const [there] = await query<{ there: boolean }>(IS_THERE);
@@ -57,13 +60,13 @@ export async function migrationStatus(query: Query, folder: string) {
   };
 }
 
-/** For a restore, inside its one transaction: the schema as it was after that many migrations, without their rows. */
+/** For a restore, inside its one transaction: the schema as it was after these migrations, without their rows. */
 export async function createSchema(files: readonly MigrationFile[], script: Script): Promise<void> {
   await script(CREATE);
   for (const file of files) await runScript(file, script);
 }
 
-/** For a restore: whatever has come since, in the transaction that is open. */
+/** For a restore: applies all later migrations, in the transaction that is open. */
 export async function applyRest(
   files: readonly MigrationFile[],
   query: Query,
@@ -108,7 +111,7 @@ async function applyNext(
   return next.name;
 }
 
-/** Forward only: what was applied must be exactly the first of the files. */
+/** Migrations only go forward: the applied ones must be exactly the first of the files. */
 export function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
   const newest = done.at(-1);
   if (newest !== undefined && newest.number > files.length) {
@@ -127,7 +130,7 @@ export function refuseStrangers(done: readonly Applied[], files: readonly Migrat
   }
 }
 
-/** PostgreSQL counts characters from the start of the text; a person looks for a line. */
+/** PostgreSQL counts characters from the start of the text; people look for a line. */
 function place(error: unknown, text: string): string {
   const message = error instanceof Error ? `: ${error.message}` : '';
   const position = error instanceof Error && 'position' in error ? Number(error.position) : Number.NaN;

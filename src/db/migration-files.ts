@@ -26,7 +26,7 @@ export function readMigrations(folder: string): MigrationFile[] {
         `the migrations have a gap: number ${index + 1} is missing or twice there, near ${name}`,
       );
     }
-    // A checkout may turn line ends around, which changes nothing.
+    // A checkout may convert line endings, which changes nothing.
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n');
     return { number, name, checksum: createHash('sha256').update(text).digest('hex'), text };
   });

@@ -3,8 +3,8 @@ import { AppError } from '../base/errors.ts';
 export type TakeTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * PGlite has one connection, so a query that slips between BEGIN and COMMIT of another caller would become part of that
- * transaction. Everybody waits for their turn, but not for ever: a query of `db` inside a transaction waits for itself.
+ * PGlite has one connection, so a query between the BEGIN and COMMIT of another caller would become part of that
+ * transaction. Every caller waits for its turn, but not forever: a query of `db` inside a transaction waits for itself.
  */
 export function takeTurns(timeoutMs: number): TakeTurn {
   const waiting: (() => void)[] = [];
@@ -36,7 +36,7 @@ export function takeTurns(timeoutMs: number): TakeTurn {
   };
 }
 
-/** Runs what it is given one after the other, in the order of asking, however long it takes. */
+/** Runs the given work one after the other, in the order of the calls, however long it takes. */
 export function oneAtATime(): TakeTurn {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { PGlite, type postgresMod } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** The one operation on which durability rests. Tests put a recorder here to build what a power cut leaves. */
+/** The one operation that durability depends on. Tests replace it with a recorder to build what a power cut leaves. */
 export interface Disk {
   sync(fd: number, path: string, isDirectory: boolean): void;
 }
@@ -13,7 +13,7 @@ export const realDisk: Disk = {
 };
 
 export interface Watch {
-  /** The disk refused a sync. */
+  /** The disk failed to sync. */
   onFault(error: Error): void;
   /** A new segment of the write-ahead log is in use. */
   onSegment(): void;
@@ -21,7 +21,7 @@ export interface Watch {
 
 const LOG_SEGMENT = /pg_wal[/\\][0-9A-F]{24}$/;
 
-/** Of Emscripten's file system, what we touch. */
+/** The parts of Emscripten's file system that are used here. */
 interface Stream {
   readonly nfd: number;
   readonly node: { readonly mode: number };
@@ -36,9 +36,9 @@ interface NodeFsModule {
 }
 
 /**
- * PGlite's files with the fsync that Emscripten's NODEFS leaves out. PostgreSQL itself then syncs its log before a commit
- * is answered, and its data files at a checkpoint. It does not sync the folder of a new data file, so the first sync of a
- * file brings its folder along.
+ * PGlite's files with the fsync that Emscripten's NODEFS leaves out. PostgreSQL itself then syncs its log before it
+ * confirms a commit, and its data files at a checkpoint. It does not sync the folder of a new data file, so the first
+ * sync of a file also syncs its folder.
  */
 export class SyncedFiles extends NodeFS {
   readonly #disk: Disk;
@@ -66,7 +66,7 @@ export class SyncedFiles extends NodeFS {
           this.#disk.sync(stream.nfd, path, isDirectory);
           if (!isDirectory && !this.#seen.has(path)) this.#meet(path);
         } catch (error) {
-          // PostgreSQL panics now, as it must: after a failed sync nobody knows what is on the disk.
+          // PostgreSQL panics now, as it must: after a failed sync, it is unknown what is on the disk.
           this.#watch.onFault(error instanceof Error ? error : new Error(String(error)));
           throw error;
         }
@@ -103,12 +103,12 @@ function syncTree(path: string, disk: Disk): void {
   syncFolder(path, disk);
 }
 
-/** Makes the folder of a new database in one step: a start that is cut short leaves none, never half of one. */
+/** Creates the folder of a new database in one step: a start that is interrupted leaves none, never half of one. */
 export async function createFolder(folder: string, disk: Disk): Promise<void> {
   const draft = `${folder}.new`;
   fs.rmSync(draft, { recursive: true, force: true });
   fs.mkdirSync(draft, { mode: 0o700 });
-  // Smaller log segments than the usual 16 MiB: a new one is written full of zeros while every request waits.
+  // Smaller log segments than the usual 16 MiB: a new one is filled with zeros while every request waits.
   const pglite = await PGlite.create({ dataDir: draft, initDbStartParams: ['--wal-segsize=4'] });
   await pglite.close();
   syncTree(draft, disk);

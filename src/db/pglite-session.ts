@@ -9,7 +9,7 @@ const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
 const EXECUTE = serialize.execute({});
 
-/** Why nothing is answered any more, once that is so. */
+/** Why the database no longer answers, once that is the case. */
 export interface Health {
   stopped?: AppError;
 }
@@ -20,17 +20,17 @@ interface Column {
 }
 
 /**
- * Speaks PostgreSQL's own protocol with the PGlite in this process, because PGlite.query parses and plans anew in six
- * steps each time: a named statement that is bound, executed and synced in one step is about five times faster.
+ * Uses PostgreSQL's own protocol with the PGlite in this process, because PGlite.query parses and plans again in six
+ * steps each time: binding, executing and syncing a named statement in one step is about five times faster.
  */
 export function createSession(pglite: PGlite, health: Health): Session {
-  /** What each statement answers. PostgreSQL refuses to run a prepared statement whose columns have changed since. */
+  /** The columns that each statement returns. PostgreSQL rejects a prepared statement whose columns have changed. */
   const prepared = new Map<string, readonly Column[]>();
 
   async function exchange(parts: readonly Uint8Array[]) {
     if (health.stopped !== undefined) throw health.stopped;
     const answer = await pglite.execProtocolStream(Buffer.concat(parts), { syncToFs: false, throwOnError: false });
-    // A database that panicked does not say that it is ready, and would never return from the next call.
+    // A database that panicked does not report that it is ready, and would never return from the next call.
     if (!answer.some((message) => message.name === 'readyForQuery')) {
       health.stopped ??= new AppError('unavailable', 'the database stopped in a panic: restart to recover');
     }
@@ -84,7 +84,7 @@ function readRow(columns: readonly Column[], fields: readonly (string | null)[])
 function throwRefusal(answer: readonly unknown[]): void {
   for (const message of answer) {
     if (!(message instanceof messages.DatabaseError)) continue;
-    // The parser made this error without a stack that leads to the caller.
+    // The parser created this error without a stack that leads to the caller.
     Error.captureStackTrace(message, throwRefusal);
     throw message;
   }

@@ -13,8 +13,8 @@ import type { Db } from './types.ts';
 import { createUpkeep, type Upkeep } from './upkeep.ts';
 
 /**
- * PGlite starts PostgreSQL with -F, which turns fsync off. The method must be fsync: Emscripten's fdatasync does nothing.
- * 128 MiB of buffers, the default, would be paid in memory; the operating system caches the files anyway.
+ * PGlite starts PostgreSQL with -F, which turns fsync off. The method must be fsync: Emscripten's fdatasync does
+ * nothing. The default of 128 MiB of buffers would be paid in memory; the operating system caches the files anyway.
  */
 const SETTINGS = {
   fsync: 'on',
@@ -60,7 +60,7 @@ async function openLocked(options: DbOptions, folder: string, disk: Disk, releas
   const health: Health = {};
   const files = new SyncedFiles(folder, disk, {
     onFault(error) {
-      // Nobody knows what is on the disk now, so nothing is acknowledged any more until a restart has recovered.
+      // It is unknown what is on the disk now, so nothing is acknowledged until a restart has recovered the database.
       health.stopped = new AppError('unavailable', 'the database stopped because the disk failed: restart to recover', {
         cause: error,
       });
@@ -77,7 +77,8 @@ async function openLocked(options: DbOptions, folder: string, disk: Disk, releas
   async function close(): Promise<void> {
     upkeep?.stop();
     await turn(async () => {
-      // Closing writes a checkpoint. A database that panicked cannot, and would not return: the restart recovers.
+      // Closing writes a checkpoint. After a panic that is impossible, and the call would not return: the restart
+      // recovers.
       if (health.stopped === undefined) await pglite.close();
       health.stopped ??= new AppError('unavailable', 'the database is closed');
       release();
@@ -99,7 +100,7 @@ async function openLocked(options: DbOptions, folder: string, disk: Disk, releas
       turn(() => inTransaction(session, (query) => work(query, async (text) => void (await session.command(text))))),
     snapshot: (work) => turn(() => inSnapshot(session, work)),
     async copyTo(target) {
-      // Little is left to recover from then, and little log to copy.
+      // After a checkpoint, there is little left to recover, and little log to copy.
       await turn(() => session.command('CHECKPOINT'));
       return await turn(async () => {
         if (health.stopped !== undefined) throw health.stopped;

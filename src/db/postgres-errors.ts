@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
 
-/** States that say "not now" or "not here" about the server, rather than something about our statement. */
+/** SQLSTATE codes that report "not now" or "not here" about the server, rather than a problem with our statement. */
 const REASONS: Readonly<Record<string, string>> = {
   '25006': 'it is read-only',
   '28000': 'it refused this user',
@@ -17,16 +17,19 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Connection exceptions, insufficient resources, operator intervention, system errors, timeouts of idle sessions. */
 const OUT_OF_SERVICE = /^(08|53|57P|58|25P0[34])/;
-/** After these the connection is as good as before. */
+/** After these errors the connection can still be used. */
 const KEEPS_CONNECTION = /^(25006|40|53100|55P03|57014)/;
 
-/** Must the connection that gave this error be thrown away? An error without a state came from the wire. */
+/** Whether the connection that raised this error must be discarded. An error without SQLSTATE came from the network. */
 export function isLost(error: unknown): boolean {
   const state = stateOf(error);
   return state === undefined || (speaksOfServer(state) && !KEEPS_CONNECTION.test(state));
 }
 
-/** An error of node-postgres about the server or the wire becomes "unavailable"; one about our statement stays as it is. */
+/**
+ * Turns an error of node-postgres about the server or the network into "unavailable". An error about our statement
+ * stays as it is.
+ */
 export function translate(error: unknown, where: string): unknown {
   const state = stateOf(error);
   if (state !== undefined && !speaksOfServer(state)) return error;

@@ -9,15 +9,15 @@ import { readerOf, writeValues } from './values.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const HOUR_MS = 3_600_000;
-/** Any number will do, but it must never change: replicas of two releases must meet at the same lock. */
+/** Any number works, but it must never change: replicas of two releases must use the same lock. */
 const MIGRATION_LOCK = 'select pg_advisory_xact_lock(4702111234474983745)';
 
-/** node-postgres reads a timeout per query, which its types do not know. */
+/** node-postgres accepts a timeout per query, but its types do not declare it. */
 interface TimedQuery extends pg.QueryConfig {
   readonly query_timeout?: number;
 }
 
-/** One connection for a while. Its errors are already in our words. */
+/** Sends on one connection, borrowed for a while. Its errors are already translated. */
 type Send = (query: TimedQuery) => Promise<pg.QueryResult | pg.QueryResult[]>;
 
 export async function openPostgres(options: DbOptions, databaseUrl: string): Promise<Db> {
@@ -44,8 +44,8 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
     try {
       return await work(send);
     } finally {
-      // A connection that failed, or that still owes an answer, must not serve the next caller. Any other goes back:
-      // pool.query would throw it away on every error, a refused unique index included.
+      // A connection that failed, or that still owes an answer, must not serve the next caller. Any other goes back to
+      // the pool: pool.query would discard it on every error, including a violated unique index.
       client.release(lost);
       // A backend that hangs never closes its end, and the socket would keep this process alive.
       if (lost) client.connection.stream.destroy();
@@ -92,14 +92,14 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
 
 function createPool(options: DbOptions, config: pg.PoolConfig, report: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({ ...config, max: options.poolSize ?? DEFAULT_POOL_SIZE });
-  // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that
-  // is terminated would end this process.
+  // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that is
+  // terminated would end this process.
   pool.on('error', report);
   pool.on('connect', (client) => client.on('error', report));
   return pool;
 }
 
-/** The library hangs the whole client onto the errors of idle connections: pages of a log, its cancel key among them. */
+/** The library attaches the whole client to the errors of idle connections: pages of log, including its cancel key. */
 function reporter({ onError = () => {} }: DbOptions) {
   return (error: Error & { client?: unknown }): void => {
     delete error.client;
@@ -112,15 +112,16 @@ function configOf(options: DbOptions, databaseUrl: string): pg.ClientConfig {
   return {
     connectionString: databaseUrl,
     application_name: 'atrium',
-    // Also the longest wait for a free connection of the pool.
+    // Also the maximum wait for a free connection of the pool.
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // The server gives up first, which keeps the connection; ours is for a server that no longer answers at all.
+    // The server's timeout comes first, which keeps the connection. Ours is for a server that no longer responds.
     statement_timeout: timeoutMs,
     query_timeout: timeoutMs + Math.min(1_000, timeoutMs / 4),
     idle_in_transaction_session_timeout: 60_000,
-    // Compiling a plan takes longer than any of our statements, and a large organization's graph looks dear enough for it.
+    // Compiling a plan takes longer than any of our statements, and loading a large organization's graph looks
+    // expensive enough to trigger it.
     options: '-c TimeZone=UTC -c DateStyle=ISO -c jit=off',
     types: { getTypeParser: readerOf as typeof pg.types.getTypeParser },
   };
@@ -135,11 +136,11 @@ function sessionOn(send: Send, timeoutMs?: number): Session {
   return { query, command };
 }
 
-/** Host, port and database for messages: never the user or the password. */
+/** Host, port and database for messages, but never the user or the password. */
 function addressOf(databaseUrl: string): string {
   const url = URL.parse(databaseUrl);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    // The error of the URL parser repeats its input, so it is not passed on as the cause.
+    // The message does not repeat the URL, because it may contain a password.
     throw new AppError('unavailable', 'DATABASE_URL is not a postgres:// address');
   }
   return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}${url.pathname}`;

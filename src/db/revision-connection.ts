@@ -6,14 +6,14 @@ import type { Statement } from './statement.ts';
 interface Line {
   readonly client: pg.Client;
   readonly ready: Promise<void>;
-  /** What was prepared on it, by name. */
+  /** The messages of the statements prepared on it, by name. */
   readonly prepared: Map<string, Buffer>;
 }
 
 /**
- * A connection of its own for one small question that is asked all the time. It never waits for others, as it would in a
- * pool whose connections are all busy, and the way through a pool costs as much again as the question. Opened when first
- * asked, and anew when it was lost.
+ * A separate connection for one small query that runs all the time. It never waits for other queries, as it would in a
+ * pool whose connections are all busy, and going through a pool costs as much again as the query. The connection is
+ * opened for the first query, and again after it was lost.
  */
 export function createAsker(config: pg.ClientConfig, report: (error: Error) => void) {
   let line: Line | undefined;
@@ -25,14 +25,14 @@ export function createAsker(config: pg.ClientConfig, report: (error: Error) => v
     try {
       return await askOnce(statement);
     } catch (error) {
-      // A connection that died while nobody looked says nothing about the server: only a new one does.
+      // A connection that died unnoticed says nothing about the server. Only a new connection does.
       if (before === undefined || !isLost(error) || isClosed) throw error;
       return await askOnce(statement);
     }
   }
 
   async function askOnce(statement: Statement): Promise<string | null> {
-    // Else a late question would open what nobody closes any more.
+    // Otherwise a late query would open a connection that nothing closes.
     if (isClosed) throw new Error('the database was closed');
     line ??= open();
     const mine = line;

@@ -3,21 +3,21 @@ import type { Statement } from './statement.ts';
 
 type Answer = (error: Error | null, value?: string | null) => void;
 
-/** What node-postgres tells whoever it asks for; its types name none of it. */
+/** What node-postgres passes to a query object; its types declare none of it. */
 interface Row {
   readonly fields: readonly (string | null)[];
 }
 
 /**
- * A prepared question whose every letter is known beforehand, so that asking is one write, and whose answer is one
- * value. The general way through the library builds four messages, and a description of the answer's columns, each time.
+ * A prepared query whose bytes are all known beforehand, so that sending it is one write, and whose answer is one
+ * value. The library's general path builds four messages, and a description of the answer's columns, each time.
  */
 export class Question implements pg.Submittable {
   readonly #message: Buffer;
   #value: string | null = null;
   callback: Answer;
 
-  /** @param message as `messageOf` makes it, for a statement that this connection has prepared */
+  /** @param message created by `messageOf`, for a statement that this connection has prepared */
   constructor(message: Buffer, callback: Answer) {
     this.#message = message;
     this.callback = callback;
@@ -42,7 +42,7 @@ export class Question implements pg.Submittable {
   }
 }
 
-/** Bind without values, Execute to the end, Sync: as in the chapter on PostgreSQL's extended query protocol. */
+/** Bind without values, Execute to the end, Sync: see the chapter on PostgreSQL's extended query protocol. */
 export function messageOf({ name }: Statement): Buffer {
   const nothing = Buffer.alloc(6);
   const bind = message('B', Buffer.from('\0'), Buffer.from(`${name}\0`), nothing);

@@ -1,4 +1,4 @@
-/** A named prepared statement: parsed and planned once per connection, then called by its name. */
+/** A named prepared statement: parsed and planned once per connection, then called by name. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -8,8 +8,8 @@ const NAME = /^[a-z][\w.:-]{0,62}$/i;
 const texts = new Map<string, string>();
 
 /**
- * A connection keeps one text per name, so a name must mean one text in the whole house: a second one would be answered
- * with the rows of the first. PostgreSQL cuts names at 63 bytes, which would make two long names one.
+ * A connection keeps one text per name, so a name must mean one text in the whole server: a second text would return
+ * the rows of the first. PostgreSQL truncates names at 63 bytes, which would merge two long names into one.
  */
 export function sql(name: string, text: string): Statement {
   if (!NAME.test(name)) throw new Error(`"${name}" cannot name a statement: letters, digits and _ . : - , at most 63`);

@@ -2,14 +2,14 @@ import { AppError } from '../base/errors.ts';
 import { oneAtATime } from './mutex.ts';
 import type { Query } from './types.ts';
 
-/** What a driver gives for the length of a transaction: one connection that nobody else speaks on. */
+/** What a driver provides for the duration of a transaction: one connection that nothing else uses. */
 export interface Session {
   readonly query: Query;
-  /** BEGIN, COMMIT, ROLLBACK or a whole script; answers the command tag of the last statement. */
+  /** BEGIN, COMMIT, ROLLBACK or a whole script. Returns the command tag of the last statement. */
   readonly command: (text: string) => Promise<string>;
 }
 
-/** BEGIN … COMMIT around work, or ROLLBACK when it throws. */
+/** BEGIN … COMMIT around work, or ROLLBACK if it throws. */
 export async function inTransaction<T>(
   session: Session,
   work: (query: Query) => Promise<T>,
@@ -20,7 +20,7 @@ export async function inTransaction<T>(
   let open = true;
   const query: Query = (statement, values) =>
     turn(() => {
-      // A query that was not awaited must not land in somebody else's transaction.
+      // A query that was not awaited must not run in another caller's transaction.
       if (!open) throw new Error(`"${statement.name}" was sent after its transaction had ended`);
       return session.query(statement, values);
     });
@@ -31,7 +31,7 @@ export async function inTransaction<T>(
   } catch (error) {
     open = false;
     await turn(() => session.command('ROLLBACK')).catch(() => {
-      // The connection is gone and the transaction with it; the first error is the one to tell.
+      // The connection is gone and the transaction with it. The first error is the one to report.
     });
     throw error;
   }
@@ -43,7 +43,7 @@ export async function inTransaction<T>(
   return result;
 }
 
-/** One moment for every statement, and no limit of time: a backup may have to wait for a slow disk. */
+/** Every statement sees the same moment, and there is no time limit: a backup may have to wait for a slow disk. */
 export async function inSnapshot<T>(
   session: Session,
   work: (query: Query, script: (text: string) => Promise<void>) => Promise<T>,

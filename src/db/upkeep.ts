@@ -2,11 +2,11 @@ import type { TakeTurn } from './mutex.ts';
 import { sql } from './statement.ts';
 import type { Session } from './transaction.ts';
 
-/** 16 segments of 4 MiB. A checkpoint of that much takes about a tenth of a second, in which every request waits. */
+/** 16 segments of 4 MiB. A checkpoint of that much takes about a tenth of a second, while every request waits. */
 const SEGMENTS_PER_CHECKPOINT = 16;
 const FIRST_LOOK_MS = 30_000;
 
-/** The rule by which PostgreSQL's own autovacuum finds a table worth its while. */
+/** Modelled on the rule by which PostgreSQL's own autovacuum selects tables. */
 const WORN_TABLES = sql(
   'upkeep.wornTables',
   `select quote_ident(s.schemaname) || '.' || quote_ident(s.relname) as name
@@ -15,14 +15,14 @@ const WORN_TABLES = sql(
 );
 
 export interface Upkeep {
-  /** The write-ahead log began a new segment. */
+  /** The write-ahead log started a new segment. */
   onSegment(): void;
   stop(): void;
 }
 
 /**
- * PGlite has none of PostgreSQL's background processes: without this the write-ahead log grows until the disk is full (and
- * a crash replays all of it), dead rows stay for ever, and the planner knows nothing.
+ * PGlite has none of PostgreSQL's background processes. Without this, the write-ahead log grows until the disk is full
+ * (and a crash replays all of it), dead rows stay forever, and the planner has no statistics.
  */
 export function createUpkeep(session: Session, turn: TakeTurn, report: (error: Error) => void): Upkeep {
   let segments = 0;
@@ -37,7 +37,7 @@ export function createUpkeep(session: Session, turn: TakeTurn, report: (error: E
       segments = 0;
       await step('select pg_stat_force_next_flush()');
       const worn = await turn(() => session.query<{ name: string }>(WORN_TABLES));
-      // A turn for each, so that requests get through in between.
+      // One turn per table, so that requests get through in between.
       for (const { name } of worn) await step(`VACUUM (ANALYZE) ${name}`);
     } catch (error) {
       if (!stopped) report(new Error('the upkeep of the database failed', { cause: error }));

@@ -1,6 +1,7 @@
 /**
- * How values cross the border to PostgreSQL, for both drivers, so that they cannot differ: everything travels as text,
- * except bytes. What is not named here (numeric, uuid, date, timestamp without zone, …) is read as PostgreSQL writes it.
+ * How values are sent to and read from PostgreSQL, for both drivers, so that they cannot differ. Everything is sent as
+ * text, except bytes. Types that are not listed here (numeric, date, timestamp without zone, …) are read as the text
+ * that PostgreSQL writes.
  */
 type Read = (text: string) => unknown;
 
@@ -43,7 +44,7 @@ export function readerOf(oid: number): Read {
   return readers.get(oid) ?? asText;
 }
 
-/** `{a,"b,\"c\"",NULL,{…}}`: an element is quoted when it holds anything but plain characters, or reads like NULL. */
+/** `{a,"b,\"c\"",NULL,{…}}`: an element is quoted if it contains anything but plain characters, or looks like NULL. */
 function readArray(text: string, read: Read): unknown[] {
   let at = text.indexOf('{') + 1;
   const level = (): unknown[] => {
@@ -77,8 +78,8 @@ function readArray(text: string, read: Read): unknown[] {
 }
 
 /**
- * A JavaScript value as PostgreSQL reads it. An array is an SQL array: for a json column that holds an array, give the
- * text that JSON.stringify made. A plain object is json, and its BigInts are written digit by digit.
+ * A JavaScript value as PostgreSQL reads it. An array is an SQL array: for a json column that holds an array, pass the
+ * text that JSON.stringify returns. A plain object is json, and its BigInts are written with all their digits.
  */
 export function writeValue(value: unknown): string | Buffer | null {
   switch (typeof value) {
@@ -117,7 +118,7 @@ function writeArray(items: readonly unknown[]): string {
   return `{${parts.join(',')}}`;
 }
 
-// TypeScript's library does not know JSON.rawJSON of Node 24 yet.
+// TypeScript's library does not declare JSON.rawJSON of Node 24 yet.
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 function exactBigInt(_key: string, value: unknown): unknown {

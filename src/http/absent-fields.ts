@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Clients in Go send every field that they know: null, or an empty text, for what was not said. A null is left out before the
- * body is judged, and so is an empty text in the fields named here, where it can mean nothing else. No body says nothing.
+ * Go clients send every field that they know: null, or an empty text, for what was not given. A null is removed before
+ * the body is validated, and so is an empty text in the fields named here, where it can mean nothing else. A missing
+ * body counts as an empty one.
  */
 export function dropAbsent(...emptyTexts: readonly string[]) {
   return async (request: FastifyRequest): Promise<void> => {

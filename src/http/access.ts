@@ -4,7 +4,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
 import type { Scope, ScopeArea, ScopeLevel } from '../identity/scopes.ts';
 
-/** Who may call a route, in the words of the specification. Stands beside the path, feeds the documentation too. */
+/** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
 export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | SignedAccess;
 
 export interface SignedAccess extends AccessOptions {
@@ -17,26 +17,26 @@ export interface SignedAccess extends AccessOptions {
 /** A relation and what it is held on, as the specification writes it: `view:role`. */
 export type NamedRelation = `${string}:${string}`;
 
-/** Asks the engine, and refuses a person who does not hold a relation. */
+/** Queries the engine, and rejects a user who does not hold a relation. */
 export interface Relations {
   /** In an organization; `id` is the object that the path names, if it names one. */
   require(person: Person, organizationId: bigint, relation: NamedRelation, id: string | undefined): Promise<void>;
-  /** On an object that is known by its ID alone; answers whose it is. */
+  /** On an object that is known only by its ID. Returns the ID of the owner. */
   requireOn(person: Person, relation: NamedRelation, id: string): Promise<bigint>;
-  /** Whose the object is that a relation is asked about, if it exists. */
+  /** The owner of the object that a relation is about, if it exists. */
   ownerOf(relation: NamedRelation, id: string): Promise<bigint | undefined>;
 }
 
 interface AccessOptions {
-  /** Where the request says what it is about: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
+  /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
   readonly about?: 'query' | 'path' | 'object';
-  /** Robot accounts may call this about what their own organization owns, whatever relation people need. */
+  /** Robots may call this about what their own organization owns, whatever relation users need. */
   readonly robots?: boolean;
-  /** The token may also stand in the query. */
+  /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication. */
   readonly basic?: boolean;
-  /** What a token needs when the method does not say it: a POST that only reads. */
+  /** What a token needs if the method does not imply it: a POST that only reads. */
   readonly level?: ScopeLevel;
 }
 
@@ -61,14 +61,14 @@ export const holds = (relation: NamedRelation, area: ScopeArea): Access => ({
   relation,
   about: 'query',
 });
-/** Who holds the relation on the organization of `/orgs/:org`. It does not exist for those who are not in it. */
+/** A user who holds the relation on the organization of `/orgs/:org`. For users outside it, it does not exist. */
 export const holdsIn = (relation: NamedRelation, area: ScopeArea): Access => ({
   who: 'holds',
   area,
   relation,
   about: 'path',
 });
-/** Who holds the relation on the object of `/teams/:id`. It does not exist for those who may not see it. */
+/** A user who holds the relation on the object of `/teams/:id`. For users who may not see it, it does not exist. */
 export const holdsOn = (relation: NamedRelation, area: ScopeArea, options: { robots?: boolean } = {}): Access => ({
   who: 'holds',
   area,
@@ -86,21 +86,21 @@ declare module 'fastify' {
   }
 }
 
-/** The person behind a request, and how far the request may use their rights. */
+/** The user behind a request, and how far the request may use the user's rights. */
 export interface Caller {
   readonly person: Person;
   readonly via: 'token' | 'password' | 'session';
   readonly credentialKey: string;
   readonly scopes: readonly string[];
-  /** What the page of a session must repeat to change something. */
+  /** What a page of the session must repeat to change something. */
   readonly csrf?: string;
-  /** Where the route asks for one. */
+  /** Set if the route asks for one. */
   readonly organization?: Organization;
   /** The account that owns the object which the route is about. */
   readonly ownerId?: bigint;
-  /** The robot account whose token was shown; then `person` is the organization that it works for. */
+  /** The robot whose token was used; then `person` is the organization that it works for. */
   readonly robotId?: bigint;
-  /** The administrator who acts in this person's name, if one does. */
+  /** The administrator who acts on behalf of this user, if one does. */
   readonly onBehalf?: string;
 }
 

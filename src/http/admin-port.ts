@@ -5,14 +5,14 @@ import { originForm } from './target.ts';
 
 export interface AdminServer {
   readonly port: number;
-  /** From now on not ready: load balancers send no more requests. */
+  /** From now on the server is not ready: load balancers send no more requests. */
   drain(): void;
   close(): Promise<void>;
 }
 
 const READY_WITHIN_MS = 2000;
 
-/** The operator's port: alive, ready, measurements. Not for the public. */
+/** The operator's port: health, readiness and metrics. Not for the public. */
 export async function openAdmin(
   place: { host: string; port: number },
   metrics: Metrics,

@@ -1,3 +1,12 @@
+/**
+ * Turns a credential into a caller, or rejects it.
+ *
+ * 1. This is the only place that does so.
+ * 2. No token is kept in clear text for longer than the connection that it came over.
+ * 3. The fast path serves most requests: a remembered token on a route that needs no relation. Everything else,
+ *    including every rejection, goes through the slow path.
+ * 4. If a route rejects callers who are not in an organization, they cannot tell it from one that does not exist.
+ */
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
@@ -17,10 +26,10 @@ interface Options {
   readonly queryTokens: boolean;
 }
 
-/** Calls back when the caller of a request is known, or with the refusal. */
+/** Calls back once the caller of a request is known, or with the rejection. */
 export type Admit = (request: FastifyRequest, done: Done) => void;
 
-/** The Authorization header that a connection showed last, and what stands for the token in it. */
+/** The Authorization header that a connection sent last, and the name of the token in it. */
 interface Shown {
   readonly header: string;
   readonly name: string;
@@ -28,13 +37,13 @@ interface Shown {
 
 const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 
-/** The one place that turns a credential into a caller, or refuses. */
+/** Creates the admission check of each route. */
 export function createAdmission({ callers, relations, tokenUsage, brake, queryTokens }: Options) {
-  // No token is kept in clear for longer than the connection that it came over.
+  // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
   const known = new WeakMap<TokenGrant, Caller>();
 
-  /** The door of one route. */
+  /** The admission check of one route. */
   return function door(access: Access): Admit {
     if (access.who === 'anyone' || access.who === 'webhook') return (_request, done) => done();
     const needs: SignedAccess = access;
@@ -50,7 +59,10 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
     };
   };
 
-  /** The name of a token in the header, unless the request shows more than that. */
+  /**
+   * The name of the token in the header, unless the request carries more than that: a sudo name, or a token in the
+   * query.
+   */
   function tokenShown(request: FastifyRequest, access: SignedAccess): string | undefined {
     const { headers, socket } = request.raw;
     const header = headers.authorization;
@@ -65,8 +77,8 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
   }
 
   /**
-   * What most requests are: a remembered token on a route that asks for no relation. Whatever else there is to say,
-   * every refusal included, is said by the slow way.
+   * The fast path: a remembered token on a route that needs no relation. Returns false for everything else, including
+   * every rejection, which the slow path handles (invariant 3).
    */
   function atOnce(request: FastifyRequest, access: SignedAccess, name: string): boolean {
     const grant = callers.rememberedToken(name);
@@ -133,19 +145,19 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
     return ownerId;
   }
 
-  /** What a stranger cannot tell from an organization that does not exist. */
+  /** For a caller who is not in it, the organization looks like one that does not exist (invariant 4). */
   async function organizationOfPath(name: string, { person }: Caller): Promise<Organization> {
     const organization = await callers.organizationNamed(name);
     if (organization && (person.isAdmin || person.organizations.has(organization.id))) return organization;
-    throw new AppError('notFound', 'organization does not exist');
+    throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
   }
 
-  /** A site administrator may do what another user would, by their name in `?sudo=` or the Sudo header. */
+  /** A site administrator may do what another user may, by that user's name in `?sudo=` or the Sudo header. */
   async function inTheNameOf(caller: Caller, name: unknown): Promise<Caller> {
     if (name === '') return caller;
     if (!caller.person.isAdmin) throw new AppError('forbidden', 'Only administrators allowed to sudo.');
     const person = typeof name === 'string' ? await callers.personNamed(name) : undefined;
-    if (!person) throw new AppError('notFound', 'user does not exist');
+    if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
     return { ...caller, person, onBehalf: caller.person.login };
   }
 
@@ -178,7 +190,10 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
     }
   }
 
-  /** An organization that does not exist and one that the caller is not in are told apart by nobody. */
+  /**
+   * An organization that does not exist and one that the caller is not in are rejected alike (invariant 4). A
+   * `signedIn` route accepts an organization that the caller is not in.
+   */
   async function findOrganization(request: FastifyRequest, caller: Pick<Caller, 'person'>, access: SignedAccess) {
     const { org } = request.query as { org?: unknown };
     if (org === undefined || org === '') throw new AppError('invalid', 'query parameter org is required');

@@ -1,14 +1,14 @@
 /**
- * Counts what each key has used up of an allowance that grows back steadily. Memory is bounded: keys that are whole
- * again are forgotten when the table is full, and if none is, the oldest go.
+ * Counts what each key has used of an allowance that refills steadily. Memory is bounded: if the table is full, keys
+ * whose allowance is whole again are forgotten, and then the oldest ones until the table is half empty.
  */
 export interface Allowance {
-  /** Takes one; false when nothing is left. */
+  /** Takes one. Returns false if nothing is left. */
   take(key: string, now: number): boolean;
   /** Gives back one that was taken. */
   give(key: string): void;
   left(key: string, now: number): number;
-  /** Seconds until one is there again. */
+  /** Seconds until one is available again. */
   wait(key: string, now: number): number;
 }
 

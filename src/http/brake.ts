@@ -2,19 +2,22 @@ import { AppError } from '../base/errors.ts';
 import { bareAddress } from '../base/ip.ts';
 import { type Allowance, createAllowance } from './allowance.ts';
 
-/** Slows down whoever guesses: failures use up an allowance that grows back over minutes. */
+/** Slows down whoever guesses: failures use up an allowance that refills over minutes. */
 export interface Brake {
   password<T>(login: string, address: string, attempt: () => Promise<T>): Promise<T>;
-  /** For tokens that nobody remembers; `attempt` asks the database. */
+  /** For tokens that are not remembered; `attempt` queries the database. */
   token<T>(address: string, attempt: () => Promise<T>): Promise<T>;
 }
 
 const WINDOW_MS = 5 * 60_000;
-/** Nobody guesses 160 bits; this only keeps a scanner from asking the database all day. */
+/** Guessing 160 bits is hopeless; this only keeps a scanner from querying the database all day. */
 const TOKEN_FAILURES = 1000;
-/** Many people may share an address, and some of them forget their password: so many times what one name has. */
+/**
+ * Many users may share an address, and some of them forget their password: an address has this many times the allowance
+ * of one name.
+ */
 const NAMES_AN_ADDRESS = 10;
-/** Names are looked up trimmed, so blanks must not make a new one; and no name is longer than an address. */
+/** Names are looked up trimmed, so spaces must not create a new key. No name is longer than an email address. */
 const MAX_NAME = 254;
 
 export function createBrake(passwordFailures: number): Brake {
@@ -33,8 +36,9 @@ export function createBrake(passwordFailures: number): Brake {
 }
 
 /**
- * Taken before the attempt and given back on success: a hundred guesses at once count as a hundred. Whoever finds the
- * allowance used up by attempts that are still under way waits for them, because they may be right.
+ * The allowance is taken before the attempt and given back unless the credential is wrong: a hundred guesses at once
+ * count as a hundred. A request that finds the allowance used up by attempts that are still under way waits for them,
+ * because they may be right.
  */
 function createCounter(allowance: Allowance) {
   const underWay = new Map<string, { attempts: number; readonly waiting: (() => void)[] }>();
@@ -58,7 +62,7 @@ function createCounter(allowance: Allowance) {
       all.attempts--;
       if (!isWrong) allowance.give(key);
       if (all.attempts === 0) underWay.delete(key);
-      // What was given back is enough for one; when nothing more can come back, the others are told so.
+      // What was given back is enough for one. If nothing more can come back, all the others are woken to find out.
       for (const wake of all.waiting.splice(0, all.attempts === 0 ? Infinity : isWrong ? 0 : 1)) wake();
     }
   };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** The body of a refusal, in the voice of the path; the path is unknown when not even that could be read. */
+/** The body of a rejection, in the error format of the path. The path is undefined if not even that could be read. */
 export type WordRefusal = (path: string | undefined, message: string) => object;
 
 interface BrokenHttp extends Error {
@@ -12,7 +12,7 @@ interface BrokenHttp extends Error {
 
 const REQUEST_LINE = /^[A-Z-]{1,20} ([^ ?]{1,2000})/;
 
-/** What Node cannot parse as HTTP never reaches a route; it still gets an answer that a client can read. */
+/** What Node cannot parse as HTTP never reaches a route, but it still gets an answer that a client can read. */
 export function createBrokenHttp(word: WordRefusal) {
   return { refuse, watch };
 
@@ -30,10 +30,10 @@ export function createBrokenHttp(word: WordRefusal) {
     answer(socket, status, word(pathIn(error.rawPacket), message));
   }
 
-  /** Two things that Node would otherwise answer itself, without a body or not at all. */
+  /** Two cases that Node would otherwise answer itself, without a body or not at all. */
   function watch(server: Server): void {
     server.on('connect', (_request, socket) => answer(socket, 400, word(undefined, 'this server is no proxy')));
-    // An expectation that we do not know may be ignored, and the request is answered like any other.
+    // An unknown expectation may be ignored, and the request is answered like any other.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   }
 }

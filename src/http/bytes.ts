@@ -2,7 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const RANGE = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/;
 
-/** Sends bytes that are whole in memory: the one range that was asked for, or nothing when the client has them. */
+/**
+ * Sends bytes that are completely in memory: all, the one requested range, or nothing if the client has them already.
+ */
 export function sendBytes(request: FastifyRequest, reply: FastifyReply, bytes: Buffer, etag: string): FastifyReply {
   reply.header('ETag', etag).header('Accept-Ranges', 'bytes');
   if (knows(request.headers['if-none-match'], etag)) return reply.code(304).send();
@@ -11,7 +13,7 @@ export function sendBytes(request: FastifyRequest, reply: FastifyReply, bytes: B
     return reply.send(bytes);
   }
   const asked = RANGE.exec(range);
-  // Several ranges at once, or another unit: the whole is a right answer too.
+  // Several ranges at once, or another unit: sending everything is also a correct response.
   if (!asked) return reply.send(bytes);
   const [first, last] = resolve(asked, bytes.length);
   if (first > last) return reply.code(416).header('Content-Range', `bytes */${bytes.length}`).send(Buffer.alloc(0));

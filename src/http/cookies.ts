@@ -2,7 +2,10 @@ import type { FastifyReply } from 'fastify';
 import type { Session } from '../identity/sessions.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './credential.ts';
 
-/** Cookies are out of reach for scripts; a page learns its CSRF token from the X-Csrf-Token header of any answer to its session. */
+/**
+ * Scripts cannot read the cookies. A page gets its CSRF token from the X-Csrf-Token header of any response in its
+ * session.
+ */
 export function createCookies(isHttps: () => boolean) {
   return { give, clear };
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isTokenText } from '../identity/token-text.ts';
 
-/** What a client shows to say who it is; whether it is any good is decided elsewhere. */
+/** What a client sends to authenticate; whether it is valid is decided elsewhere. */
 export type Credential =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly text: string; readonly basic?: boolean }
@@ -14,7 +14,7 @@ export const CSRF_COOKIE = '_csrf';
 const NONE: Credential = { kind: 'none' };
 const HEADER = /^(token|bearer|basic) +([^ ]+)$/i;
 
-/** Query parameter before header before cookie; the query only where the route allows it. */
+/** Query parameter before header before cookie. The query counts only if the route allows it. */
 export function readCredential(request: FastifyRequest, queryAllowed: boolean): Credential {
   if (queryAllowed) {
     const { token, access_token } = request.query as Record<string, unknown>;
@@ -33,7 +33,10 @@ function fromHeader(header: string): Credential {
   return scheme.toLowerCase() === 'basic' ? fromBasic(value) : { kind: 'token', text: value };
 }
 
-/** `user:password`, `user:token` or `token:`; what has prefix and checksum of a token is one, all else may be a password. */
+/**
+ * `user:password`, `user:token` or `token:`. A text with the prefix and checksum of a token is a token; anything else
+ * may be a password.
+ */
 function fromBasic(encoded: string): Credential {
   const pair = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorKind } from '../base/errors.ts';
-import { journalOf } from './server.ts';
+import { AppError, type ErrorKind, reasonOf } from '../base/errors.ts';
+import { logOf } from './server.ts';
 
 export type Statuses = Readonly<Record<ErrorKind, number>>;
 
@@ -21,26 +21,28 @@ export const STATUS = {
   unavailable: 503,
 } satisfies Statuses;
 
-/** The way in which one listener words its refusals. */
+/** How one listener formats its errors. */
 export interface ErrorFormat {
   readonly statuses: Statuses;
   body(error: AppError, requestId: string): Record<string, unknown>;
 }
 
-/** `/api/v1`: `{message, url}`, where url leads to the documentation. */
+/** `/api/v1`: `{message, url, reason}`, where url leads to the documentation. */
 export function platformFormat(documentationUrl: () => string): ErrorFormat {
   return {
     statuses: STATUS,
     body: (error, requestId) => ({
       message: error.message,
       url: documentationUrl(),
+      reason: reasonOf(error),
+      ...(error.detail.relation !== undefined && { relation: error.detail.relation }),
       ...(error.kind === 'malformed' && { errors: error.detail.errors ?? [{ field: 'body', message: error.message }] }),
       ...(error.kind === 'internal' && { request_id: requestId }),
     }),
   };
 }
 
-/** The marketplace listener: `{message}`; marketplaces know no 422 and retry only on 500. */
+/** The marketplace listener: `{message}`. Marketplaces do not know 422 and retry only on 500. */
 export const marketplaceFormat: ErrorFormat = {
   statuses: { ...STATUS, malformed: 400, unavailable: 500, upstream: 500 },
   body: (error) => ({ message: error.message }),
@@ -49,7 +51,7 @@ export const marketplaceFormat: ErrorFormat = {
 export function speak(voice: ErrorFormat, thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = toAppError(thrown);
   const status = voice.statuses[error.kind];
-  if (status >= 500) journalOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, error.message);
+  if (status >= 500) logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, error.message);
   if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
   if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
   if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));
@@ -60,7 +62,7 @@ export function speak(voice: ErrorFormat, thrown: unknown, request: FastifyReque
     .send(voice.body(error, request.id));
 }
 
-/** Refusals of the framework in our own words; whatever else was thrown is our fault, and its cause goes to the log. */
+/** Translates errors of the framework. Anything else that was thrown is our fault, and its cause goes to the log. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return isOurs(thrown) ? hideCause(thrown) : thrown;
   const { code, statusCode, validation, validationContext } = (thrown ?? {}) as Partial<FastifyError>;
@@ -73,7 +75,7 @@ export function toAppError(thrown: unknown): AppError {
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('invalid', 'path is too long');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return new AppError('malformed', 'body must be sent as application/json');
-  // The framework marks a body that broke off so: the client hung up, and nothing is wrong here.
+  // This is how the framework marks a body that broke off: the client hung up, and nothing is wrong here.
   if (code === 'ECONNRESET' && statusCode === 400) return new AppError('malformed', 'body is not complete');
   return new AppError('internal', 'internal error', { cause: thrown });
 }
@@ -82,7 +84,7 @@ function isOurs({ kind }: AppError): boolean {
   return kind === 'internal' || kind === 'unavailable';
 }
 
-/** Where the database stands and what ails it is for the log alone. */
+/** Where the database is and what is wrong with it is for the log only. */
 function hideCause(cause: AppError): AppError {
   if (cause.kind === 'internal') return new AppError('internal', 'internal error', { cause });
   const retryAfter = cause.detail.retryAfter ?? 1;
@@ -104,6 +106,6 @@ function fromValidation(faults: Validation, part: string): AppError {
 function wording(fault: Validation[number]): string {
   if (fault.keyword === 'required') return 'is required';
   if (fault.keyword === 'enum') return `must be one of ${(fault.params.allowedValues as string[]).join(', ')}`;
-  // Null is taken for what was left out; nobody is told to send it.
+  // Null counts as left out, so no message suggests sending it.
   return fault.message?.replace(/,null$/, '') ?? 'is invalid';
 }

@@ -5,7 +5,7 @@ import type { Scope } from './server.ts';
 const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The web page of this server, answered at the root and wherever the specification sends people to the frontend. */
+/** The web page of this server, served at the root and wherever the specification sends users to the frontend. */
 export function frontendRoutes(scope: Scope, paths: readonly string[]): void {
   const page = readFileSync(new URL('../../console/index.html', import.meta.url), 'utf8');
   for (const url of paths) {
@@ -14,7 +14,7 @@ export function frontendRoutes(scope: Scope, paths: readonly string[]): void {
       url,
       config: { access: anyone, takesNul: true },
       schema: { hide: true },
-      // Answered before a body is read: whatever is sent there gets the page.
+      // Answered before a body is read: every request gets the page, whatever it sends.
       onRequest: async (_request, reply) =>
         reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8').send(page),
       handler: async () => page,

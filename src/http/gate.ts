@@ -8,9 +8,12 @@ import type { Scope } from './server.ts';
 type Count = (request: FastifyRequest, reply: FastifyReply) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
-/** The way into a route: its caller is made known, or refused, and counted either way. No promise where none is needed. */
+/**
+ * The entry to a route: its caller is identified or rejected, and counted either way. Uses no promise if none is
+ * needed.
+ */
 export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations): Hook {
-  // A marketplace takes a 429 for the last word, so what it delivers is never put off.
+  // A marketplace takes a 429 as final, so its deliveries are never put off.
   const isCounted = access.who !== 'webhook';
   return function gate(request, reply, done) {
     request.durations = durations;
@@ -28,7 +31,7 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
   };
 }
 
-/** Before a body is read: what is sent to a place that does not exist is nobody's business. */
+/** Rejects unknown paths before the body is read. */
 export function refuseUnknown(app: Scope, book: ReturnType<typeof createRouteBook>, count: Count): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();

@@ -1,23 +1,23 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { safeUrl } from '../base/log.ts';
 import type { Metrics, RouteDurations } from '../base/metrics.ts';
-import { journalOf } from './server.ts';
+import { logOf } from './server.ts';
 import { originForm } from './target.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the time of this request is counted; nothing for a place that does not exist. */
+    /** Where the duration of this request is counted; null for a path that does not exist. */
     durations: RouteDurations | null;
   }
 }
 
 /**
- * One measurement a request, and one log line for those that an operator wants to see. The framework's own hook for
- * this hangs two listeners onto every answer and takes them off again, which costs as much as all of admission.
+ * One measurement per request, and one log line for those that an operator wants to see. The framework's own hook for
+ * this adds two listeners to every response and removes them again, which costs as much as all of admission.
  */
-export function createWatch(journal: FastifyBaseLogger, metrics: Metrics) {
+export function createWatch(log: FastifyBaseLogger, metrics: Metrics) {
   const unknown = metrics.requests.of('unknown');
-  const logsEvery = journal.level === 'debug';
+  const logsEvery = log.level === 'debug';
   return function watch(request: FastifyRequest, reply: FastifyReply): void {
     const began = performance.now();
     reply.raw.on('finish', () => note(request, reply.statusCode, performance.now() - began));
@@ -31,6 +31,6 @@ export function createWatch(journal: FastifyBaseLogger, metrics: Metrics) {
     const user = request.caller?.person.login;
     const url = safeUrl(originForm(request.url));
     const line = { method, url, status, ms: Math.round(ms * 10) / 10, ip: request.ip, user };
-    journalOf(request)[level](line, 'request');
+    logOf(request)[level](line, 'request');
   }
 }

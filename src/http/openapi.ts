@@ -10,7 +10,7 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** The OpenAPI 3.1 document of the routes that really stand: the schemas in it are the ones that validate. */
+/** The OpenAPI 3.1 document of the routes that are mounted: the schemas in it are the ones that validate. */
 export function describeApi(routes: readonly BookedRoute[], version: string) {
   const paths: Record<string, Record<string, object>> = {};
   const shown = routes.filter((route) => !route.schema.hide).sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -46,7 +46,7 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
   return JSON.parse(JSON.stringify(document, publish)) as typeof document;
 }
 
-/** Our own keyword for numbers of 64 bits in a body is an ordinary type to everybody else. */
+/** Our own keyword for 64-bit numbers in a body is published as an ordinary type. */
 function publish(_key: string, value: unknown): unknown {
   const isInt64 = typeof value === 'object' && value !== null && 'int64' in value;
   return isInt64 ? { type: 'integer', format: 'int64' } : value;

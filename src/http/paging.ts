@@ -13,7 +13,7 @@ export interface NumberedPage extends PageRequest {
   readonly page: number;
 }
 
-/** Read by `readPage`, not by validation: what cannot be read means the default, never an error. */
+/** Read by `readPage`, not by validation: a value that cannot be read means the default, never an error. */
 export const PageQuery = {
   page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page to show, from 1.' })),
   limit: Type.Optional(
@@ -32,7 +32,7 @@ export function readLimit(given: unknown, byDefault: number, max: number): numbe
   return Math.min(positive(given) ?? byDefault, max);
 }
 
-/** `X-Total-Count`, and `Link` to the other pages where there are any. */
+/** `X-Total-Count`, and `Link` to the other pages if there are any. */
 export function showPage(
   request: FastifyRequest,
   reply: FastifyReply,

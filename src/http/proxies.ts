@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { bareAddress, blockList } from '../base/ip.ts';
 
-/** Whose word about where a request comes from is believed. Of a socket that is gone the address is not known. */
+/** Which proxies are trusted to say where a request comes from. The address of a socket that is gone is not known. */
 export function createTrust(networks: readonly string[]): (address: string | undefined) => boolean {
   const list = blockList(networks);
   return (hop) => {

@@ -5,7 +5,7 @@ import { createAllowance } from './allowance.ts';
 
 const WINDOW_SECONDS = 60;
 
-/** Counts requests by credential, or by address while there is none, and says in each answer what is left. */
+/** Counts requests by credential, or by address if there is none, and reports in each response what is left. */
 export function createRateLimit(perMinute: number) {
   if (perMinute === 0) return () => undefined;
   const allowance = createAllowance(perMinute, WINDOW_SECONDS * 1000);

@@ -15,7 +15,7 @@ export interface BookedRoute {
 
 type Hook = onRequestHookHandler;
 
-/** Marks a route that exists only to refuse, and that nobody is told of. */
+/** Marks a route that exists only to reject requests, and that is not documented. */
 const refusing: Access = { who: 'anyone' };
 
 export interface RouteSchema {
@@ -41,8 +41,8 @@ declare module 'fastify' {
 }
 
 /**
- * Every route as it is mounted. From this the documentation is made, and a path that exists for another method is
- * told from one that does not exist. A route that does not say who may call it stops the start.
+ * Every route as it is mounted. The documentation is generated from this, and a path that exists for another method is
+ * distinguished from one that does not exist. A route that does not declare who may call it stops the start-up.
  */
 export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, 'path' | 'access'>) => Hook) {
   const routes: BookedRoute[] = [];
@@ -67,18 +67,21 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
       routes.push({ method, path: route.url, access, schema: (route.schema ?? {}) as RouteSchema });
   }
 
-  /** 405 for a path that answers other methods, else 404. */
+  /** 405 for a path that answers other methods, otherwise 404. */
   function refuseUnknown(method: string, url: string): AppError {
     const path = pathOf(url);
     const found = [...places].filter(([, { pattern }]) => pattern.test(path));
     const closest = found.filter(([wide]) => !found.some(([narrow]) => covers(wide, narrow)));
     const allow = closest.flatMap(([, { methods }]) => [...methods]);
-    return allow.length === 0 || allow.includes(method) ? new AppError('notFound', 'not found') : wrongMethod(allow);
+    return allow.length === 0 || allow.includes(method)
+      ? new AppError('notFound', 'not found', { reason: 'route_not_found' })
+      : wrongMethod(allow);
   }
 
   /**
-   * The router would take `DELETE /roles/export` for a role of that name, because nothing else answers DELETE there. Where
-   * all routes of a scope stand, such methods get routes that refuse, so that requests to all others pay nothing for it.
+   * The router would take `DELETE /roles/export` for a role of that name, because nothing else answers DELETE there.
+   * Once all routes of a scope are mounted, such methods get routes that reject them, so that requests to all others
+   * pay nothing for it.
    */
   function refuseCovered(scope: Scope): void {
     const inScope = [...places].filter(([path]) => path.startsWith(`${scope.prefix}/`));
@@ -91,7 +94,7 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
         url: path.slice(scope.prefix.length),
         exposeHeadRoute: false,
         config: { access: refusing },
-        // Before a body is read, as for every other method that is not known.
+        // Before a body is read, as for every other unknown method.
         onRequest: (_request, _reply, done) => done(wrongMethod([...own])),
         handler: () => undefined,
       });
@@ -103,7 +106,7 @@ function wrongMethod(allow: readonly string[]): AppError {
   return new AppError('methodNotAllowed', 'method not allowed', { allow: [...new Set(allow)].sort() });
 }
 
-/** The path as the router reads it: without scheme and host, query and one slash at the end, letters decoded. */
+/** The path as the router reads it: without scheme and host, query and one trailing slash, and percent-decoded. */
 function pathOf(url: string): string {
   const [path = ''] = originForm(url).split(/[?#]/, 1);
   const bare = path.endsWith('/') ? path.slice(0, -1) : path;

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
-/** Headers of every answer, unless a route says otherwise. */
+/** Headers of every response, unless a route sets its own. */
 const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -11,19 +11,19 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
 const NAMES = Object.keys(SAFE_HEADERS);
 const LINES = linesOf(NAMES);
 
-/** The step of Node in which the first line and the headers become text. */
+/** The step in which Node turns the first line and the headers into text. */
 type StoreHeader = (this: ServerResponse, firstLine: string, headers: unknown) => void;
 const storeHeader = (ServerResponse.prototype as unknown as { _storeHeader: StoreHeader })._storeHeader;
 
 /**
- * An answer with our own headers in it. Node checks and copies every header of every answer, which for these took a
- * fifth of the time of a small one, though they are the same words each time. So they are put behind the first line as
- * they are; a test sees that each is there once.
+ * A response that includes our own headers. Node checks and copies every header of every response, which for these took
+ * a fifth of the time of a small response, although their text is the same each time. So they are inserted after the
+ * first line as they are; a test checks that each is there once.
  */
 export class SafeResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   #more = '';
 
-  /** What else belongs to this one answer: its ID has been looked at, so that it cannot end the line. */
+  /** Further headers of this one response. Its ID has been validated, so it cannot end the line. */
   mark(requestId: string, isHttps: boolean): void {
     this.#more = `x-request-id: ${requestId}\r\n`;
     if (isHttps) this.#more += 'strict-transport-security: max-age=31536000\r\n';

@@ -1,39 +1,49 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { AppError } from '../base/errors.ts';
+import { REASONS, type Reason } from '../base/reasons.ts';
 
 const MAX_INT64 = 2n ** 63n - 1n;
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59Z');
 
-/** An ID in an answer: a JSON number, exact over the whole of int64. */
-export const Int64 = Type.Unsafe<bigint>({ type: 'integer', format: 'int64' });
-/** An ID in a body: any JSON number passes here, so that one that is not an ID is told apart from what is no number. */
+/** An ID in a response: a JSON number, exact over the whole range of int64. */
+export const Int64 = Type.Unsafe<number | bigint>({ type: 'integer', format: 'int64' });
+/**
+ * An ID in a body: any JSON number passes here, so that a number that is not an ID is distinguished from a value that
+ * is not a number.
+ */
 export const Int64Input = Type.Unsafe<number | bigint>({ int64: true });
 export const OrgQuery = Type.Object({ org: Type.String({ description: 'Name of the organization.' }) });
 export const Timestamp = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
 
-/** Null, which clients in Go send for a list, object or pointer that was not given, beside what the schema takes. */
+/** Also accepts null, which Go clients send for a list, object or pointer that was not given. */
 export function orNull<Schema extends TSchema & { type: string }>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] });
 }
 
-/** A field that may be left out; a null counts as left out. */
+/** A field that may be left out; null counts as left out. */
 export function maybe<Schema extends TSchema & { type: string }>(schema: Schema) {
   return Type.Optional(orNull(schema));
 }
 
-/** An answer without a body: sent as `reply.send()`, because `null` would be written out. */
+/** A response without a body: sent as `reply.send()`, because `null` would be written out. */
 export const NoBody = Type.Unsafe<void>({ type: 'null' });
 
 export const ErrorBody = Type.Object({
   message: Type.String({ description: 'What was wrong, for a person.' }),
   url: Type.String({ description: 'Address of the API documentation.' }),
+  reason: Type.Unsafe<Reason>({
+    type: 'string',
+    enum: Object.keys(REASONS),
+    description: 'Why, for programs. A new version may add reasons, but does not rename any.',
+  }),
+  relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
   errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
   request_id: Type.Optional(Type.String()),
 });
 export const ListenerErrorBody = Type.Object({ message: Type.String() });
 export const ServerVersion = Type.Object({ version: Type.String() });
 
-/** An ID as it stands in a path: a positive int64, else the request names something that cannot exist. */
+/** An ID in a path: a positive int64, otherwise the request names something that cannot exist. */
 export function readId(text: string, what: string): bigint {
   const id = /^[0-9]{1,19}$/.test(text) ? BigInt(text) : 0n;
   if (id < 1n || id > MAX_INT64) throw new AppError('invalid', `invalid ${what}: ${JSON.stringify(text.slice(0, 40))}`);
@@ -47,16 +57,16 @@ export function readIdNumber(value: number | bigint, what: string): bigint {
   return BigInt(value);
 }
 
-/** An ID as the plain JSON writer takes it: a number where that is exact. Every other writer takes both. */
-export function plainId(id: bigint): bigint {
+/** An ID for the plain JSON writer: a number if that is exact. Every other writer accepts both. */
+export function plainId(id: bigint): number | bigint {
   const number = Number(id);
-  return Number.isSafeInteger(number) ? (number as unknown as bigint) : id;
+  return Number.isSafeInteger(number) ? number : id;
 }
 
-/** A moment of a body that has the shape of one: neither PostgreSQL nor RFC 3339 knows a year 0 or 10000. */
+/** A moment from a body whose text has the right form: neither PostgreSQL nor RFC 3339 has a year 0 or 10000. */
 export function readMoment(text: string, field: string): Date {
   const moment = new Date(text);
-  // Written so that what is no moment at all, such as a leap second, does not pass either.
+  // Written so that an invalid date, such as a leap second, does not pass either.
   if (moment.getTime() >= 0 && moment.getTime() <= LAST_MOMENT) return moment;
   const message = `${field} must be a date-time from 1970 on and before the year 10000`;
   throw new AppError('malformed', message, { errors: [{ field, message }] });
@@ -68,8 +78,8 @@ const PAIRS = Array.from({ length: 60 }, (_, number) => String(number).padStart(
 const days = new Map<number, string>();
 
 /**
- * RFC 3339 in whole seconds of UTC; a moment that never was is the beginning of Unix time. Long lists hold thousands, and
- * `toISOString` takes longer than all else about an entry, so it is asked once for a day.
+ * RFC 3339 in whole seconds of UTC. Null becomes the start of Unix time. Long lists contain thousands of moments, and
+ * `toISOString` takes longer than everything else about an entry, so it is called once for each day.
  */
 export function timestamp(moment: Date | null): string {
   const ms = moment?.getTime() ?? 0;

@@ -10,7 +10,7 @@ import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
 import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
 
-/** A part of the server with a prefix, a voice and routes of its own. */
+/** A part of the server with its own prefix, error format and routes. */
 export type Scope = FastifyInstance<
   FastifyInstance['server'],
   FastifyRequest['raw'],
@@ -21,17 +21,19 @@ export type Scope = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route passes the body on letter for letter, so its text is kept beside its value. */
+    /** The route passes the body on verbatim, so its text is kept beside its value. */
     keepsText?: boolean;
-    /** The route looks at what it is given before the database does, or not at all: a NUL in the query is its own affair. */
+    /**
+     * The route validates its input before the database sees it, or ignores it: it handles NULs in the query itself.
+     */
     takesNul?: boolean;
   }
   interface FastifyRequest {
     bodyText: string;
   }
   interface FastifyInstance {
-    /** Where the server writes down what an operator wants to know. */
-    journal: FastifyBaseLogger;
+    /** The log of the server, for what an operator wants to know. */
+    serverLog: FastifyBaseLogger;
   }
 }
 
@@ -39,11 +41,11 @@ interface Options {
   readonly log: FastifyBaseLogger;
   readonly trustedProxies: readonly string[];
   readonly isHttps: () => boolean;
-  /** Sees every request first, also those that are refused at once. */
+  /** Sees every request first, including those that are rejected at once. */
   readonly watch: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** Speaks the refusals that no scope sees, such as a path that cannot be decoded. */
+  /** Answers with the errors that no scope sees, such as a path that cannot be decoded. */
   readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
-  /** Words the refusals of what is not even HTTP. */
+  /** Formats the errors for what is not even HTTP. */
   readonly word: WordRefusal;
 }
 
@@ -53,16 +55,17 @@ const IS_JSON = /^application\/json *(?:;|$)/i;
 const NUL = 'path or query holds a NUL character';
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-// The random part of a UUID once for this process, and a number for each request: as unique, and cheaper than random anew.
+// The random part of a UUID once for this process, and a number for each request: just as unique, and cheaper than
+// random bytes each time.
 const SERIES = randomUUID().slice(0, 24);
 let requests = 0;
 const nextId = () => `${SERIES}${(++requests).toString(16).padStart(12, '0')}`;
 
-/** Fastify as this house uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
+/** Fastify as this server uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
 export function createServer({ log, trustedProxies, isHttps, watch, refuse, word }: Options): Scope {
   const brokenHttp = createBrokenHttp(word);
   const app = Fastify({
-    // Fastify's own logger costs every request something, though few log anything: what there is to say goes to the journal.
+    // Fastify's own logger costs every request something, although few log anything. `serverLog` is used instead.
     logger: false,
     requestIdHeader: false,
     genReqId: (request) => {
@@ -71,16 +74,17 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
     },
     trustProxy: trustedProxies.length > 0 ? createTrust(trustedProxies) : false,
     bodyLimit: MIB,
-    // A whole request within 30 s, its headers within 10 s; idle connections outlive a load balancer's usual minute.
+    // A whole request within 30 s, its headers within 10 s. Idle connections outlive a load balancer's usual minute.
     requestTimeout: 30 * SECONDS,
     keepAliveTimeout: 65 * SECONDS,
-    // A missing Host is refused below, in the right voice; Node's own answer has no body.
+    // A missing Host is rejected below, in the right error format; Node's own answer has no body.
     http: {
       ServerResponse: SafeResponse,
       headersTimeout: 10 * SECONDS,
       connectionsCheckingInterval: 5 * SECONDS,
       requireHostHeader: false,
-      // A request that announces no body is one that has ended; what streams do to find that out took a tenth of a small answer.
+      // A request that announces no body has ended already. What streams do to find that out took a tenth of the time
+      // of a small response.
       optimizeEmptyRequests: true,
     },
     // Requests that still arrive while the server drains are served, and their connections closed.
@@ -98,7 +102,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
   brokenHttp.watch(app.server);
   // One endpoint of the specification is a GET that carries a body.
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
-  app.decorate('journal', log);
+  app.decorate('serverLog', log);
   app.decorateRequest('caller', null);
   app.decorateRequest('durations', null);
   app.decorateRequest('bodyText', '{}');
@@ -110,7 +114,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
     mark(request, reply);
     if (request.raw.readableEnded) readNothing(request);
     if (!hasOneHost(request.raw)) done(new AppError('invalid', 'request must have exactly one Host header'));
-    // PostgreSQL cannot hold a NUL, and nothing that we store has one.
+    // PostgreSQL cannot store a NUL, and nothing that we store contains one.
     else if (request.url.includes('%00') && !request.routeOptions.config.takesNul) done(new AppError('invalid', NUL));
     else done();
   });
@@ -122,7 +126,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
   }
 }
 
-/** A second Host is how one server is made to see another request than the proxy before it. */
+/** With a second Host header, a server can be made to see a different request than the proxy in front of it. */
 function hasOneHost({ rawHeaders, httpVersion }: FastifyRequest['raw']): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -131,7 +135,7 @@ function hasOneHost({ rawHeaders, httpVersion }: FastifyRequest['raw']): boolean
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
-/** Nothing to read will ever arrive, so nobody may wait for it. What calls itself JSON and is empty counts as `{}`. */
+/** Nothing to read will ever arrive, so nothing may wait for it. An empty body declared as JSON counts as `{}`. */
 function readNothing(request: FastifyRequest): void {
   const type = request.raw.headers['content-type'];
   if (type === undefined) return;
@@ -157,7 +161,7 @@ function readOnlyJson(app: Scope): void {
   });
 }
 
-/** A body must have the right types as it is; a path or query is all text, so numbers and flags are read from it. */
+/** A body must have the right types as it is. A path or query is all text, so numbers and flags are converted. */
 function validateByPart(app: Scope): void {
   const strict = new Ajv({ coerceTypes: false, removeAdditional: false, useDefaults: true, strictTypes: false });
   const lenient = new Ajv({ coerceTypes: true, removeAdditional: false, useDefaults: true, strictTypes: false });
@@ -175,7 +179,7 @@ function validateByPart(app: Scope): void {
   );
 }
 
-/** As Fastify would write them, but a schema is compiled by the first answer that needs it, like those of requests. */
+/** Serializes as Fastify would, but a schema is compiled by the first response that needs it, as for requests. */
 function writeByPart(app: Scope): void {
   app.setSerializerCompiler(({ schema }) => {
     let write: ((value: unknown) => string) | undefined;
@@ -186,7 +190,7 @@ function writeByPart(app: Scope): void {
   });
 }
 
-/** Compiled at the first request that needs it: for all routes together it would be a fifth of the time of a start. */
+/** Compiled by the first request that needs it: for all routes together, it would be a fifth of the start-up time. */
 function whenAsked(ajv: Ajv, schema: object): ValidateFunction {
   let compiled: ValidateFunction | undefined;
   const validate = (data: unknown) => {
@@ -199,19 +203,19 @@ function whenAsked(ajv: Ajv, schema: object): ValidateFunction {
   return validate as ValidateFunction;
 }
 
-/** A reply, whatever the route has promised to send. */
+/** A reply, whatever the route has declared to send. */
 interface AnyReply {
   header(name: string, value: string): unknown;
   send(payload: never): unknown;
 }
 
-/** Sends JSON that is text already; the general serializer would look at every letter of it again. */
+/** Sends JSON that is text already; the general serializer would look at every character of it again. */
 export function sendText(reply: AnyReply, text: string): void {
   reply.header('content-type', 'application/json; charset=utf-8');
   reply.send(text as never);
 }
 
-/** The journal with the request's ID on every line. */
-export function journalOf(request: FastifyRequest): FastifyBaseLogger {
-  return request.server.journal.child({ request_id: request.id });
+/** The log with the request's ID on every line. */
+export function logOf(request: FastifyRequest): FastifyBaseLogger {
+  return request.server.serverLog.child({ request_id: request.id });
 }

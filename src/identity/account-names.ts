@@ -1,4 +1,4 @@
-/** The rules for names of people and organizations, which share one name space. */
+/** The rules for names of users and organizations, which share one namespace. */
 export type NameVerdict = 'VALID' | 'RESERVED' | 'INVALID';
 
 const SHAPE = /^[0-9A-Za-z][-.\w]*$/;
@@ -21,8 +21,8 @@ export function judgeName(name: string): NameVerdict {
 }
 
 /**
- * The name without its letter case, as it is stored. What cannot be a name has no key: letters beyond ASCII can turn
- * into plain ones when their case is changed, and would find somebody else.
+ * The name in lower case, as it is stored. A text that cannot be a name has no key: characters beyond ASCII can turn
+ * into ASCII when their case is changed, and would find another account.
  */
 export function nameKey(name: string): string {
   return SHAPE.test(name) ? name.toLowerCase() : '';

@@ -7,7 +7,7 @@ import { hashSecret, isTokenText } from './token-text.ts';
 
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
 
-/** A person as the house knows them, and the organizations that they are in. */
+/** A user as the server knows them, with the organizations that they are in. */
 export interface Person {
   readonly id: bigint;
   readonly login: string;
@@ -23,7 +23,7 @@ export interface Person {
   readonly lastLoginAt: Date | null;
   readonly createdAt: Date;
   readonly passwordHash: string | null;
-  /** Organization → the highest permission among the person's teams there. */
+  /** Organization → the highest permission among the user's teams there. */
   readonly organizations: ReadonlyMap<bigint, Permission>;
   readonly inClientOrganization: boolean;
 }
@@ -50,7 +50,7 @@ export interface Organization {
 export interface CallerStore {
   byToken(hash: Buffer): Promise<Loaded<TokenGrant>>;
   bySession(hash: Buffer): Promise<Loaded<SessionGrant>>;
-  /** By login name, or by a verified address. */
+  /** By login name, or by a verified email address. */
   byLogin(login: string): Promise<Loaded<Person>>;
   organization(name: string): Promise<Loaded<Organization>>;
 }
@@ -60,19 +60,20 @@ type Guard = (look: () => Promise<TokenGrant>) => Promise<TokenGrant>;
 export type Callers = ReturnType<typeof createCallers>;
 
 const MAX_REMEMBERED = 50_000;
-/** A name or an address; anything else would only trouble the database. */
+/** A login name or an email address; anything else would only burden the database. */
 const PLAUSIBLE_NAME = /^[\x20-\x7e]{1,254}$/;
 
 /**
- * Turns what a client shows into the person behind it. Each of these waits for the clock, so from then on everything
- * that is remembered is exact for the request that asked: nothing later in the request needs to wait again.
+ * Turns a credential into the user behind it. Each method that takes a credential waits for the current revision, so
+ * from then on everything that is remembered is exact for the request: nothing later in the request needs to wait
+ * again.
  */
 export function createCallers(
   store: CallerStore,
   revisions: Pick<Revisions, 'current' | 'whenCurrent' | 'latest' | 'listen'>,
   key: Buffer,
 ) {
-  // The clear text of a token is not kept in memory: a plain fast hash of 160 random bits is as good a name for it.
+  // Tokens are not kept here in clear text: a plain fast hash of 160 random bits identifies a token just as well.
   const tokens = createExactCache<TokenGrant>({
     revisions,
     load: (text) => store.byToken(Buffer.from(text, 'base64')),
@@ -106,13 +107,13 @@ export function createCallers(
     personNamed,
     organizationNamed,
     tokenName,
-    /** For who can do without a promise: from the call back on, what is remembered is exact for the request. */
+    /** For code that does not need a promise: from the callback on, what is remembered is exact for the request. */
     whenCurrent: (done: Done) => revisions.whenCurrent(done),
     rememberedToken: tokens.remembered,
     rememberedOrganization,
   };
 
-  /** `guarded` stands before the store, which is asked only about a token that is not remembered. */
+  /** `guarded` wraps the lookup in the store, which happens only for a token that is not remembered. */
   async function byToken(text: string, now: Date, guarded: Guard = (look) => look()): Promise<TokenGrant> {
     const name = tokenName(text);
     if (name === undefined) throw wrongCredential();
@@ -154,19 +155,19 @@ export function createCallers(
 
   /** For a request whose caller is known already. */
   async function organizationNamed(name: string): Promise<Organization | undefined> {
-    // Letters beyond ASCII can turn into plain ones when their case is changed.
+    // Characters beyond ASCII can turn into ASCII when their case is changed.
     return PLAUSIBLE_NAME.test(name) ? await organizations.get(name.toLowerCase()) : undefined;
   }
 
-  /** Most callers write the name as it is remembered, so it is looked for before it is looked at. */
+  /** Most requests write the name as it is remembered, so it is looked up before it is checked. */
   function rememberedOrganization(name: string): Organization | undefined {
     const known = organizations.remembered(name);
     return known ?? (PLAUSIBLE_NAME.test(name) ? organizations.remembered(name.toLowerCase()) : undefined);
   }
 
   /**
-   * What stands for a token in memory and in the store; nothing for a text that cannot be one. The keyed hash takes ten
-   * times as long as the plain one, so it is made once for each token in use.
+   * The name of a token in memory and in the store; undefined for a text that cannot be a token. The keyed hash takes
+   * ten times as long as the plain one, so it is computed once for each token in use.
    */
   function tokenName(text: string): string | undefined {
     if (!isTokenText(text)) return undefined;
@@ -185,7 +186,7 @@ export function wrongCredential(): AppError {
   return new AppError('unauthenticated', 'invalid username, password or token');
 }
 
-/** The credential was right, but the account may not be used. */
+/** Rejects an account that may not be used, although the credential is right. */
 export function refuseUnusable(person: Pick<Person, 'active' | 'prohibitLogin'>): void {
   if (!person.active) throw new AppError('forbidden', 'This account is not activated.');
   if (person.prohibitLogin) {

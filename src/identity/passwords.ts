@@ -3,16 +3,16 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { AppError } from '../base/errors.ts';
 
-/** Argon2id with the least cost that OWASP advises; runs on the thread pool, never on the event loop. */
+/** Argon2id with the minimum cost that OWASP recommends. Runs on the thread pool, never on the event loop. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_LENGTH = 32;
 const SHAPE = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 /**
- * Each hash takes 19 MiB and a whole core while it runs: at most this many at once, the others wait their turn. One
- * core stays free for requests, and one thread of the pool, which has four, for files.
+ * Each hash takes 19 MiB and a whole core while it runs: at most this many run at once, the others wait. One core stays
+ * free for requests, and one thread of the pool, which has four, for files.
  */
 const AT_ONCE = Math.min(3, Math.max(1, availableParallelism() - 1));
-/** Whoever comes when so many wait would wait for longer than clients do. */
+/** A request that arrives when this many are waiting would wait for longer than clients do. */
 const MAX_WAITING = 100 * AT_ONCE;
 
 interface Cost {
@@ -41,9 +41,10 @@ export async function verifyPassword(password: string, stored: string): Promise<
 
 let absent: Promise<string> | undefined;
 
-/** As long as a real verification takes, so that time does not tell whether a name exists. */
+/** Takes as long as a real verification, so that the time does not reveal whether a name exists. */
 export async function verifyAbsentPassword(password: string): Promise<false> {
-  // Refused when too many wait: remembered, that would tell names that do not exist from those that do.
+  // Fails if too many are waiting. Remembering that failure would distinguish names that do not exist from those that
+  // do.
   absent ??= hashPassword(randomBytes(16).toString('hex')).catch((error) => {
     absent = undefined;
     throw error;

@@ -21,11 +21,11 @@ export interface PersonRow {
   in_client_organization: boolean;
 }
 
-/** The person with their teams, beside the revision of the same snapshot. */
+/** The user with their teams, and the revision of the same snapshot. */
 export const PERSON = `r.value as revision, a.id, a.name, a.full_name, e.address as email, a.language, a.location, a.website,
   a.description, a.is_admin, a.active, a.prohibit_login, a.last_login_at, a.created_at, a.password_hash,
   m.organization_ids, m.permissions, coalesce(m.in_client_organization, false) as in_client_organization`;
-/** Of the revision `r` and an account `a`; conditions may follow. */
+/** Joins for the revision `r` and an account `a`; conditions may follow. */
 export const DETAILS = `
   left join email e on e.account_id = a.id and e.is_primary
   left join lateral (

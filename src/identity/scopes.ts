@@ -10,7 +10,7 @@ export function scopesAllow(scopes: readonly string[], needed: Scope): boolean {
   return scopes.includes('all') || scopes.includes(needed) || scopes.includes(needed.replace('read:', 'write:'));
 }
 
-/** Whether everything that the wanted scopes allow is allowed by the held ones too. */
+/** Whether the held scopes allow everything that the wanted ones allow. */
 export function scopesCover(held: readonly string[], wanted: readonly string[]): boolean {
   if (held.includes('all')) return true;
   return wanted.every((scope) => scope !== 'all' && scopesAllow(held, scope as Scope));

@@ -6,7 +6,7 @@ const INSERT = sql(
   'sessions.insert',
   'insert into session (hash, account_id, csrf, expires_at) values ($1, $2, $3, $4)',
 );
-// Waits for a change of the password that is under way, and is waited for by one that comes after, which then ends this
+// Waits for a password change that is under way. A password change that comes later waits for this, and then ends this
 // session with the others.
 const SAME_PASSWORD = sql(
   'sessions.samePassword',
@@ -20,7 +20,7 @@ const DELETE = sql('sessions.delete', 'delete from session where hash = $1 retur
 
 export function createSessionStore(write: Write): SessionStore {
   return {
-    // Nobody has seen the new session yet, so nothing remembered becomes wrong: no revision is taken.
+    // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken.
     async create({ hash, accountId, csrf, expiresAt, passwordHash }) {
       return await write(async (query) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;

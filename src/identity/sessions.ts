@@ -11,7 +11,7 @@ export interface SessionDraft {
 }
 
 export interface SessionStore {
-  /** False when the account's password is no longer the one that was shown. */
+  /** False if the account's password is no longer the one that was given. */
   create(draft: SessionDraft): Promise<boolean>;
   remove(hash: Buffer): Promise<void>;
 }
@@ -28,11 +28,11 @@ const DAY = 86_400_000;
 const SHORT = DAY;
 const REMEMBERED = 31 * DAY;
 
-/** Sign-ins of browsers. The cookie's text is stored only as a keyed hash, as tokens are. */
+/** Sessions of browsers. The text of the cookie is stored only as a keyed hash, like tokens. */
 export function createSessions(store: SessionStore, key: Buffer) {
   return { open, close };
 
-  /** With the hash that a password was compared with: it may have been changed while that took its time. */
+  /** `passwordHash` is what the password was compared with: the password may have changed during the comparison. */
   async function open(accountId: bigint, remember: boolean, now: Date, passwordHash?: string): Promise<Session> {
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
@@ -42,7 +42,7 @@ export function createSessions(store: SessionStore, key: Buffer) {
     return { text, csrf, expiresAt };
   }
 
-  /** Ends a session; one that does not exist is already ended. */
+  /** Ends a session. A session that does not exist has ended already. */
   async function close(text: string): Promise<void> {
     await store.remove(hashSecret(key, text));
   }

@@ -2,7 +2,7 @@ import type { Write } from '../changes/write.ts';
 import { isUniqueViolation, only, sql } from '../db/db.ts';
 import type { TokenIssuerStore } from './token-issuer.ts';
 
-// A robot account that is being deleted at this moment is waited for, so that no token outlives it.
+// Waits for a robot that is being deleted at this moment, so that no token outlives it.
 const ROBOT = sql('tokens.robot', 'select id from robot where id = $1 and owner_id = $2 for key share');
 const INSERT = sql(
   'tokens.insert',

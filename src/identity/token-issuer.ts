@@ -9,7 +9,7 @@ export interface NewToken {
   readonly scopes: readonly string[];
   readonly expiresAt?: Date | null;
   readonly robotId?: bigint | null;
-  /** For the record, where one is kept of it. */
+  /** For the audit log, if the action is recorded. */
   readonly actor?: Actor | undefined;
 }
 
@@ -34,7 +34,7 @@ export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
 export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
   return { issue, revoke };
 
-  /** The clear text is in this answer and nowhere else. */
+  /** The clear text is in this result and nowhere else. */
   async function issue(token: NewToken): Promise<{ id: bigint; text: string }> {
     const unknown = token.scopes.filter((scope) => !SCOPES.includes(scope));
     if (unknown.length > 0) throw new AppError('invalid', `unknown token scope: ${unknown.join(', ')}`);
@@ -50,12 +50,13 @@ export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
       actor: token.actor,
     });
     if (made === 'name taken') throw nameUsed();
-    if (made === 'robot gone') throw new AppError('notFound', 'robot_ac does not exist');
+    if (made === 'robot gone') throw new AppError('notFound', 'robot_ac does not exist', { reason: 'robot_not_found' });
     return { id: made, text };
   }
 
   async function revoke(id: bigint, actor?: Actor): Promise<void> {
-    if (!(await store.remove(id, actor))) throw new AppError('notFound', 'token does not exist');
+    if (!(await store.remove(id, actor)))
+      throw new AppError('notFound', 'token does not exist', { reason: 'token_not_found' });
   }
 }
 

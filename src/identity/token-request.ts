@@ -18,16 +18,16 @@ export interface TokenRequest {
 }
 
 interface Terms {
-  /** What the caller's own credential may be used for: no token can make one that may do more than itself. */
+  /** The scopes of the caller's own credential: no token can create one that may do more than itself. */
   readonly held: readonly string[];
-  /** What is meant when no scope is said. */
+  /** The default if no scopes are given. */
   readonly unsaid: readonly string[];
   readonly now: Date;
 }
 
 const MAX_NAME = 255;
 
-/** The rules for a new token, of a person or of a robot account. */
+/** The rules for a new token of a user or a robot. */
 export function readTokenRequest(wanted: TokenRequest, { held, unsaid, now }: Terms) {
   const name = wanted.name.trim();
   if (name === '' || [...name].length > MAX_NAME)
@@ -40,7 +40,7 @@ export function readTokenRequest(wanted: TokenRequest, { held, unsaid, now }: Te
   return { name, scopes, expiresAt: wanted.expiresAt };
 }
 
-/** Known ones, each once, without those that another one includes. */
+/** Known scopes, each once, without those that another one includes. */
 function readScopes(scopes: readonly string[]): string[] {
   if (scopes.length === 0) throw invalidField('scopes', 'access token must have a scope');
   const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
@@ -53,9 +53,9 @@ function readScopes(scopes: readonly string[]): string[] {
   );
 }
 
-/** By id, or else by name. */
+/** By ID, otherwise by name. */
 export function findToken(tokens: readonly TokenDetails[], idOrName: string): TokenDetails {
   const found = tokens.find(({ id }) => String(id) === idOrName) ?? tokens.find(({ name }) => name === idOrName);
-  if (!found) throw new AppError('notFound', 'access token does not exist');
+  if (!found) throw new AppError('notFound', 'access token does not exist', { reason: 'token_not_found' });
   return found;
 }

@@ -2,8 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * A token is `atr_`, 27 base62 digits that carry 160 random bits, and 6 digits of CRC32 over what stands before.
- * The prefix lets scanners find a leaked one, the checksum lets us refuse a mistyped one without asking the database.
+ * A token is `atr_`, 27 base62 digits that carry 160 random bits, and 6 digits of CRC32 over everything before them.
+ * The prefix lets scanners find a leaked token. The checksum lets us reject a mistyped one without querying the
+ * database.
  */
 const PREFIX = 'atr_';
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../db/db.ts';
 import type { TokenUsageStore } from './token-usage.ts';
 
-// Nobody's rights hang on it, so no revision is taken. In the order of ids, as every replica does it.
+// No rights depend on it, so no revision is taken. Rows are locked in the order of IDs, as every replica does it.
 const WRITE = sql(
   'tokenUsage.write',
   `update token set last_used_at = u.at

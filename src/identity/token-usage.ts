@@ -1,4 +1,4 @@
-/** When tokens were last used: kept in memory and written together now and then, so that no request pays for a write. */
+/** When tokens were last used. Kept in memory and written together now and then, so no request pays for a write. */
 export interface TokenUsageStore {
   write(uses: readonly { tokenId: bigint; at: Date }[]): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function createTokenUsage(store: TokenUsageStore) {
     try {
       await store.write([...written].map(([tokenId, at]) => ({ tokenId, at })));
     } catch (error) {
-      // What was noted since then is newer.
+      // What was noted in the meantime is newer.
       seen = new Map([...written, ...seen]);
       throw error;
     }

@@ -1,6 +1,6 @@
 import type { TokenDetails } from './token-request.ts';
 
-/** A token as it is selected to be shown: nothing in it opens anything. */
+/** A token as it is selected for display: nothing in it grants access. */
 export interface TokenRow {
   id: bigint;
   name: string;

@@ -6,7 +6,7 @@ import { createBuiltInCentral, createClaimStore } from './claims/claims.store.ts
 import { createClaims } from './claims/claims.ts';
 import { createDeliveryStore } from './deliveries/deliveries.store.ts';
 import { createDeliveries } from './deliveries/deliveries.ts';
-import { deliveryRoutes } from './deliveries/delivery-log.routes.ts';
+import { deliveryLogRoutes } from './deliveries/delivery-log.routes.ts';
 import { createDeliveryLogStore } from './deliveries/delivery-log.store.ts';
 import { createDeliveryLog } from './deliveries/delivery-log.ts';
 import { readDepth } from './deliveries/delivery-metrics.store.ts';
@@ -36,10 +36,10 @@ export type Marketplace = ReturnType<typeof wireMarketplace>;
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** A source that is slow or away must not keep the server from starting. */
+/** A slow or unavailable source must not prevent the server from starting. */
 const FIRST_DOWNLOAD_MS = 5 * SECOND_MS;
 
-/** Group 3, put together: the marketplace listener. */
+/** Wires the marketplace listener. */
 export function wireMarketplace({
   config,
   db,
@@ -61,8 +61,8 @@ export function wireMarketplace({
     allow: config.CLOUD_A_ALLOW,
     report,
   });
-  const journalStore = createDeliveryLogStore(db.query, write);
-  const journal = createDeliveryLog(journalStore);
+  const deliveryLogStore = createDeliveryLogStore(db.query, write);
+  const deliveryLog = createDeliveryLog(deliveryLogStore);
   const sealedOptions = createSealedOptions(createSealedOptionsStore(db.query), vault);
   const installers = createInstallers(createInstallerStore(db.query, write), links, sealedOptions);
   const builtIn = createBuiltInCentral(db.query);
@@ -82,7 +82,7 @@ export function wireMarketplace({
     isDev: config.RUN_MODE === 'dev',
     refused: (marketplace, reason, source) => {
       measures.observe(marketplace, reason);
-      journal.countRefusal(marketplace, reason, source, new Date());
+      deliveryLog.countRefusal(marketplace, reason, source, new Date());
     },
   });
   const told = config.MARKETPLACE_EVENTS_URL;
@@ -98,11 +98,11 @@ export function wireMarketplace({
     report,
     chores: [
       { name: 'secrets', everyMs: 0, run: () => secrets.refresh() },
-      { name: 'refusals', everyMs: 0, run: () => journal.flush() },
+      { name: 'refusals', everyMs: 0, run: () => deliveryLog.flush() },
       { name: 'outbox', everyMs: 0, run: (now) => outbox.relay(now) },
       { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
       { name: 'options in clear', everyMs: 0, run: () => sealedOptions.sealOlder() },
-      { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => journal.prune(now) },
+      { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => deliveryLog.prune(now) },
     ],
   });
 
@@ -114,7 +114,7 @@ export function wireMarketplace({
     claims,
     installers,
     secrets,
-    journal,
+    deliveryLog,
     sweep,
     links: linkParts,
     claimStore,
@@ -131,19 +131,24 @@ export function wireMarketplace({
     notificationRoutes(scope, deliveries, senders);
   }
 
-  /** What an administrator sees of the listener, where there is one. */
+  /** What an administrator sees of the listener, if this deployment has one. */
   function mountPlatform(scope: Scope): void {
     if (config.DEPLOYMENT !== 'marketplace') return;
-    const redeliver = createRedelivery({ journal: journalStore, deliveries: store, finish: deliveries.finish, report });
-    deliveryRoutes(scope, journal, redeliver);
+    const redeliver = createRedelivery({
+      deliveryLog: deliveryLogStore,
+      deliveries: store,
+      finish: deliveries.finish,
+      report,
+    });
+    deliveryLogRoutes(scope, deliveryLog, redeliver);
   }
 
-  /** The links stand outside the listener: customers follow them, not marketplaces. */
+  /** The links are outside the listener, because customers follow them, not marketplaces. */
   function mountRoot(scope: Scope): void {
     if (config.DEPLOYMENT === 'marketplace') linkRoutes(scope, linkParts);
   }
 
-  /** What every request needs is there before the first one; the rest is for the sweep. */
+  /** Loads what every request needs before the first one arrives; the sweep does the rest. */
   async function prepare(): Promise<void> {
     await secrets.refresh();
     if (isDownload) await ranges.prepare(new Date(), FIRST_DOWNLOAD_MS);
@@ -152,6 +157,6 @@ export function wireMarketplace({
 
   async function stop(): Promise<void> {
     await sweep.stop();
-    await journal.flush().catch((error) => report('refusals were not written', error));
+    await deliveryLog.flush().catch((error) => report('refusals were not written', error));
   }
 }

@@ -1,6 +1,9 @@
 import type { Config } from '../base/config.ts';
 
-/** What distinguishes one marketplace from another. Routes, rules, commands and metrics ask this table, never a name. */
+/**
+ * What distinguishes one marketplace from another. Routes, rules, commands and metrics read this table and never
+ * compare names.
+ */
 export interface MarketplaceProfile {
   /** How a caller proves that it is the marketplace: by its source address, or by a secret in the query. */
   readonly provenBy: 'address' | 'secret';
@@ -10,9 +13,9 @@ export interface MarketplaceProfile {
   readonly mustNameCluster: boolean;
   /** What a second bind of the same installer gets. */
   readonly repeatedBind: 'same link' | 'rejected';
-  /** It reports what becomes of a subscription, besides binds. */
+  /** It reports changes to a subscription as well as binds. */
   readonly hasLifecycle: boolean;
-  /** It has an installer for tests, which can be bound without the secret. */
+  /** It has a test installer, which can be bound without the secret. */
   readonly hasTestInstaller: boolean;
 }
 

@@ -4,24 +4,27 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { AppError, ERROR_KINDS, type ErrorKind } from '../base/errors.ts';
 
-/** A command as it was typed, and the one secret that goes with it. */
-export interface Order {
+/** A command as it was typed, and the one secret that it may need. */
+export interface CommandRequest {
   readonly argv: readonly string[];
   /** Base64 of ATRIUM_NEXT_KEY. */
   readonly nextKey?: string | undefined;
 }
 
-export type Tell = (line: string) => void;
+export type Print = (line: string) => void;
 interface Reply {
   readonly line?: string;
   readonly failed?: string;
   readonly kind?: ErrorKind;
 }
 
-/** A door for the operator of this machine: a socket in the data folder that only the server's own user can open. */
-export async function listenToOperator(
+/**
+ * Takes commands from the operator of this machine, on a socket in the data folder that only the server's own user can
+ * open.
+ */
+export async function listenForCommands(
   dataDir: string,
-  run: (order: Order, tell: Tell) => Promise<void>,
+  run: (request: CommandRequest, print: Print) => Promise<void>,
 ): Promise<() => void> {
   const path = socketIn(dataDir);
   rmSync(path, { force: true });
@@ -37,13 +40,13 @@ export async function listenToOperator(
   return () => void server.close();
 }
 
-async function answer(socket: Socket, run: (order: Order, tell: Tell) => Promise<void>): Promise<void> {
+async function answer(socket: Socket, run: (request: CommandRequest, print: Print) => Promise<void>): Promise<void> {
   const send = (reply: Reply) => void (socket.writable && socket.write(`${JSON.stringify(reply)}\n`));
   socket.on('error', () => undefined);
   try {
     const { value } = await createInterface({ input: socket })[Symbol.asyncIterator]().next();
     if (typeof value !== 'string') return;
-    await run(JSON.parse(value) as Order, (line) => send({ line }));
+    await run(JSON.parse(value) as CommandRequest, (line) => send({ line }));
     send({});
   } catch (error) {
     send({ failed: (error as Error).message, kind: kindOf(error) });
@@ -52,25 +55,25 @@ async function answer(socket: Socket, run: (order: Order, tell: Tell) => Promise
   }
 }
 
-/** Gives the order to the server of this data folder; false when none is there to take it. */
-export async function askServer(dataDir: string, order: Order, tell: Tell): Promise<boolean> {
+/** Sends the command to the server of this data folder; returns false if no server is running there. */
+export async function askServer(dataDir: string, request: CommandRequest, print: Print): Promise<boolean> {
   const socket = connect(socketIn(dataDir));
   try {
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   } catch {
     return false;
   }
-  socket.write(`${JSON.stringify(order)}\n`);
+  socket.write(`${JSON.stringify(request)}\n`);
   for await (const text of createInterface({ input: socket })) {
     const { line, failed, kind } = JSON.parse(text) as Reply;
     if (failed !== undefined) throw new AppError(kind && ERROR_KINDS.includes(kind) ? kind : 'internal', failed);
     if (line === undefined) return true;
-    tell(line);
+    print(line);
   }
   throw new AppError('unavailable', 'the server ended before the command did');
 }
 
-/** A mistyped option is no fault of the program, whoever read it. */
+/** A mistyped option is not a fault of the program, whichever process parsed it. */
 export function kindOf(error: unknown): ErrorKind {
   if (error instanceof AppError) return error.kind;
   const code = String((error as NodeJS.ErrnoException | undefined)?.code ?? '');

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
 
-/** An empty store gets one site administrator, whose token is shown this one time. */
+/** An empty database gets one site administrator, whose token is shown only this once. */
 export async function createFirstAdministrator(
   { features, identity }: Pick<Instance, 'features' | 'identity'>,
   address: string,
@@ -10,7 +10,7 @@ export async function createFirstAdministrator(
   if (await features.users.anyAccount()) return;
   const root = { name: 'root', email: 'root@localhost', fullName: 'Administrator', isAdmin: true };
   const id = await features.users.create(root).catch((error: unknown) => {
-    // Another replica that started at the same moment was quicker, and shows the token.
+    // Another replica that started at the same moment was faster and shows the token.
     if (error instanceof AppError && error.kind === 'malformed') return undefined;
     throw error;
   });

@@ -6,7 +6,7 @@ export interface SourceRef {
   readonly kind?: string | null;
   readonly namespace?: string | null;
   readonly name: string;
-  /** Where the charts are; without it the source is taken to exist in the cluster already. */
+  /** The address of the charts. Without it, the source is assumed to exist in the cluster already. */
   readonly url?: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface Manifest {
 
 const SOURCE_NAMESPACE = 'flux-system';
 
-/** The Flux resources that install a chart: its repository, where that is known, and its release. */
+/** The Flux resources that install a chart: its repository, if its address is known, and its release. */
 export function manifestsOf(chart: Chart): Manifest[] {
   const { sourceRef, releaseName, namespace } = chart;
   const sourceNamespace = sourceRef.namespace || SOURCE_NAMESPACE;

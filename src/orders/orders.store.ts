@@ -13,7 +13,7 @@ const INSERT = sql(
   'orders.insert',
   'insert into deploy_order (uid, owner_id, name, spec) values ($1::uuid, $2, $3, $4::json) returning created_at',
 );
-// As text: our own reader keeps numbers exact.
+// Selected as text, because our own parser keeps numbers exact.
 const GET = sql(
   'orders.get',
   'select uid::text, name, spec::text as spec, created_at from deploy_order where owner_id = $1 and uid = $2::uuid',

@@ -6,14 +6,14 @@ export interface Order {
   readonly uid: string;
   readonly name: string;
   readonly charts: readonly Chart[];
-  /** The specification as it was sent, unknown fields too. */
+  /** The specification as it was sent, including unknown fields. */
   readonly spec: object;
   readonly createdAt: Date;
 }
 
 export interface OrderStore {
   create(ownerId: bigint, order: Omit<Order, 'createdAt' | 'charts'>): Promise<Date>;
-  /** Another owner's order does not exist. */
+  /** Undefined for another owner's order. */
   get(ownerId: bigint, uid: string): Promise<Pick<Order, 'uid' | 'name' | 'spec' | 'createdAt'> | undefined>;
 }
 
@@ -30,7 +30,7 @@ export function createOrders(store: OrderStore) {
     const charts = chartsOf(spec);
     if (charts.length === 0) throw new AppError('invalid', 'the order has no items');
     if (charts.length > MAX_CHARTS) throw new AppError('invalid', `an order has at most ${MAX_CHARTS} items`);
-    // An order that cannot be rendered is refused when it is made, not when it is needed.
+    // An order that cannot be rendered is rejected when it is created, not when it is needed.
     for (const chart of charts) patchedValues(chart);
     const draft = { uid: randomUUID(), name: charts[0]?.releaseName ?? '', spec };
     return { ...draft, charts, createdAt: await store.create(ownerId, draft) };
@@ -38,7 +38,7 @@ export function createOrders(store: OrderStore) {
 
   async function get(ownerId: bigint, uid: string): Promise<Order> {
     const found = UID.test(uid) ? await store.get(ownerId, uid.toLowerCase()) : undefined;
-    if (!found) throw new AppError('notFound', 'order not found');
+    if (!found) throw new AppError('notFound', 'order not found', { reason: 'order_not_found' });
     return { ...found, charts: chartsOf(found.spec as OrderSpec) };
   }
 }

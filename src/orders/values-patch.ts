@@ -8,7 +8,7 @@ export interface PatchStep {
   readonly value?: unknown;
 }
 
-/** A step that cannot be done; the message says why. */
+/** A step that cannot be applied; the message says why. */
 export class PatchFault extends Error {}
 
 type Place = Record<string, unknown>;
@@ -18,13 +18,17 @@ const INDEX = /^(0|[1-9]\d{0,9})$/;
 const NEED_VALUE = new Set(['add', 'replace', 'test']);
 const MAX_KEYS = 32;
 const MAX_DEPTH = 64;
-/** Characters that the copies of one patch may add: a few short steps could double the values again and again. */
+/**
+ * The maximum number of characters that the copies of one patch may add: otherwise a few short steps could double the
+ * values again and again.
+ */
 const MAX_COPIED = 100_000;
 
 /**
- * Applies the patch in place. It is meant for a chart's own defaults, which only Helm knows; so a path that is not there
- * yet is made, and a value that is to go is set to null, which is how Helm drops a default. Only keys that the document
- * itself has are followed: the library would also find what every object inherits, and change it for the whole process.
+ * Applies the patch in place. It is meant for a chart's own defaults, which only Helm knows. So a path that does not
+ * exist yet is created, and removing a value that is not there sets it to null, which is how Helm drops a default. Only
+ * keys that the document itself has are followed: the library would also find what every object inherits, and change it
+ * for the whole process.
  */
 export function patchValues(document: object, steps: readonly PatchStep[]): void {
   let left = MAX_COPIED;
@@ -59,7 +63,7 @@ export function patchValues(document: object, steps: readonly PatchStep[]): void
     return step as Operation;
   }
 
-  /** Where the value is to stand; what is missing on the way there is made. */
+  /** The parent of the value; missing objects on the path are created. */
   function parentOf(path: string): { place: Place; key: string } {
     const keys = readPointer(path);
     const key = keys.pop() ?? '';
@@ -103,7 +107,7 @@ function readPointer(path: string): string[] {
   return plain;
 }
 
-/** How many characters a value takes, about, when it stands so deep. */
+/** The approximate number of characters of a value at this depth. */
 function weigh(value: unknown, depth: number): number {
   if (depth > MAX_DEPTH) throw new PatchFault(`values become nested more than ${MAX_DEPTH} levels deep`);
   if (typeof value === 'string') return value.length + 1;

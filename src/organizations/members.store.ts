@@ -12,7 +12,7 @@ const IN_ORGANIZATION = `exists (select 1 from team t join team_member m on m.te
   where t.organization_id = $1 and m.account_id = a.id)`;
 const IN_TEAM = 'exists (select 1 from team_member m where m.team_id = $1 and m.account_id = a.id)';
 
-/** The rows of the page first, so that details are read for those rows only. */
+/** Selects the rows of the page first, so that details are read for those rows only. */
 const pageOf = (condition: string) => `select ${PROFILE} from (
     select * from account a where ${condition} order by a.id offset $2 limit $3
   ) a ${EMAIL} order by a.id`;
@@ -30,10 +30,10 @@ const TEAM_NAMED = sql(
   'select id, type, permission from team where organization_id = $1 and name_key = lower($2)',
 );
 
-// Users are locked before teams wherever both are. An account that is being deleted is waited for.
+// Users are locked before teams wherever both are locked. Waits for an account that is being deleted.
 const PERSON = sql('members.person', `select name from account where id = $1 and kind = 'user' for key share`);
 const NAME = sql('members.name', 'select name from account where id = $1');
-// Locked before anything about it is read: what a statement that waits for a lock has counted may be over by then.
+// Locked before anything about it is read: what a statement counted before it waited for a lock may no longer be true.
 const LOCK_TEAM = sql('members.lockTeam', 'select id from team where id = $1 for update');
 const LOCK_TEAMS = sql(
   'members.lockTeams',

@@ -1,19 +1,21 @@
 import type { EscalationGuard, TeamGrant } from '../authz/escalation.ts';
-import { type Judge, missingRelation } from '../authz/judge.ts';
-import { AppError } from '../base/errors.ts';
+import type { Judge } from '../authz/judge.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from '../users/profile.ts';
 import type { Team } from './teams.ts';
 
-/** Throws if the caller may not grant or take away what comes with the team. Nobody else can change the team meanwhile. */
+/**
+ * Throws if the caller may not grant or take away what comes with the team. Nobody else can change the team meanwhile.
+ */
 export type GrantCondition = (grant: TeamGrant) => void;
 
 export type Removal = 'removed' | 'not a member' | 'last owner';
 
 export interface MemberStore {
-  /** By ID. */
+  /** Ordered by ID. */
   ofOrganization(organizationId: bigint, request: PageRequest): Promise<Page<Profile>>;
   ofTeam(teamId: bigint, request: PageRequest): Promise<Page<Profile>>;
   inTeam(teamId: bigint, accountId: bigint): Promise<Profile | undefined>;
@@ -69,7 +71,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
       throw new AppError('invalid', `not a team of the organization: ${(teamName ?? FIRST_TEAM).slice(0, 100)}`);
     }
     const isFirst = team.type === 'builtin' && team.permission === 'read';
-    // Adding people to the organization does not include adding them to the other teams.
+    // Adding users to the organization does not include adding them to the other teams.
     const object = { type: 'team', id: team.id } as const;
     if (!isFirst && !(await judge.holds(actor.id, organizationId, 'can_add_member', object))) {
       throw missingRelation('add_member:team');
@@ -89,7 +91,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     const { isOwner } = await escalation(actor.id, organizationId);
     const condition: GrantCondition = ({ permission }) => {
       if (permission === 'owner' && !isSelf && !isOwner) {
-        throw new AppError('forbidden', 'missing relation remove_member:team: only an owner takes an owner out');
+        throw missingRelation('remove_member:team', ': only an owner takes an owner out');
       }
     };
     const outcome = await store.removeFromAll(organizationId, person.id, condition, actor);
@@ -109,7 +111,10 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     await addTo(organizationId, teamId, person, actor);
   }
 
-  /** Adding to a team does not include adding to the organization. That needs its own relation, or `steward` of the team. */
+  /**
+   * Adding to a team does not include adding to the organization. That needs its own relation, or `steward` of the
+   * team.
+   */
   async function requireHost(organizationId: bigint, teamId: bigint, { id }: Actor): Promise<void> {
     const [organization, team] = [
       { type: 'organization', id: organizationId },
@@ -141,9 +146,11 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
 
 function settle(outcome: Removal, absence: string): void {
   if (outcome === 'not a member') throw new AppError('notFound', absence);
-  if (outcome === 'last owner') throw new AppError('conflict', 'the last owner of an organization cannot leave');
+  if (outcome === 'last owner') {
+    throw new AppError('conflict', 'the last owner of an organization cannot leave', { reason: 'last_owner' });
+  }
 }
 
 function unknown(username: string): AppError {
-  return new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`);
+  return new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`, { reason: 'user_not_found' });
 }

@@ -2,7 +2,7 @@ import { type Db, sql } from '../db/db.ts';
 import type { Memberships } from './memberships.ts';
 import { ORGANIZATION, type OrganizationRow, TEAM, type TeamRow, toOrganization, toTeam } from './organization.rows.ts';
 
-// The byte order of names is the same in every database, whatever its language.
+// Sorted by bytes, which gives the same order in every database, whatever its locale.
 const TEAMS = sql(
   'memberships.teams',
   `select ${TEAM}

@@ -3,7 +3,7 @@ import type { Team } from './teams.ts';
 
 /** The teams and organizations that a user is in. */
 export interface Memberships {
-  /** By organization, the owners' team first, then by name. */
+  /** Ordered by organization, the owners' team first, then by name. */
   teams(accountId: bigint): Promise<Team[]>;
   organizations(accountId: bigint): Promise<Organization[]>;
 }

@@ -13,7 +13,7 @@ export interface OrganizationRow {
   organization_version: number;
 }
 
-/** Of an account `o`. */
+/** The columns of an account `o`. */
 export const ORGANIZATION = `o.id as organization_id, o.name as organization_name, o.full_name,
   o.description as organization_description, o.website, o.location, o.visibility, o.org_type, o.version as organization_version`;
 
@@ -42,7 +42,7 @@ export interface TeamRow extends OrganizationRow {
   version: number;
 }
 
-/** Of a team `t` and the account `o` that it belongs to. */
+/** The columns of a team `t` and of the account `o` that it belongs to. */
 export const TEAM = `t.id, t.name, t.description, t.permission, t.type, t.units, t.version, ${ORGANIZATION},
   array(select r.role_id from role_team r where r.team_id = t.id order by r.role_id) as role_ids`;
 

@@ -86,7 +86,7 @@ export function createOrganizationStore(db: Db, write: Write): OrganizationStore
       const current = await get(query, id);
       if (!current) return false;
       decide(current);
-      // Whoever was in it is remembered as a member until told otherwise.
+      // Its members are remembered as members until their accounts are touched.
       for (const member of await membersOf(query, id)) touch({ kind: 'account', id: member });
       await deleteAccount(query, touch, id);
       record({ ...about(actor, 'organization.delete', id), before: toState(current) });

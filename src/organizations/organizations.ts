@@ -38,7 +38,7 @@ export interface OrganizationDraft extends OrganizationFields {
 }
 
 export interface OrganizationStore {
-  /** By ID. */
+  /** Ordered by ID. */
   list(among: readonly bigint[] | 'all', request: PageRequest): Promise<Page<Organization>>;
   get(id: bigint): Promise<Organization | undefined>;
   /** The founder joins the first of the teams. */
@@ -91,7 +91,7 @@ export function createOrganizations(store: OrganizationStore) {
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
     const outcome = await store.create({ ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS }, actor);
     if (outcome === 'name taken') throw nameTaken(organization.name);
-    if (outcome === 'no founder') throw new AppError('notFound', 'user does not exist');
+    if (outcome === 'no founder') throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
     const { id, teamIds } = outcome;
     return { id, teams: new Map(teamIds.map((teamId, index) => [BUILT_IN_TEAMS[index]?.name ?? '', teamId])) };
   }
@@ -135,6 +135,6 @@ function merged(current: OrganizationFields, input: OrganizationInput): Organiza
   };
 }
 
-function noOrganization(): AppError {
-  return new AppError('notFound', 'organization does not exist');
+export function noOrganization(): AppError {
+  return new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
 }

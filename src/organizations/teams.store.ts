@@ -16,7 +16,7 @@ const LIST = sql(
 );
 const COUNT = sql('teams.count', `select count(*)::integer as total from team t where ${LISTED}`);
 const GET = sql('teams.get', `select ${TEAM} from team t join account o on o.id = t.organization_id where t.id = $1`);
-// An organization that is being deleted at this moment is waited for.
+// Waits for an organization that is being deleted at this moment.
 const ORGANIZATION = sql(
   'teams.organization',
   `select id from account where id = $1 and kind = 'organization' for key share`,
@@ -27,7 +27,7 @@ const INSERT = sql(
    values ($1, $2, $3, $4, $5, $6::text[]) returning id`,
 );
 const LOCK = sql('teams.lock', 'select id from team where id = $1 for update');
-// Roles are locked before teams wherever both are: whoever changes a role looks its teams up afterwards.
+// Roles are locked before teams wherever both are locked: a change of a role looks up its teams afterwards.
 const LOCK_ROLES = sql(
   'teams.lockRoles',
   `select r.id from role r where r.organization_id = (select t.organization_id from team t where t.id = $1)
@@ -79,7 +79,7 @@ export function createTeamStore(db: Db, write: Write): TeamStore {
         const next = decide(current);
         await query(UPDATE, [id, next.name, next.description, next.permission, next.units ?? []]);
         touch({ kind: 'team', id, organizationId: current.organization.id });
-        // What people are in an organization is remembered with them.
+        // The permission of a user in an organization is remembered with the user.
         if (next.permission !== current.permission) {
           for (const member of await idsOf(query, MEMBERS, id)) touch({ kind: 'account', id: member });
         }

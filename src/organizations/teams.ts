@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { TeamDraft } from './built-in-teams.ts';
-import type { Organization } from './organizations.ts';
+import { noOrganization, type Organization } from './organizations.ts';
 
 export interface Team {
   readonly id: bigint;
@@ -18,7 +18,7 @@ export interface Team {
   readonly version: number;
 }
 
-/** What is left out stays as it is. */
+/** A field that is left out stays as it is. */
 export interface TeamInput {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -33,7 +33,7 @@ export interface NewTeam extends TeamInput {
 }
 
 export interface TeamStore {
-  /** The owners first, then by name; those whose name contains the text. */
+  /** The teams whose name contains the text: the owners first, then by name. */
   list(organizationId: bigint, text: string, request: PageRequest): Promise<Page<Team>>;
   get(id: bigint): Promise<Team | undefined>;
   create(organizationId: bigint, draft: TeamDraft, actor: Actor): Promise<Team | 'name taken' | undefined>;
@@ -64,7 +64,7 @@ export function createTeams(store: TeamStore, escalation: EscalationGuard) {
     rejectEscalation({ permission: team.permission, roles: [] });
     const draft = { name: readName(team.name), permission: readPermission(team.permission), type: 'custom' } as const;
     const rest = { description: team.description ?? '', units: team.units ?? [] };
-    return settled(await store.create(organizationId, { ...draft, ...rest }, actor), 'organization does not exist');
+    return settled(await store.create(organizationId, { ...draft, ...rest }, actor), noOrganization());
   }
 
   async function update(
@@ -83,7 +83,7 @@ export function createTeams(store: TeamStore, escalation: EscalationGuard) {
       if (current.type === 'builtin' && !isKept) throw builtIn(current, 'keeps its name and its permission');
       return next;
     };
-    return settled(await store.update(id, decide, actor), 'team does not exist');
+    return settled(await store.update(id, decide, actor), noTeam());
   }
 
   async function remove(id: bigint, precondition: TeamPrecondition, actor: Actor): Promise<void> {
@@ -107,7 +107,7 @@ function draftOf(current: Team, input: TeamInput): TeamDraft {
   };
 }
 
-/** Plain letters only, so that "the same but for letter case" means the same in every database. */
+/** ASCII letters only, so that comparing names without regard to case gives the same result in every database. */
 function readName(text: string): string {
   const name = text.trim();
   if (NAME.test(name)) return name;
@@ -117,15 +117,16 @@ function readName(text: string): string {
   );
 }
 
-/** There is one owners' team, and it is born with the organization. */
+/** There is only one owners' team, and it is created with the organization. */
 function readPermission(permission: Permission): Permission {
   if (permission === 'owner') throw invalidField('permission', 'permission must be one of none, read, write, admin');
   return permission;
 }
 
-function settled(outcome: Team | 'name taken' | undefined, absence: string): Team {
-  if (outcome === undefined) throw new AppError('notFound', absence);
-  if (outcome === 'name taken') throw invalidField('name', 'name is taken by another team of the organization');
+function settled(outcome: Team | 'name taken' | undefined, absence: AppError): Team {
+  if (outcome === undefined) throw absence;
+  if (outcome === 'name taken')
+    throw invalidField('name', 'name is taken by another team of the organization', 'name_taken');
   return outcome;
 }
 
@@ -134,5 +135,5 @@ function builtIn({ name }: Team, what: string): AppError {
 }
 
 function noTeam(): AppError {
-  return new AppError('notFound', 'team does not exist');
+  return new AppError('notFound', 'team does not exist', { reason: 'team_not_found' });
 }

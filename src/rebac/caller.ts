@@ -3,16 +3,19 @@ import { REACHES, USES } from './nodes.ts';
 import { RebacError } from './rebac-error.ts';
 import { type Reference, readReference } from './tuple.ts';
 
-/** Up to this size a closure is looked through instead of marked. */
+/** Up to this size, a closure is scanned instead of marked. */
 const SMALL_CLOSURE = 16;
 
-/** So many edges out of a closure are remembered, and no more than so many of one member are looked at for it. */
+/**
+ * The maximum number of edges out of a closure that are remembered, and of edges out of one member that are examined.
+ */
 const OWN_EDGES = 32;
 const OWN_EDGES_OF_ONE = 2;
 
 /**
- * Who asks, and the closure: every subject that the caller counts as, which is themself, everybody of their type, and all closable
- * usersets that they are in. It is found once and serves every object until the graph changes or another caller asks.
+ * The caller and its closure: every subject that the caller counts as, which is the caller itself, everybody of its
+ * type, and all closable usersets that it is in. The closure is found once and serves every object until the graph
+ * changes or there is another caller.
  */
 export class Caller {
   readonly #graph: Graph;
@@ -25,14 +28,14 @@ export class Caller {
   nodes = new Int32Array(64);
   kinds = new Int32Array(64);
   count = 0;
-  /** The edges that lead out of the closure, and their objects, where they are few enough to be all known. */
+  /** The edges out of the closure, and their objects, if there are few enough to know all of them. */
   readonly ownEdges = new Int32Array(OWN_EDGES);
   readonly ownObjects = new Int32Array(OWN_EDGES);
   ownCount = 0;
   ownComplete = false;
-  /** How many hops the farthest of them is away. */
+  /** The number of hops to the farthest member of the closure. */
   levels = 0;
-  /** Of a caller that is itself a userset: its object and relation, which it is by definition. */
+  /** If the caller is itself a userset: its object and relation, which it has by definition. */
   self = -2;
   selfKind = -1;
   selfText = '';
@@ -43,7 +46,7 @@ export class Caller {
     this.#graph = graph;
   }
 
-  /** Reads who will ask, apart from `become`, so that the graph can be warmed for both sides of a question at once. */
+  /** Reads the caller separately from `become`, so that the graph can be warmed for both sides of a query at once. */
   announce(text: string): Reference {
     if (text === this.#announced && this.#reference !== undefined) return this.#reference;
     const read = readReference(this.#graph.model, text);
@@ -53,7 +56,7 @@ export class Caller {
     return read;
   }
 
-  /** Makes this caller the one that asks. A wide closure leaves out the usersets, so that a walk sees every hop. */
+  /** Switches to this caller. A wide closure leaves out the usersets, so that a walk sees every hop. */
   become(text: string, wide: boolean): void {
     if (text === this.#text && this.#revision === this.#graph.revision && wide === this.#wide) return;
     const { model, nodes, revision } = this.#graph;
@@ -74,7 +77,7 @@ export class Caller {
     else this.#close();
   }
 
-  /** A small closure is looked through, since it is in the processor's cache and the marks of a large graph are not. */
+  /** A small closure is scanned, because it is in the processor's cache and the marks of a large graph are not. */
   includes(node: number): boolean {
     if (this.count > SMALL_CLOSURE) return this.#marks[node] === this.#epoch;
     for (let i = 0; i < this.count; i++) if (this.nodes[i] === node) return true;
@@ -129,7 +132,7 @@ export class Caller {
     this.ownObjects[this.ownCount++] = object;
   }
 
-  /** Takes in the usersets of an object that follow from these relations to it. */
+  /** Adds the usersets of an object that follow from these relations to it. */
   #enter(object: number, relations: readonly number[]): void {
     const { nodes, model } = this.#graph;
     for (let userset = nodes.nextUserset(object); userset !== -1; userset = nodes.nextUserset(userset)) {
@@ -154,7 +157,7 @@ export class Caller {
     else if (this.count > SMALL_CLOSURE) this.#marks[node] = this.#epoch;
   }
 
-  /** Marks take memory only once a caller with a large closure has come. */
+  /** Marks take memory only once there has been a caller with a large closure. */
   #markAll(): void {
     const { end } = this.#graph.nodes;
     if (this.#marks.length < end) this.#marks = new Uint32Array(Math.ceil(end * 1.05));

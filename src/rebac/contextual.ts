@@ -3,18 +3,18 @@ import type { Graph } from './graph.ts';
 import { RebacError } from './rebac-error.ts';
 import { admit, type Tuple } from './tuple.ts';
 
-/** What a question brings with it beyond the graph. */
+/** What a query brings in addition to the graph. */
 export interface Surroundings {
-  /** Parameters for conditions; those on the tuple win. */
+  /** Parameters for conditions. Parameters on the tuple take precedence. */
   readonly context?: Context | undefined;
-  /** Tuples that count for this question only. One that the model does not admit is refused. */
+  /** Tuples that apply to this query only. A tuple that the model does not admit is rejected. */
   readonly contextualTuples?: readonly Tuple[] | undefined;
 }
 
-/** No source of a caller is named so. */
+/** No caller uses a source with this name. */
 const SOURCE = '\0contextual';
 
-/** Contextual tuples are a source like any other, that is there for the length of one synchronous question. */
+/** Contextual tuples are a source like any other, but exist only during one synchronous query. */
 export function contextually<T>(graph: Graph, { contextualTuples }: Surroundings, ask: () => T): T {
   if (contextualTuples === undefined || contextualTuples.length === 0) return ask();
   for (const tuple of contextualTuples) {

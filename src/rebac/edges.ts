@@ -42,7 +42,7 @@ export class Edges {
     return -1;
   }
 
-  /** Appends an edge that is not there yet, in front of the two lists that it belongs to. */
+  /** Appends an edge that does not exist yet, at the front of the two lists that it belongs to. */
   push(subject: number, object: number, nextIn: number, nextOut: number): number {
     const edge = this.#rows.push();
     const row = edge * ROW;
@@ -65,27 +65,27 @@ export class Edges {
     return this.#rows.cells[edge * ROW + OBJECT] as number;
   }
 
-  /** The relations that tuples without condition state, ascending. */
+  /** The relations stated by tuples without a condition, ascending. */
   relations(edge: number): readonly number[] {
     return this.#sets.members[this.#rows.cells[edge * ROW + SET] as number] as readonly number[];
   }
 
-  /** How many of its tuples have a condition. */
+  /** How many of the edge's tuples have a condition. */
   conditional(edge: number): number {
     return this.#rows.cells[edge * ROW + CONDITIONAL] as number;
   }
 
-  /** The next edge into the same object; -1 ends. */
+  /** The next edge into the same object, or -1 at the end. */
   nextIn(edge: number): number {
     return this.#rows.cells[edge * ROW + NEXT_IN] as number;
   }
 
-  /** The next edge out of the same subject; -1 ends. */
+  /** The next edge out of the same subject, or -1 at the end. */
   nextOut(edge: number): number {
     return this.#rows.cells[edge * ROW + NEXT_OUT] as number;
   }
 
-  /** The first of its tuples, or -1 when all have gone. */
+  /** The first of the edge's tuples, or -1 if all are gone. */
   first(edge: number): number {
     return this.#rows.get(edge, FIRST);
   }

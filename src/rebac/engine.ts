@@ -1,17 +1,19 @@
 /**
- * The relation engine: who is related how to what, by a model in OpenFGA's language and a set of tuples.
+ * The relation engine: decides which relations a user has to an object, from a model in OpenFGA's language and a set of
+ * tuples.
  *
- *   const model = await readModel(text)                        // model.ts: parsed, validated, compiled; throws naming line and fault
- *   const graph = createGraph(model, tuples)                   // graph.ts: integers; knows its `size`, `bytes` and `revision`
- *   graph.replaceSource('role:7', tuples)                      // the next revision, in place, between two questions
- *   check(graph, { user, relation, object })                   // one relation
- *   allowed(graph, user, object, { prefix: 'can_' })           // every relation, in one walk, in the order of the model
- *   allowedMany(graph, user, objects)                          // the same for many objects, with the caller's closure found once
- *   listObjects / listUsers / explain                          // list-objects.ts, list-users.ts, explain.ts
+ *   const model = await readModel(text)               // model.ts: parses, validates, compiles; errors name their line
+ *   const graph = createGraph(model, tuples)          // graph.ts: integers; knows its `size`, `bytes` and `revision`
+ *   graph.replaceSource('role:7', tuples)             // the next revision, in place, between two queries
+ *   check(graph, { user, relation, object })          // one relation
+ *   allowed(graph, user, object, { prefix: 'can_' })  // every relation, in one walk, in the order of the model
+ *   allowedMany(graph, user, objects)                 // the same for many objects; finds the caller's closure once
+ *   listObjects / listUsers / explain                 // list-objects.ts, list-users.ts, explanation.ts
  *
- * A model becomes plans (plan.ts): for some relations of a type, which slots are filled from tuples and parents, and the steps over them.
- * A graph becomes an answer by one walk (walk.ts) from the object towards the caller's closure (caller.ts). All operations walk the same
- * plans with the same steps (steps.ts), so that they cannot disagree. Walks are synchronous; nothing here waits.
+ * A model becomes plans (plan.ts): for some relations of a type, which slots are filled from tuples and parents, and
+ * the steps over them. One walk (walk.ts) over the graph, from the object towards the caller's closure (caller.ts),
+ * gives an answer. All operations walk the same plans with the same steps (steps.ts), so they cannot disagree. Walks
+ * are synchronous; nothing here waits.
  */
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
@@ -27,11 +29,14 @@ export interface Question extends Surroundings {
 }
 
 export interface Selection extends Surroundings {
-  /** Only relations whose name begins so. */
+  /** Only relations whose name starts with this prefix. */
   readonly prefix?: string | undefined;
 }
 
-/** Whether the user has the relation. Throws where the answer hangs on a condition that cannot be evaluated, or on too long a chain. */
+/**
+ * Whether the user has the relation. Throws if the answer depends on a condition that cannot be evaluated, or on a
+ * chain that is too long.
+ */
 export function check(graph: Graph, question: Question): boolean {
   const { user, object } = question;
   const read = validObject(graph.model, object);
@@ -49,12 +54,16 @@ export function check(graph: Graph, question: Question): boolean {
   });
 }
 
-/** All relations for which `check` is true. One that cannot be decided for want of context is not among them. */
+/**
+ * All relations for which `check` is true. A relation that cannot be decided because context is missing is left out.
+ */
 export function allowed(graph: Graph, user: string, object: string, selection: Selection = {}): string[] {
   return contextually(graph, selection, () => answers(graph, walkOf(graph), user, object, selection));
 }
 
-/** `allowed` for each object, in their order. An object that is not of the form `type:id` refuses the whole batch. */
+/**
+ * `allowed` for each object, in their order. If one object is not of the form `type:id`, the whole batch is rejected.
+ */
 export function allowedMany(
   graph: Graph,
   user: string,

@@ -11,7 +11,7 @@ export interface Lead {
   readonly relation: number;
 }
 
-/** What a finished walk in the wide knows, in the words of the model instead of slots. */
+/** What a finished wide walk knows, in the terms of the model instead of slots. */
 export class Evidence {
   readonly user: string;
   readonly #walk: Walk;
@@ -44,17 +44,17 @@ export class Evidence {
     return this.#value(frame, relation) === NO;
   }
 
-  /** The round in which the relation became sure; what it rests on in other objects became so earlier. */
+  /** The round in which the relation became certain. What it rests on in other objects became certain earlier. */
   rank(frame: number, relation: number): number {
     return this.#walk.ranks?.[this.#cell(frame, relation)] ?? 0;
   }
 
-  /** The user is a userset, and this is it. */
+  /** The user is a userset, and this is that userset. */
   isSelf(frame: number, relation: number): boolean {
     return this.user === `${this.object(frame)}#${this.relation(frame, relation).name}`;
   }
 
-  /** The tuple that states the relation for the user, or for everybody of their type. */
+  /** The tuple that states the relation for the user, or for everybody of the user's type. */
   stated(frame: number, relation: number): Tuple | undefined {
     const { graph, caller, frames } = this.#walk;
     const node = frames.node[frame] as number;
@@ -80,7 +80,7 @@ export class Evidence {
     });
   }
 
-  /** Parents through a tupleset, as far as their type knows the relation asked for. */
+  /** Parents through a tupleset, if their type has the requested relation. */
   parents(frame: number, tupleset: number, name: string): Lead[] {
     const { graph } = this.#walk;
     return this.#dependencies(frame, tupleset).flatMap((each) => {

@@ -4,21 +4,21 @@ import type { Rewrite } from './model-types.ts';
 import type { Tuple } from './tuple.ts';
 import { MAX_HOPS } from './walk.ts';
 
-/** What keeps a relation from holding, along the way that needs the least to be changed. */
+/** What keeps a relation from holding, along the path that needs the fewest changes. */
 export interface MissingLink {
-  /** Tuples that would have to be stated. */
+  /** Tuples that would have to be added. */
   readonly add: readonly Tuple[];
-  /** Relations that exclude the user and would have to go. */
+  /** Relations that exclude the user and would have to be removed. */
   readonly excludedBy: readonly {
     readonly object: string;
     readonly relation: string;
     readonly steps: readonly Step[];
   }[];
-  /** Tuples that lead there already. */
+  /** Tuples on the path that exist already. */
   readonly trail: readonly Tuple[];
 }
 
-/** Ways that use what is stated already are nearer than ways that state something new higher up. */
+/** Paths that use existing tuples are nearer than paths that add something new higher up. */
 export function nearestMissingLink(evidence: Evidence, frame: number, relation: number): MissingLink | undefined {
   return new Gap(evidence).relation(frame, relation, 0);
 }
@@ -80,7 +80,7 @@ class Gap {
     );
   }
 
-  /** Which relations behind a `but not` are in the way; those that are undecided are, too. */
+  /** The relations behind a `but not` that are in the way, including those that are undecided. */
   #exclusion(frame: number, relation: number, subtract: Rewrite): MissingLink {
     const excludedBy: { object: string; relation: string; steps: readonly Step[] }[] = [];
     const visit = (rewrite: Rewrite): void => {

@@ -4,19 +4,22 @@ import type { Tuple } from './tuple.ts';
 
 export type Rule = 'self' | 'direct' | 'everyone' | 'userset' | 'parent' | 'computed' | 'and' | 'but not';
 
-/** One reason in a chain of reasons. Steps that are deeper by one and follow it are what it rests on. */
+/** One step in a chain of reasons. It rests on the steps that follow it and are one level deeper. */
 export interface Step {
   readonly depth: number;
   readonly object: string;
   readonly relation: string;
   readonly rule: Rule;
-  /** The tuple that the step uses, where it uses one. */
+  /** The tuple that the step uses, if any. */
   readonly tuple?: Tuple;
-  /** The same for people. */
+  /** The step as a human-readable sentence. */
   readonly text: string;
 }
 
-/** Why a relation holds, as steps. What is proved from other objects was sure in an earlier round, so that no proof goes in circles. */
+/**
+ * Why a relation holds, as steps. A proof uses only facts about other objects that became certain in an earlier round,
+ * so it never goes in circles.
+ */
 export function proofOf(evidence: Evidence, frame: number, relation: number): Step[] {
   return new Proof(evidence).relation(frame, relation, 0) ?? [];
 }

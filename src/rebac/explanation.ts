@@ -14,13 +14,13 @@ export interface ExplainQuestion extends Surroundings {
 
 export interface Explanation {
   readonly allowed: boolean;
-  /** Why it is allowed: from the object to the user, each step resting on those that are set deeper below it. */
+  /** Why it is allowed: from the object to the user, each step resting on the deeper steps below it. */
   readonly steps: readonly Step[];
-  /** Why it is not: what would have to be stated, and the steps that are there already. */
+  /** Why it is not allowed: what would have to be added, and the tuples that exist already. */
   readonly missing: MissingLink | undefined;
 }
 
-/** The same walk as `check`, in the wide so that every hop is seen, and then the way back through what it found. */
+/** The same walk as `check`, but wide so that every hop is visible, and then the way back through what it found. */
 export function explain(graph: Graph, question: ExplainQuestion): Explanation {
   const { user, object } = question;
   const read = validObject(graph.model, object);

@@ -1,9 +1,9 @@
 import type { Plan } from './plan.ts';
 
-/** Beyond this many frames a map finds them faster than looking through them. */
+/** Above this many frames, a map finds them faster than a scan. */
 const FEW = 24;
 
-/** One frame for each object and plan that a walk has come to: its slots lie in `cells` from `base` on. */
+/** One frame for each object and plan that a walk has reached. Its slots are in `cells`, starting at `base`. */
 export class Frames {
   cells = new Uint8Array(1024);
   count = 0;

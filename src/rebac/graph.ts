@@ -6,13 +6,13 @@ import { GRANTS, LINKS, Nodes, REACHES, USES } from './nodes.ts';
 import { ROW, Rows } from './rows.ts';
 import { type Entry, type Reference, type Tuple, TupleReader } from './tuple.ts';
 
-/** Columns of a tuple: where it lies, its relation, and the next of its source and of its edge. */
+/** Columns of a tuple: its edge, its relation, and the next tuple of its source and of its edge. */
 const OF_EDGE = 0;
 const RELATION = 1;
 const NEXT_OF_SOURCE = 2;
 const NEXT_OF_EDGE = 3;
 
-/** A rebuild is not worth its while below this many empty edges. */
+/** Below this many empty edges, a rebuild is not worth its cost. */
 const FEW = 1024;
 
 export interface ConditionalTuple {
@@ -22,20 +22,21 @@ export interface ConditionalTuple {
 }
 
 /**
- * The tuples of one world in integers. Tuples that the model does not admit are never entered, so that a stale one grants nothing.
- * Edges whose last tuple went stay as empty rows, which costs readers nothing; when they outnumber the others all is built anew.
+ * A set of tuples as integers. Tuples that the model does not admit are never entered, so a stale tuple grants nothing.
+ * An edge whose last tuple is gone stays as an empty row, which costs readers nothing. If empty edges outnumber the
+ * others, the graph is rebuilt.
  */
 export class Graph {
   readonly model: Model;
-  /** Grows with every change; what was remembered of an older one is void. */
+  /** Increases with every change. Anything remembered from an older revision is void. */
   revision = 0;
-  /** What was read ahead is kept, since a read without use might be left out. */
+  /** Keeps the result of reading ahead, because a read whose result is unused might be optimized away. */
   warmed = 0;
   nodes: Nodes;
   edges: Edges;
   /**
-   * Nodes and edges lie in one array in the order in which they came: as a rule that of a node is followed by its first edge, so
-   * that one read of main memory brings both.
+   * Nodes and edges share one array, in the order in which they were added. A node is usually followed by its first
+   * edge, so one read of main memory brings both.
    */
   #rows = new Rows(ROW);
   #tuples = new Rows(4);
@@ -51,7 +52,7 @@ export class Graph {
     this.edges = new Edges(this.#rows);
   }
 
-  /** How many tuples count; each source counts its own. */
+  /** The number of tuples. A tuple counts once per source. */
   get size(): number {
     return this.#live;
   }
@@ -60,13 +61,13 @@ export class Graph {
     return this.#sources.keys();
   }
 
-  /** What this graph holds in memory, to a few per cent; for a cache that is bounded in bytes. */
+  /** The memory that this graph uses, accurate to a few per cent; for a cache that is bounded in bytes. */
   get bytes(): number {
     const aside = this.#sources.size * 100 + this.#conditions.size * 400 + 4000;
     return this.#rows.bytes + this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + aside;
   }
 
-  /** Enters many tuples at once, each under its own source. Where it is known how many, there is room for them from the beginning. */
+  /** Enters many tuples at once, each under its own source. If their number is known, memory is reserved up front. */
   load(tuples: Iterable<Tuple>, count = 0): void {
     this.#rows.reserve(count * 2);
     this.#tuples.reserve(count);
@@ -80,7 +81,7 @@ export class Graph {
     this.#tuples.trim();
   }
 
-  /** After this the source says exactly these tuples, whatever it said before; their own `source` is not looked at. */
+  /** Replaces everything that the source stated with exactly these tuples. Their own `source` is ignored. */
   replaceSource(source: string, tuples: Iterable<Tuple>): void {
     this.#clear(source);
     const reader = new TupleReader(this.model);
@@ -89,7 +90,7 @@ export class Graph {
     if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.count) this.#rebuild();
   }
 
-  /** All tuples of a source, as they came in but for those that the model refused. */
+  /** All tuples of a source as they were given, except those that the model rejected. */
   *tuplesOf(source: string): IterableIterator<Tuple> {
     for (let tuple = this.#sources.get(source) ?? -1; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
       const edge = this.#tuples.get(tuple, OF_EDGE);
@@ -122,8 +123,8 @@ export class Graph {
   }
 
   /**
-   * Reads ahead what a walk from this object for this subject will need. In a large graph each of these reads waits for main memory;
-   * side by side they wait together, in the walk itself one after the other.
+   * Reads ahead what a walk from this object for this subject will need. In a large graph each of these reads waits for
+   * main memory. Here they wait at the same time; in the walk itself they would wait one after the other.
    */
   warm(user: string, subject: Reference, text: string, object: Reference): void {
     const { nodes, edges } = this;
@@ -190,7 +191,7 @@ export class Graph {
     }
   }
 
-  /** Takes the tuple from its edge and counts anew what the edge still says, since another source may say the same. */
+  /** Removes the tuple from its edge and recounts what the edge still states: another source may state the same. */
   #unlink(tuple: number): void {
     const edge = this.#tuples.get(tuple, OF_EDGE);
     let last = -1;
@@ -226,7 +227,9 @@ export class Graph {
   }
 }
 
-/** V8 keeps a whole text in memory for a part of it, here that of all tuples, unless the part is this short. */
+/**
+ * V8 keeps a whole string (here the text of all tuples) in memory for a slice of it, unless the slice is this short.
+ */
 const COPIED = 12;
 
 function copyOf(part: string): string {
@@ -235,7 +238,7 @@ function copyOf(part: string): string {
   return copy;
 }
 
-/** A graph of these tuples; those that the model does not admit are left out. */
+/** Creates a graph of these tuples. Tuples that the model does not admit are left out. */
 export function createGraph(model: Model, tuples: Iterable<Tuple> = [], count = 0): Graph {
   const graph = new Graph(model);
   graph.load(tuples, count);

@@ -15,8 +15,8 @@ export interface ObjectsQuestion extends Surroundings {
 }
 
 /**
- * Every object of the type to which the user has the relation, sorted. Candidates are found from the user outwards, as if every
- * operator were a union and nothing were excluded; then each is checked.
+ * Every object of the type to which the user has the relation, sorted. Candidates are found from the user outwards, as
+ * if every operator were a union and nothing were excluded. Then each candidate is checked.
  */
 export function listObjects(graph: Graph, question: ObjectsQuestion): string[] {
   const type = graph.model.typeIndex.get(question.type);
@@ -38,20 +38,20 @@ export function listObjects(graph: Graph, question: ObjectsQuestion): string[] {
       if (answer instanceof RebacError) throw answer;
       if (answer) found.push(object);
     }
-    // OpenFGA refuses the whole list when a condition on the way could not be evaluated.
+    // OpenFGA rejects the whole list if a condition on the way could not be evaluated.
     if (search.fault !== undefined) throw search.fault;
     return found.sort();
   });
 }
 
-/** Goes outwards over pairs of an object and a relation that the user might have to it. */
+/** Searches outwards over pairs of an object and a relation that the user might have to it. */
 class Search {
   fault: RebacError | undefined;
   readonly #graph: Graph;
   readonly #walk: Walk;
   readonly #goal: number;
   readonly #reach: Reach;
-  /** By userset kind: it can lead to the goal. */
+  /** By userset kind: whether it can lead to the goal. */
   readonly #useful: Uint8Array;
   /** By userset kind: the objects that the user might have it to, in the order in which they were found. */
   readonly #found = new Map<number, Set<number>>();
@@ -79,7 +79,7 @@ class Search {
     return this.#outside === undefined ? inside : [...inside, this.#outside];
   }
 
-  /** A userset has itself, also on an object that no tuple names. */
+  /** A userset has itself, even on an object that no tuple names. */
   #startFromUserset(): void {
     const { self, selfKind, selfText } = this.#walk.caller;
     if (self >= 0) this.#add(self, selfKind);
@@ -96,7 +96,10 @@ class Search {
     this.#outOf(node, type.relations[relation]?.name);
   }
 
-  /** To all that the subject is assigned to; with `inherited`, to all that take this relation from it as their parent. */
+  /**
+   * Goes to all objects that the subject is assigned to or, with `inherited`, to all objects that take this relation
+   * from the subject as their parent.
+   */
   #outOf(subject: number, inherited?: string): void {
     const { nodes, edges } = this.#graph;
     for (const list of [USES, REACHES]) {

@@ -17,8 +17,8 @@ export interface UsersQuestion extends Surroundings {
 }
 
 /**
- * Everyone of one kind who has the relation to the object, sorted; `user:*` stands for everybody. Only who is named by a tuple on
- * the way is listed beside `user:*`. Candidates are all subjects on the way; then each is checked.
+ * All subjects of one kind that have the relation to the object, sorted. `user:*` means everybody; besides `user:*`,
+ * only subjects that a tuple on the way names are listed. All subjects on the way are candidates; then each is checked.
  */
 export function listUsers(graph: Graph, question: UsersQuestion): string[] {
   const { model } = graph;
@@ -83,7 +83,7 @@ class Survey {
     for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) this.#visit(next);
   }
 
-  /** OpenFGA looks at no tuple, and so meets no faulty condition, where the model rules the filter out. */
+  /** If the model rules the filter out, OpenFGA reads no tuple and so meets no faulty condition. */
   #leadsThere(kind: number): boolean {
     const { kinds } = this.#graph.model;
     const below = reachOf(this.#graph.model).below(kind);
@@ -114,7 +114,7 @@ class Survey {
     }
   }
 
-  /** The subjects of one relation of the object, or that relation of its parents. */
+  /** Visits the subjects of one relation of the object or, with `ofParents`, that relation of its parents. */
   #into(object: number, relation: number, denials: number, ofParents?: string): void {
     const { nodes, edges } = this.#graph;
     for (const list of [LINKS, GRANTS]) {
@@ -154,7 +154,7 @@ class Survey {
 interface Visit {
   readonly node: number;
   readonly kind: number;
-  /** Behind how many `but not` this lies; from two on it is looked at for faulty conditions only, as OpenFGA does. */
+  /** How many `but not` this is behind. From two on, it is visited for faulty conditions only, as in OpenFGA. */
   readonly denials: number;
 }
 

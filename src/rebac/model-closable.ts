@@ -1,21 +1,21 @@
 import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
 export interface ClosureTables {
-  /** By userset kind: the caller's closure finds its members exactly, so that no walk need open it. */
+  /** By userset kind: the caller's closure determines its members exactly, so no walk has to open it. */
   readonly closable: Uint8Array;
-  /** By userset kind that is closable: the relations of its object that are part of it. */
+  /** By closable userset kind: the relations of its object that are part of it. */
   readonly within: readonly (Uint8Array | undefined)[];
-  /** By type: some closable userset of it can be a subject, so that the closure must look at its objects. */
+  /** By type: some closable userset of it can be a subject, so the closure must look at its objects. */
   readonly inClosure: Uint8Array;
-  /** By type × kind count + kind: a walk over an object must visit such edges itself. */
+  /** By type × kind count + kind: a walk over objects of the type must itself visit edges from subjects of the kind. */
   readonly linked: Uint8Array;
-  /** By type × kind count + kind: some relation of the type admits the kind at all. */
+  /** By type × kind count + kind: at least one relation of the type admits the kind. */
   readonly admitted: Uint8Array;
 }
 
 /**
- * A userset is closable when it is only a union of assignments without conditions and of closable usersets. Then who is in it follows
- * from the caller alone, once for all objects; whatever else a model says is found from the object.
+ * A userset is closable if it is only a union of assignments without conditions and of closable usersets. Then its
+ * membership follows from the caller alone, once for all objects. Everything else in a model is found from the object.
  */
 export function markClosable(types: readonly TypeDef[], kinds: readonly Kind[]): ClosureTables {
   const closable = new Uint8Array(kinds.length);
@@ -44,7 +44,7 @@ export function markClosable(types: readonly TypeDef[], kinds: readonly Kind[]):
         const cell = type.index * kinds.length + kind;
         admitted[cell] = 1;
         if (userset && closable[kind] === 1) inClosure[subject.type.index] = 1;
-        // A condition on a userset is asked before its members are, so that its errors do not depend on who asks.
+        // A condition on a userset is evaluated before its members, so that its errors do not depend on the caller.
         const conditional = userset && (conditions.size > 1 || !conditions.has(undefined));
         if (conditional || isOpen(kind) || type.tuplesets.has(relation.index)) linked[cell] = 1;
       }
@@ -70,7 +70,7 @@ function isUnion(rewrite: Rewrite, type: TypeDef, relation: RelationDef, isOpen:
   return true;
 }
 
-/** The relations of the same object that a closable one is made of, itself among them. */
+/** The relations of the same object that a closable relation consists of, including itself. */
 function parts(type: TypeDef, relation: RelationDef, found: Uint8Array): Uint8Array {
   if (found[relation.index] === 1) return found;
   found[relation.index] = 1;

@@ -10,7 +10,7 @@ export interface RelationDef {
   readonly name: string;
   readonly index: number;
   readonly rewrite: Rewrite;
-  /** Which kinds of subject may be assigned directly, and under which conditions (`undefined` is none). */
+  /** Which kinds of subject may be assigned directly, and under which conditions (`undefined` means no condition). */
   readonly admits: ReadonlyMap<number, ReadonlySet<string | undefined>>;
 }
 
@@ -22,11 +22,11 @@ export interface TypeDef {
   readonly relationIndex: ReadonlyMap<string, number>;
   /** The kind number of the userset of this type's first relation. */
   readonly firstUserset: number;
-  /** Relations that some `x from y` of this type reads as y. */
+  /** Relations that are the y of some `x from y` of this type. */
   readonly tuplesets: ReadonlySet<number>;
 }
 
-/** What a subject kind number stands for: an object of a type, everybody of a type, or a userset. */
+/** What a subject kind number means: an object of a type, everybody of a type, or a userset. */
 export interface Kind {
   readonly type: TypeDef;
   readonly relation: number | undefined;

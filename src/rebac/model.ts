@@ -15,7 +15,7 @@ export interface Model extends ClosureTables {
   readonly plans: PlanTable;
 }
 
-/** Reads `.fga` text: parsed, validated, compiled. Throws a RebacError naming each line and its fault. */
+/** Reads `.fga` text: parses, validates and compiles it. Throws a RebacError that names each line and its fault. */
 export async function readModel(text: string): Promise<Model> {
   return compileModel(await parseText(text));
 }
@@ -25,7 +25,7 @@ export async function readModules(files: readonly ModuleFile[], schemaVersion = 
   return compileModel(await parseModules(files, schemaVersion));
 }
 
-/** The JSON must be one that the language's validator let pass. */
+/** The JSON must have passed the language's validator. */
 export async function compileModel(json: ModelJson): Promise<Model> {
   const conditions = await compileConditions(Object.values(json.conditions ?? {}));
   const types = typeTable(json.type_definitions ?? []);

@@ -1,6 +1,7 @@
 /**
- * Names as bytes outside the heap, because a million strings cost more than the graph itself. A name is its length in two bytes, then
- * one byte for each ASCII unit and three for any other, so that every string comes back as it went in.
+ * Names as bytes outside the heap, because a million strings cost more than the graph itself. A name is its length in
+ * two bytes, then one byte for each ASCII code unit and three for any other, so every string is read back exactly as
+ * written.
  */
 export class Names {
   #cells = new Uint8Array(256);
@@ -79,7 +80,10 @@ export function hashName(kind: number, text: string, from: number, to: number): 
   return Math.imul(value, 0x2c1b3c6d) >>> 7;
 }
 
-/** A name that is a plain decimal number needs no text: it is kept as minus one less than the number, which is never 0. Else 0. */
+/**
+ * A name that is a plain decimal number needs no text: it is stored as `-number - 1`, which is never 0. For any other
+ * name, returns 0.
+ */
 export function numberIn(text: string, from: number, to: number): number {
   if (to - from > 9 || (text.charCodeAt(from) === 48 && to - from > 1)) return 0;
   let value = 0;

@@ -1,7 +1,10 @@
 import { hashName, hashNumber, Names, numberIn } from './name-table.ts';
 import { Buckets, ROW, type Rows } from './rows.ts';
 
-/** Columns of a node. `REF` is the name of an object (a number, or where its text lies), or the object of a userset. */
+/**
+ * Columns of a node. `REF` is the name of an object (a number, or the position of its text), or the object of a
+ * userset.
+ */
 const KIND = 0;
 const REF = 1;
 const CHAIN = 2;
@@ -9,14 +12,14 @@ const CHAIN = 2;
 export const LINKS = 3;
 /** First of the other edges into this object: those that the caller's closure finds by itself. */
 export const GRANTS = 4;
-/** First of the edges out of this subject into objects that the closure goes on from. */
+/** First of the edges out of this subject into objects from which the closure continues. */
 export const USES = 5;
 /** First of the other edges out of this subject. */
 export const REACHES = 6;
 /** Of an object: the first of its usersets that are subjects. Of such a userset: the next. */
 const USERSETS = 7;
 
-/** Everything that can stand left or right of a relation, as an integer: objects, `type:*`, and usersets. */
+/** Everything that can be on the left or right of a relation, as an integer: objects, `type:*`, and usersets. */
 export class Nodes {
   readonly rows: Rows;
   readonly #names = new Names();
@@ -36,7 +39,7 @@ export class Nodes {
     return this.rows.cells[node * ROW] as number;
   }
 
-  /** The object that a userset is of. */
+  /** The object that a userset belongs to. */
   base(userset: number): number {
     return this.rows.cells[userset * ROW + REF] as number;
   }
@@ -45,7 +48,7 @@ export class Nodes {
     return this.rows.cells[node * ROW + list] as number;
   }
 
-  /** The first node in the bucket of a name: as a rule the one that is meant. */
+  /** The first node in the bucket of a name. Usually it is the right one. */
   guess(kind: number, text: string, from: number, to: number): number {
     const { heads } = this.#buckets;
     const number = numberIn(text, from, to);
@@ -53,7 +56,7 @@ export class Nodes {
     return heads[hash & (heads.length - 1)] as number;
   }
 
-  /** The node of this kind with the name that the text holds between the two marks, or -1. */
+  /** The node of this kind whose name is the part of the text between `from` and `to`, or -1. */
   find(kind: number, text: string, from: number, to: number): number {
     const { cells } = this.rows;
     const { heads } = this.#buckets;
@@ -80,7 +83,7 @@ export class Nodes {
     return node;
   }
 
-  /** The first userset of an object, or the one after a userset; -1 ends. */
+  /** The first userset of an object, or the one after a userset; -1 at the end. */
   nextUserset(node: number): number {
     return this.rows.cells[node * ROW + USERSETS] as number;
   }

@@ -1,41 +1,41 @@
 import type { RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
-/** A step that makes one slot from others. `not` takes its second operand from the negated side of the walk. */
+/** A step that computes one slot from others. `not` takes its second operand from the negated side of the walk. */
 export interface Step {
   readonly op: 'or' | 'and' | 'not';
   readonly out: number;
   readonly from: readonly number[];
 }
 
-/** One `x from y`: the parents are the subjects of tupleset y, and what they say of x goes into the slot. */
+/** One `x from y`: the parents are the subjects of tupleset y, and their result for x goes into the slot. */
 export interface ParentStep {
   readonly relation: string;
   readonly slot: number;
 }
 
 /**
- * What must be known of one object to answer some relations of its type: slots, filled first from tuples and parents, then by steps
- * in an order in which operands come before what is made of them.
+ * What must be known about one object to answer some relations of its type: slots, filled first from tuples and
+ * parents, then by steps, ordered so that operands come before what is computed from them.
  */
 export interface Plan {
   readonly id: number;
   readonly type: TypeDef;
   readonly slots: number;
-  /** By relation: its slot, or -1 where this plan does not need it. */
+  /** By relation: its slot, or -1 if this plan does not need it. */
   readonly slotOf: Int16Array;
   /** By relation: the slot that its direct assignments fill, or -1. */
   readonly directSlotOf: Int16Array;
   /** By tupleset relation: what is read through it. */
   readonly parents: readonly (readonly ParentStep[] | undefined)[];
   readonly steps: readonly Step[];
-  /** Relations of the type refer to each other in a circle, so that one pass over the steps is not enough. */
+  /** Relations of the type refer to each other in a circle, so one pass over the steps is not enough. */
   readonly circular: boolean;
   readonly negates: boolean;
-  /** By tupleset and type of the parent: what `forParent` has found. */
+  /** By tupleset and type of the parent: the results of `forParent`. */
   readonly known: (ParentPlan | null)[][];
 }
 
-/** How a parent of a given type is asked: its plan, and which of its slots goes into which of ours. */
+/** How to query a parent of a given type: its plan, and which of its slots goes into which of ours. */
 export interface ParentPlan {
   readonly plan: Plan;
   readonly theirs: readonly number[];
@@ -43,11 +43,11 @@ export interface ParentPlan {
 }
 
 export interface PlanTable {
-  /** The plan for these relations of the type; the same object for the same question. */
+  /** The plan for these relations of the type. The same arguments always return the same object. */
   forRelations(type: TypeDef, relations: readonly number[]): Plan;
   forAll(type: TypeDef): Plan;
   forOne(type: TypeDef, relation: number): Plan;
-  /** `null` where the parent's type knows none of the relations asked for. */
+  /** `null` if the parent's type has none of the requested relations. */
   forParent(plan: Plan, tupleset: number, parent: TypeDef): ParentPlan | null;
 }
 
@@ -129,7 +129,7 @@ function compilePlan(id: number, type: TypeDef, relations: readonly number[]): P
     return slot;
   }
 
-  /** True for a leaf that is read from tuples; it will be put into the slot. */
+  /** Returns true for a leaf that is read from tuples, after assigning the leaf to the slot. */
   function fills(index: number, rewrite: Rewrite, slot: number): boolean {
     if (rewrite.op === 'this') directSlotOf[index] = slot;
     else if (rewrite.op === 'parent') {

@@ -6,7 +6,7 @@ import { RebacError } from './rebac-error.ts';
 import { type Reference, readObject, readReference } from './tuple.ts';
 import { Walk } from './walk.ts';
 
-/** Each graph keeps one walk, whose memory serves all questions to it. */
+/** Each graph keeps one walk, whose memory is reused by all queries on the graph. */
 const walks = new WeakMap<Graph, Walk>();
 
 export function walkOf(graph: Graph): Walk {
@@ -29,12 +29,12 @@ export function validObject(model: Model, object: string): Reference {
   return read;
 }
 
-/** Where the answer to one relation of an object will be found. */
+/** Where to find the answer for one relation of an object. */
 export interface Place {
   readonly plan: Plan;
   readonly relation: number;
   readonly slot: number;
-  /** -1 when no tuple names the object. */
+  /** -1 if no tuple names the object. */
   readonly node: number;
 }
 
@@ -44,14 +44,14 @@ export function placeOf(graph: Graph, object: string, read: Reference, relation:
   return { plan, relation, slot: plan.slotOf[relation] as number, node };
 }
 
-/** The relations of a type whose names begin alike: their plan, and the slot of each in the order of the model. */
+/** The relations of a type whose names share a prefix: their plan, and the slot of each in the order of the model. */
 export interface Choice {
   readonly plan: Plan;
   readonly names: readonly string[];
   readonly slots: readonly number[];
 }
 
-/** By type, the choice that was asked for last: as a rule there is but one. */
+/** By type, the choice that was requested last. Usually there is only one. */
 const choices = new WeakMap<PlanTable, (Choice & { readonly prefix: string })[]>();
 
 export function choiceOf(model: Model, type: TypeDef, prefix: string): Choice {

@@ -3,16 +3,19 @@ import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
 export type Leaf = Extract<Rewrite, { op: 'this' } | { op: 'computed' } | { op: 'parent' }>;
 
-/** The leaves of a rewrite that can contribute to it, that is, not those behind `but not`. */
+/** The leaves of a rewrite that can contribute to it, which excludes those behind `but not`. */
 export function* leaves(rewrite: Rewrite): IterableIterator<Leaf> {
   if (rewrite.op === 'not') yield* leaves(rewrite.base);
   else if ('of' in rewrite) for (const operand of rewrite.of) yield* leaves(operand);
   else yield rewrite;
 }
 
-/** Which relations a relation can gain from, over all tuples that the model admits. Relations are given as their userset kinds. */
+/**
+ * Which relations a relation can gain from, over all tuples that the model admits. Relations are given as their userset
+ * kinds.
+ */
 export interface Reach {
-  /** The relation itself and all that it can gain from, near or far. */
+  /** The relation itself and all relations that it can gain from, directly or indirectly. */
   below(kind: number): Uint8Array;
   /** Relations of the same type that are computed from it. */
   computedFrom(kind: number): readonly number[];

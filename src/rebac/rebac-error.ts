@@ -1,11 +1,11 @@
-/** The refusals of the engine, with the numbers that OpenFGA gives them, so that its public tests apply unchanged. */
+/** The errors of the engine, with OpenFGA's codes, so that its public tests apply unchanged. */
 export const REBAC_CODES = {
   validation: 2000,
   tooComplex: 2002,
   typeNotFound: 2021,
   relationNotFound: 2022,
   invalidTuple: 2027,
-  /** The model itself was refused; OpenFGA answers this on writing a model. */
+  /** The model itself is invalid. OpenFGA returns this when a model is written. */
   invalidModel: 2056,
 } as const;
 

@@ -1,7 +1,9 @@
-/** The length of a row of nodes and edges: two of them fill a cache line. */
+/** The length of a row of nodes and edges. Two rows fill a cache line. */
 export const ROW = 8;
 
-/** Rows of integers in one growing array: a row lies in one cache line, and nothing in it is seen by the garbage collector. */
+/**
+ * Rows of integers in one growing array. A row is within one cache line, and the garbage collector ignores its content.
+ */
 export class Rows {
   readonly stride: number;
   length = 0;
@@ -29,12 +31,12 @@ export class Rows {
     this.cells[row * this.stride + column] = value;
   }
 
-  /** Room for so many more rows, where it is known that they will come. */
+  /** Reserves room for this many more rows, if their number is known in advance. */
   reserve(rows: number): void {
     if ((this.length + rows) * this.stride > this.cells.length) this.#resize(this.length + rows);
   }
 
-  /** Gives back what growing has taken ahead, once the bulk is in. */
+  /** Releases memory that was allocated ahead, once the bulk is loaded. */
   trim(): void {
     if (this.cells.length > this.length * this.stride * 1.1 + 64) this.#resize(Math.ceil(this.length * 1.05) + 4);
   }
@@ -50,7 +52,10 @@ export class Rows {
   }
 }
 
-/** A large block begins 16 bytes behind a page, where every other row would lie in two cache lines; 48 further on none does. */
+/**
+ * A large block begins 16 bytes after a page boundary, so every other row would span two cache lines. Starting 48 bytes
+ * later, no row does.
+ */
 function aligned(cells: number): Int32Array {
   return new Int32Array(new ArrayBuffer(cells * 4 + 64), 48, cells);
 }
@@ -63,7 +68,7 @@ export class Buckets {
   readonly #room: number;
   #count = 0;
 
-  /** @param room how many buckets there are at least for a row: the more, the seldomer are two in one */
+  /** @param room minimum number of buckets per row: more buckets, fewer collisions */
   constructor(rows: Rows, chain: number, room: number) {
     this.#rows = rows;
     this.#chain = chain;
@@ -74,13 +79,13 @@ export class Buckets {
     return this.#count;
   }
 
-  /** Enters a row, and where the index has become too narrow all others again. */
+  /** Enters a row. If the index has become too small, widens it and enters all other rows again. */
   enter(row: number, hashOf: (row: number) => number): void {
     if (++this.#count * this.#room > this.heads.length) this.#widen(hashOf, this.heads.length * 2);
     this.#insert(row, hashOf(row));
   }
 
-  /** Room for so many more rows, so that they need not all be entered again as it grows. */
+  /** Reserves room for this many more rows, so that they are not all entered again as the index grows. */
   reserve(rows: number, hashOf: (row: number) => number): void {
     const needed = (this.#count + rows) * this.#room;
     if (needed > this.heads.length) this.#widen(hashOf, 2 ** Math.ceil(Math.log2(needed)));

@@ -1,7 +1,7 @@
 import type { Frames } from './frames.ts';
 import { runSteps, UNSURE } from './steps.ts';
 
-/** Slots of one frame that gain from another, through a tuple of the graph. */
+/** Slots of one frame that gain from another frame, through a tuple of the graph. */
 export interface Dependency {
   readonly frame: number;
   readonly theirs: readonly number[];
@@ -13,10 +13,10 @@ export interface Dependency {
 type Dependencies = readonly (readonly Dependency[])[];
 
 /**
- * Finds what holds in frames that depend on each other in circles. Without negation that is the least solution, found in rounds, each
- * of which looks one hop farther. A negation within a circle is solved by alternating bounds (the well-founded solution): what a round
- * denies is taken from the bounds of the pass before, until a pass changes nothing; what is then still open is neither yes nor no.
- * Returns for each cell the round in which it became sure.
+ * Finds what holds in frames that depend on each other in circles. Without negation that is the least solution, found
+ * in rounds, each of which looks one hop farther. A negation within a circle is solved by alternating bounds (the
+ * well-founded solution): a pass takes its denials from the bounds of the previous pass, until a pass changes nothing.
+ * What is still open then is neither yes nor no. Returns, for each cell, the round in which it became certain.
  */
 export function settle(frames: Frames, dependencies: Dependencies): Int32Array {
   const facts = frames.cells.slice(0, frames.size);
@@ -46,7 +46,8 @@ function leastSolution(
   for (let round = 1; due.length > 0; round++) {
     for (const frame of due) advance(frames, frame, round === 1 ? [] : (dependencies[frame] ?? []), next, denied);
     const following: number[] = [];
-    // All of a round is entered at its end, so that a round is exactly one hop. Facts of the first are news to all who depend on them.
+    // All results of a round are entered at its end, so that a round is exactly one hop. The facts of the first round
+    // are news to every frame that depends on them.
     for (const frame of due) {
       if (!commit(frames, frame, next, ranks, round) && round > 1) continue;
       for (const dependent of dependents[frame] ?? []) {
@@ -59,7 +60,7 @@ function leastSolution(
   }
 }
 
-/** What one frame gains from the others as they were at the end of the round before. */
+/** What one frame gains from the others as they were at the end of the previous round. */
 function advance(
   frames: Frames,
   frame: number,

@@ -1,8 +1,9 @@
 import type { Plan, Step } from './plan.ts';
 
 /**
- * What is known of a slot, as two bits: bit 0 says that it surely holds, bit 1 that it may. So a union is `|`, an intersection `&`, and
- * an answer that could not be had (a condition without its context, a circle through `but not`) is neither sure nor ruled out.
+ * What is known about a slot, as two bits: bit 0 means that it certainly holds, bit 1 that it may hold. So a union is
+ * `|`, an intersection is `&`, and an answer that cannot be determined (a condition without its context, a circle
+ * through `but not`) is neither certain nor ruled out.
  */
 export const NO = 0;
 export const UNSURE = 2;
@@ -10,7 +11,10 @@ export const YES = 3;
 
 const NEGATED = Uint8Array.of(YES, UNSURE, UNSURE, NO);
 
-/** Runs a plan's steps over a frame. What is negated is read from `denied`, which is the frame itself unless a circle is being solved. */
+/**
+ * Runs a plan's steps over a frame. Negated operands are read from `denied`, which is the frame itself except while a
+ * circle is being solved.
+ */
 export function runSteps(plan: Plan, cells: Uint8Array, base: number, denied: Uint8Array, deniedBase: number): void {
   const { steps } = plan;
   for (let i = 0; i < steps.length; i++) {

@@ -1,6 +1,6 @@
 import { RebacError } from './rebac-error.ts';
 
-/** The JSON form of a model, as far as the engine reads it. It is what OpenFGA's own parser makes of `.fga` text. */
+/** The JSON form of a model, as far as the engine reads it. OpenFGA's own parser produces it from `.fga` text. */
 export interface RewriteJson {
   readonly this?: object;
   readonly computedUserset?: { readonly relation?: string };
@@ -58,10 +58,10 @@ interface LanguageFault {
   readonly file?: string;
 }
 
-/** The validator looks for the line of a fault by its text, and does not find one that ends in a comment. */
+/** The validator finds the line of a fault by its text, and misses a line that ends in a comment. */
 const TRAILING_COMMENT = /^([ \t]*(?:type|extend|relations|define|schema|module)\b.*?)[ \t]+#.*$/gm;
 
-/** Text to JSON, refused with the line and the fault of everything that is wrong with it. */
+/** Converts text to JSON. Rejects it with the line and the fault of everything that is wrong. */
 export async function parseText(text: string): Promise<ModelJson> {
   const { transformer, validator } = await language();
   const plain = text.replace(TRAILING_COMMENT, '$1');
@@ -71,7 +71,7 @@ export async function parseText(text: string): Promise<ModelJson> {
   });
 }
 
-/** The files that an `fga.mod` names, joined to one model. */
+/** The files that an `fga.mod` names, joined into one model. */
 export async function parseModules(files: readonly ModuleFile[], schemaVersion: string): Promise<ModelJson> {
   const { transformer, validator } = await language();
   return refusing(() => {
@@ -81,7 +81,7 @@ export async function parseModules(files: readonly ModuleFile[], schemaVersion: 
   });
 }
 
-/** A model that comes as JSON is held to the same rules. */
+/** A model given as JSON must follow the same rules. */
 export async function parseJson(json: ModelJson): Promise<ModelJson> {
   const { validator } = await language();
   return refusing(() => {
@@ -90,13 +90,13 @@ export async function parseJson(json: ModelJson): Promise<ModelJson> {
   });
 }
 
-/** The parser costs 160 ms and some megabytes, so that it is loaded only by who reads text. */
+/** The parser costs 160 ms and some megabytes, so it is loaded only when a model is parsed. */
 async function language() {
   const { default: parser } = await import('@openfga/syntax-transformer');
   return parser;
 }
 
-/** A model may define nothing; upstream then leaves the list out. */
+/** A model may define no types; upstream then omits the list. */
 function withTypes(json: ModelJson): ModelJson {
   return { ...json, type_definitions: json.type_definitions ?? [] };
 }

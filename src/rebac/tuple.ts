@@ -6,12 +6,12 @@ export interface Tuple {
   readonly user: string;
   readonly relation: string;
   readonly object: string;
-  /** Who states it. A source is replaced as a whole; the same tuple may come from several. */
+  /** Where the tuple comes from. A source is replaced as a whole; several sources may state the same tuple. */
   readonly source?: string;
   readonly condition?: { readonly name: string; readonly context?: Context | undefined } | undefined;
 }
 
-/** Where a name lies in a text such as `team:3#member`, and what it names. */
+/** The position of a name in a text such as `team:3#member`, and what it names. */
 export interface Reference {
   readonly type: TypeDef;
   /** Kind of the object or wildcard. */
@@ -32,7 +32,7 @@ export interface Entry {
 
 const MAX_REFERENCE = 512;
 
-/** Reads `type:id`, `type:*` or `type:id#relation`; a text says what is wrong with it. */
+/** Reads `type:id`, `type:*` or `type:id#relation`. A returned string says what is wrong with the text. */
 export function readReference(model: Model, text: string): Reference | string {
   const colon = text.indexOf(':');
   if (colon < 1) return `'${text}' is not of the form type:id`;
@@ -50,7 +50,7 @@ export function readReference(model: Model, text: string): Reference | string {
   return { type, kind, from: colon + 1, to, userset: type.firstUserset + relation };
 }
 
-/** Models have few types: comparing their names is faster than making a string to look one up. */
+/** Models have few types: comparing their names is faster than creating a string to look one up. */
 function typeAt({ types }: Model, text: string, colon: number): TypeDef | undefined {
   for (let i = 0; i < types.length; i++) {
     const type = types[i] as TypeDef;
@@ -59,21 +59,20 @@ function typeAt({ types }: Model, text: string, colon: number): TypeDef | undefi
   return;
 }
 
-/** An object: no wildcard and no userset. */
+/** Reads an object, which is neither a wildcard nor a userset. */
 export function readObject(model: Model, text: string): Reference | string {
   const read = readReference(model, text);
   if (typeof read === 'string') return read;
   return read.userset !== -1 || read.kind !== read.type.index ? `'${text}' is not an object` : read;
 }
 
-/** What the model makes of a tuple, or why it does not admit it. */
+/** The entry for a tuple, or why the model does not admit it. */
 export function admit(model: Model, tuple: Tuple): Entry | string {
   return new TupleReader(model).read(tuple);
 }
 
 /**
- * Reads tuples one after the other. As a rule the next has something of the one before, so what was found out about
- * that is kept.
+ * Reads tuples one after the other. A tuple usually shares a part with the one before, so the last results are kept.
  */
 export class TupleReader {
   readonly #model: Model;
@@ -122,7 +121,7 @@ export class TupleReader {
   }
 }
 
-/** Neither white space nor one of the separators. */
+/** Contains neither white space nor a separator. */
 function isPlain(text: string, from: number, to: number): boolean {
   for (let i = from; i < to; i++) {
     const unit = text.charCodeAt(i);

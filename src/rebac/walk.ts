@@ -9,25 +9,26 @@ import { RebacError } from './rebac-error.ts';
 import { type Dependency, settle } from './settle.ts';
 import { NO, runSteps, UNSURE, YES } from './steps.ts';
 
-/** As many hops from object to object as OpenFGA follows before it calls a question too complex. */
+/** The maximum number of hops from object to object, as in OpenFGA. Beyond it a query counts as too complex. */
 export const MAX_HOPS = 25;
 
-/** So many edges of an object are looked at before pairs are looked up: most objects have no more. */
+/** At least this many edges of an object are scanned before pairs are looked up. Most objects have no more. */
 const FEW_EDGES = 2;
 
 /**
- * Answers one question by walking from the object towards the caller's closure. Almost every walk is a plain descent. One that meets
- * a circle, or comes near the limit of hops, is done again in the wide: every object is entered first, then all are settled together.
+ * Answers one query by walking from the object towards the caller's closure. Almost every walk is a plain descent. A
+ * walk that meets a circle, or comes near the hop limit, is repeated as a wide walk: it enters every object first, then
+ * settles all of them together.
  */
 export class Walk {
   readonly graph: Graph;
   readonly caller: Caller;
   readonly frames = new Frames();
-  /** In the wide: what is still to be read from where. */
+  /** Wide walk only: what is still to be read, and from where. */
   dependencies: Dependency[][] = [];
-  /** In the wide: by cell, the round in which it became sure. */
+  /** Wide walk only: by cell, the round in which it became certain. */
   ranks: Int32Array | undefined;
-  /** The first condition that could not be evaluated, should the answer hang on it. */
+  /** The first condition that could not be evaluated, in case the answer depends on it. */
   fault: RebacError | undefined;
   /** Why the last condition was UNSURE. */
   lastFault: RebacError | undefined;
@@ -41,7 +42,7 @@ export class Walk {
     this.caller = new Caller(graph);
   }
 
-  /** Fills the first frame with what the plan asks of the object. `node` is -1 for an object that no tuple names. */
+  /** Fills the first frame with what the plan needs of the object. `node` is -1 for an object that no tuple names. */
   run(user: string, object: string, node: number, plan: Plan, context: Context | undefined, wide = false): void {
     this.caller.become(user, wide);
     this.frames.reset();
@@ -65,13 +66,13 @@ export class Walk {
     this.ranks = settle(this.frames, this.dependencies);
   }
 
-  /** Prepares for weighing conditions and, unless the user is empty, for finding what leads away from them. */
+  /** Prepares for evaluating conditions and, unless the user is empty, for following the edges out of that user. */
   surround(user: string, context: Context | undefined): void {
     if (user !== '') this.caller.become(user, true);
     this.#context = context;
   }
 
-  /** What the first frame says of a slot; a grant over too many hops is a fault of its own. */
+  /** What the first frame says about a slot. A grant over too many hops is an error. */
   answer(slot: number): boolean | RebacError {
     const value = this.frames.cells[slot] as number;
     if (value === YES) return this.tooDeep(slot) ? tooComplex() : true;
@@ -82,7 +83,7 @@ export class Walk {
     return this.ranks !== undefined && (this.ranks[slot] as number) > MAX_HOPS;
   }
 
-  /** What a condition says, where saying nothing is UNSURE. */
+  /** The result of a condition. UNSURE if it cannot be evaluated. */
   weigh({ condition, context }: ConditionalTuple): number {
     try {
       return condition.holds(context, this.#context) ? YES : NO;
@@ -110,7 +111,7 @@ export class Walk {
     return frame;
   }
 
-  /** Everything that the tuples of one object say, before the steps of its plan. */
+  /** Enters everything that the tuples of one object state, before the steps of its plan run. */
   #fill(frame: number, hops: number): void {
     const { caller, frames, graph } = this;
     const node = frames.node[frame] as number;
@@ -154,7 +155,7 @@ export class Walk {
     }
   }
 
-  /** False when the object has more edges than the closure has members, so that pairs are the shorter way. */
+  /** Returns false if the object has more edges than the closure has members: then looking up pairs is cheaper. */
   #grantedByList(frame: number, node: number, plan: Plan): boolean {
     const { caller, graph } = this;
     let left = Math.max(caller.count, FEW_EDGES);
@@ -230,7 +231,7 @@ export class Walk {
     this.#take(frame, edge, relation, graph.nodes.base(subject), theirs, [theirs.slotOf[of] as number], [slot], hops);
   }
 
-  /** Goes on to another object and takes some of its slots into ours. */
+  /** Continues to another object and merges some of its slots into ours. */
   #take(
     frame: number,
     edge: number,
@@ -257,7 +258,7 @@ export class Walk {
     }
   }
 
-  /** OpenFGA drops a condition's error when another tuple of the same list could be used; so do we. */
+  /** OpenFGA drops a condition's error if another tuple of the same list can be used. So does this engine. */
   #anotherHolds(object: number, relation: number, userset: boolean): boolean {
     const { graph } = this;
     for (const list of [LINKS, GRANTS]) {

@@ -1,14 +1,14 @@
-import { AppError } from '../base/errors.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
 
 export interface RobotTokenStore {
-  /** By id. */
+  /** Ordered by ID. */
   list(robotId: bigint): Promise<TokenDetails[]>;
 }
 
-/** Whether a person holds a relation on an organization. */
+/** Whether a user holds a relation on an organization. */
 export interface TokenJudge {
   holds(
     personId: bigint,
@@ -18,7 +18,7 @@ export interface TokenJudge {
   ): Promise<boolean>;
 }
 
-/** A robot account, and who asks about its tokens; whether they may see the account was asked before. */
+/** A robot, and the caller who asks about its tokens. Whether the caller may see the robot has been checked before. */
 export interface AskedRobot {
   readonly robotId: bigint;
   readonly ownerId: bigint;
@@ -29,10 +29,15 @@ export interface AskedRobot {
 
 export type RobotTokens = ReturnType<typeof createRobotTokens>;
 
-/** The least that is of use to a robot: to say how a cluster of its organization fares. */
+/**
+ * The default scope, the minimum that is useful to a robot: it can report the status of a cluster of its organization.
+ */
 const UNSAID = ['write:organization'];
 
-/** Tokens of robot accounts. They hang on the organization, so its own relations about tokens count beside those on the robot. */
+/**
+ * Tokens of robots. They belong to the organization, so its own relations about tokens are required in addition to
+ * those on the robot.
+ */
 export function createRobotTokens(
   store: RobotTokenStore,
   issuer: TokenIssuer,
@@ -53,7 +58,7 @@ export function createRobotTokens(
     const request = readTokenRequest(wanted, { held: asked.scopes, unsaid: UNSAID, now });
     const { id, text } = await issuer.issue({ accountId, robotId, actor, ...request });
     const made = (await store.list(robotId)).find((token) => token.id === id);
-    if (!made) throw new AppError('notFound', 'robot_ac does not exist');
+    if (!made) throw new AppError('notFound', 'robot_ac does not exist', { reason: 'robot_not_found' });
     return { ...made, text };
   }
 
@@ -65,6 +70,6 @@ export function createRobotTokens(
 
   async function requireRelation({ personId, ownerId }: AskedRobot, what: string): Promise<void> {
     if (await judge.holds(personId, ownerId, `can_${what}`, { type: 'organization', id: ownerId })) return;
-    throw new AppError('forbidden', `missing relation ${what}:org`);
+    throw missingRelation(`${what}:org`);
   }
 }

@@ -18,7 +18,7 @@ const NAMED = '($2::text is null or name = $2)';
 const LIST = sql('robots.list', `${SELECT} and ${NAMED} order by id limit $3 offset $4`);
 const COUNT = sql('robots.count', `select count(*)::integer as total from robot where owner_id = $1 and ${NAMED}`);
 const GET = sql('robots.get', `${SELECT} and id = $2`);
-// Also waits for a token that is being made for it.
+// Also waits for a token that is being created for it.
 const LOCK = sql('robots.lock', `${SELECT} and id = $2 for update`);
 const LOCK_OWNER = sql('robots.lockOwner', 'select id from account where id = $1 for key share');
 const INSERT = sql('robots.insert', 'insert into robot (owner_id, name, description) values ($1, $2, $3) returning id');
@@ -50,7 +50,7 @@ export function createRobotStore(db: Db, write: Write): RobotStore {
     );
   }
 
-  /** Nobody's rights hang on a name, so no revision is taken. */
+  /** No permissions depend on the name, so there is no new revision. */
   async function update(ownerId: bigint, id: bigint, decide: (current: Robot) => RobotDraft, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, _touch, record) => {
@@ -74,7 +74,7 @@ export function createRobotStore(db: Db, write: Write): RobotStore {
       await query(DELETE, [id]);
       touch({ kind: 'robot', id, organizationId: ownerId });
       for (const token of tokens) touch({ kind: 'token', id: token.id, organizationId: ownerId });
-      // Who shows a token of a robot is remembered under the account that it works for.
+      // The caller behind a robot's token is remembered under the account that the robot belongs to.
       if (tokens.length > 0) touch({ kind: 'account', id: ownerId });
       const { name, description } = current;
       const before = { name, description, tokens: tokens.map((token) => token.name) };

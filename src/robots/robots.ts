@@ -30,7 +30,7 @@ export interface RobotStore {
     decide: (current: Robot) => RobotDraft,
     actor: Actor,
   ): Promise<Robot | 'name taken' | undefined>;
-  /** Its tokens go with it. */
+  /** Also removes its tokens. */
   remove(ownerId: bigint, id: bigint, decide: (current: Robot) => void, actor: Actor): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export type Robots = ReturnType<typeof createRobots>;
 
 const MAX_DESCRIPTION = 1000;
 
-/** Robot accounts: what programs of an organization call us as. */
+/** Robots: accounts that programs of an organization use to call us. */
 export function createRobots(store: RobotStore) {
   return { list: store.list, get, create, update, remove };
 
@@ -48,7 +48,7 @@ export function createRobots(store: RobotStore) {
 
   async function create(ownerId: bigint, input: RobotInput & { name: string }, actor: Actor): Promise<Robot> {
     const made = await store.create(ownerId, draftOf({ name: '', description: '' }, input), actor);
-    if (!made) throw new AppError('notFound', 'organization does not exist');
+    if (!made) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return settled(made);
   }
 
@@ -89,10 +89,10 @@ function draftOf(current: RobotDraft, { name, description }: RobotInput): RobotD
 function settled(outcome: Robot | 'name taken' | undefined): Robot {
   if (outcome === undefined) throw notFound();
   if (outcome === 'name taken')
-    throw invalidField('name', 'name is taken by another robot account of the organization');
+    throw invalidField('name', 'name is taken by another robot account of the organization', 'name_taken');
   return outcome;
 }
 
 function notFound(): AppError {
-  return new AppError('notFound', 'robot_ac does not exist');
+  return new AppError('notFound', 'robot_ac does not exist', { reason: 'robot_not_found' });
 }

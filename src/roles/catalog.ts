@@ -1,13 +1,16 @@
-/** One thing that a custom role can grant. The action is what people read and send; the relation is the model's. */
+/**
+ * A permission that a custom role can grant. The action is what users read and send; the relation is the name in the
+ * model.
+ */
 export interface CatalogEntry {
   readonly namespace: string;
   readonly action: string;
   readonly description: string;
-  /** The relation of the organization that a role holding this is given; exactly one. */
+  /** The relation on the organization that a role with this permission gets; exactly one. */
   readonly relation: string;
-  /** Actions of the same namespace that this one cannot do without; the model implies them. */
+  /** Actions of the same namespace that this one requires; the model implies them. */
   readonly requires: readonly string[];
-  /** What the calls about this ask for as well; nobody who gives the one has to give the other. */
+  /** Permissions that the calls for this one require as well; granting the one does not require granting the other. */
   readonly alongside?: readonly PermissionPair[];
 }
 
@@ -28,7 +31,7 @@ function entry(
 
 const robots = (action: string): readonly PermissionPair[] => [{ namespace: 'robot_mgmt', action }];
 
-/** The tokens of an organization are those of its robot accounts, and are reached through them. */
+/** The tokens of an organization are those of its robots, and are accessed through them. */
 const TOKENS: readonly CatalogEntry[] = [
   {
     ...entry('token_mgmt', 'view tokens', 'can_view_tokens', 'See the access tokens of the organization.'),

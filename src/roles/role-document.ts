@@ -2,7 +2,7 @@ import { AppError, type FieldFault } from '../base/errors.ts';
 import { CATALOG } from './catalog.ts';
 import type { RoleDraft } from './roles.ts';
 
-/** A file of roles, as people keep it in git. What is left out of a role is empty: the file says all. */
+/** A file of roles, as users keep it in git. A field that is left out of a role is empty: the file is complete. */
 export interface RoleDocument {
   readonly organization: string;
   readonly roles: readonly RoleEntry[];
@@ -25,7 +25,7 @@ const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads what JSON or YAML held. Nothing that is not understood is passed over, because it may be a slip of the pen. */
+/** Reads parsed JSON or YAML. Nothing unknown is ignored, because it may be a typo. */
 export function readDocument(value: unknown): RoleDocument {
   const faults: FieldFault[] = [];
   const fault = (field: string, message: string) => {
@@ -94,12 +94,12 @@ export function readDocument(value: unknown): RoleDocument {
   }
 }
 
-/** A role with its teams by name, which is how the file speaks of them. */
+/** A role with its teams by name, as in the file. */
 export type NamedRole = Pick<RoleDraft, 'name' | 'description' | 'permissions'> & {
   readonly teamNames: readonly string[];
 };
 
-/** The same roles make the same document, whatever the order in which they were made. */
+/** The same roles give the same document, whatever the order in which they were created. */
 export function documentOf(organization: string, roles: readonly NamedRole[]): RoleDocument {
   const entries = roles.map((role) => ({
     name: role.name,
@@ -110,7 +110,7 @@ export function documentOf(organization: string, roles: readonly NamedRole[]): R
   return { organization, roles: entries.sort((a, b) => byName(a.name, b.name)) };
 }
 
-/** Ignoring case, and then not, without asking the language of the machine. */
+/** Compares without case first, then with case, independent of the locale of the machine. */
 export function byName(a: string, b: string): number {
   const [one, other] = [a.toLowerCase(), b.toLowerCase()];
   if (one !== other) return one < other ? -1 : 1;

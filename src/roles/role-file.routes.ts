@@ -23,7 +23,7 @@ const ImportQuery = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing, but answer what would change.' })),
   prune: Type.Optional(Type.Boolean({ description: 'Delete the roles that the document does not name.' })),
 });
-/** Read by hand, because it may be YAML, and so that a slip of the pen is named. */
+/** Validated by hand, because it may be YAML, and so that the error names a typo. */
 const Document = Type.Unsafe<unknown>({
   description: 'What the export answers, in JSON or YAML. What is left out of a role is empty.',
   examples: [
@@ -55,7 +55,7 @@ const Report = Type.Object({
   dry_run: Type.Boolean(),
 });
 
-/** Roles as code. Only here a body may be YAML, so the routes have a scope of their own. */
+/** Roles as code. Only here may a body be YAML, so the routes have their own scope. */
 export function roleFileRoutes(platform: Scope, file: RoleFile): void {
   const tags = ['authorization'];
   const config = { access: holds('view_roles:org', 'authz') };

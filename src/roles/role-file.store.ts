@@ -14,7 +14,7 @@ const READ = sql(
      from role r where r.organization_id = $1 order by r.id`,
 );
 const TEAMS = sql('roleFile.teams', 'select id, name from team where organization_id = $1 order by id');
-// Who makes a role holds its organization, who changes one holds the role: so all of them wait, or are waited for.
+// Creating a role locks its organization, changing one locks the role, so an import serialises with both.
 const LOCK_ORGANIZATION = sql(
   'roleFile.lockOrganization',
   `select id from account where id = $1 and kind = 'organization' for update`,
@@ -58,7 +58,7 @@ const ADD_TEAMS = sql(
      from unnest($1::bigint[], $2::bigint[]) as n (role_id, team_id) on conflict do nothing`,
 );
 
-/** A role that is written, under the number that it has. */
+/** A role that is written, with its ID. */
 interface Written {
   readonly id: bigint;
   readonly before: StoredRole | undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { CATALOG } from './catalog.ts';
 import { documentOf, type RoleDocument, type RoleEntry } from './role-document.ts';
@@ -11,7 +11,10 @@ import { draftOf, grantedAnew, type Setting } from './roles.ts';
 
 export interface RoleFileStore {
   read(organizationId: bigint): Promise<RolesNow>;
-  /** One transaction, in which nobody else changes a role of the organization; undefined: the organization is gone. */
+  /**
+   * One transaction, in which nobody else changes a role of the organization. Undefined if the organization no longer
+   * exists.
+   */
   change<T extends { readonly plan: Plan }>(
     organizationId: bigint,
     decide: (now: RolesNow) => T,
@@ -26,27 +29,27 @@ export interface FileSetting extends Setting {
 export interface ImportOptions {
   readonly isDryRun: boolean;
   readonly prunes: boolean;
-  /** Throws when the roles are not those that the caller last saw. */
+  /** Throws if the roles have changed since the caller last saw them. */
   readonly precondition: (version: string) => void;
 }
 
 export interface Report {
   readonly changes: readonly Change[];
   readonly unchanged: number;
-  /** Roles that the file does not name, and that stay. */
+  /** Roles that are not in the file, and that stay. */
   readonly unmanaged: readonly string[];
 }
 
 export type RoleFile = ReturnType<typeof createRoleFile>;
 
-/** What a change needs; said as where roles are changed one by one. */
+/** The relations that a change needs, named as in the routes that change single roles. */
 const NEEDED = {
   create: ['can_create_role', 'create_role:org'],
   update: ['can_edit_roles', 'edit:role'],
   delete: ['can_delete_roles', 'delete:role'],
 } as const;
 
-/** The roles of an organization as one document: written out, and brought in as a whole or not at all. */
+/** The roles of an organization as one document: exported, and imported as a whole or not at all. */
 export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>) {
   return { exportRoles, importRoles };
 
@@ -69,12 +72,12 @@ export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed
     };
     if (options.isDryRun) return decide(await store.read(organizationId)).report;
     const done = await store.change(organizationId, decide, actor);
-    if (!done) throw new AppError('notFound', 'organization does not exist');
+    if (!done) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return done.report;
   }
 }
 
-/** Depends on what the document says, so that it is the same for the same roles. */
+/** Depends only on the content of the document, so that it is the same for the same roles. */
 function versionOf(document: RoleDocument): string {
   return createHash('sha256').update(writeYaml(document)).digest('hex').slice(0, 32);
 }
@@ -108,7 +111,10 @@ function readEntry({ name, description, permissions, teams }: RoleEntry): Wanted
   return { draft: draftOf(undefined, { name, description, permissions: pairs }), teams };
 }
 
-/** The same rules as for one role, said so that the role is found in a file of a thousand. */
+/**
+ * Applies the same rules as for a single role. The error names the role, so that it can be found in a file of a
+ * thousand.
+ */
 function aboutRole<T>(name: string, place: number, read: () => T): T {
   try {
     return read();
@@ -123,7 +129,7 @@ function refuseUnallowed({ creates, updates, deletes }: Plan, held: ReadonlySet<
   const counts = { create: creates.length, update: updates.length, delete: deletes.length };
   for (const [kind, [relation, named]] of Object.entries(NEEDED)) {
     if (counts[kind as keyof typeof counts] > 0 && !held.has(relation)) {
-      throw new AppError('forbidden', `missing relation ${named}`);
+      throw missingRelation(named);
     }
   }
   for (const draft of creates) aboutRole(draft.name, 0, () => rejectEscalation(draft.permissions, held));

@@ -14,19 +14,19 @@ export interface Team {
   readonly name: string;
 }
 
-/** The roles of an organization at one moment, and the teams that it has. */
+/** The roles of an organization at one moment, and its teams. */
 export interface RolesNow {
   readonly roles: readonly StoredRole[];
   readonly teams: readonly Team[];
 }
 
-/** A role that a file asks for; its teams are still names. */
+/** A role from a file; its teams are still names. */
 export interface Wanted {
   readonly draft: RoleDraft;
   readonly teams: readonly string[];
 }
 
-/** What has to be done so that the roles are those of a file. */
+/** What has to be done so that the roles match a file. */
 export interface Plan {
   readonly creates: readonly RoleDraft[];
   readonly updates: readonly { readonly current: StoredRole; readonly next: RoleDraft }[];
@@ -43,7 +43,7 @@ export interface Change {
 
 const MAX_FAULTS = 10;
 
-/** Roles are the same when their names are, ignoring case. */
+/** Roles are matched by name, ignoring case. */
 export function planFor({ roles, teams }: RolesNow, wanted: readonly Wanted[], prunes: boolean): Plan {
   const drafts = withTeams(wanted, teams);
   const known = new Map(roles.map((role) => [role.name.toLowerCase(), role]));
@@ -86,14 +86,14 @@ function isOther(current: RoleDraft, next: RoleDraft): boolean {
   );
 }
 
-/** Both are in their one order. */
+/** Both lists are in canonical order. */
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, place) => item === other[place]);
 }
 
 const NOTHING: RoleDraft = { name: '', description: '', permissions: [], teamIds: [] };
 
-/** The plan as a person reads it: what is added, what is taken away, by the names of roles. */
+/** The plan in readable form: what is added and what is taken away, sorted by role name. */
 export function wordsFor({ creates, updates, deletes }: Plan, { teams, roles }: RolesNow): Change[] {
   const names = new Map(teams.map((team) => [team.id, team.name]));
   for (const role of roles)

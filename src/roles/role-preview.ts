@@ -1,7 +1,7 @@
 import type { ExplainStore, PersonRef } from '../authz/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
-import { type Judge, missingRelation } from '../authz/judge.ts';
-import { AppError } from '../base/errors.ts';
+import type { Judge } from '../authz/judge.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
 import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
@@ -18,7 +18,7 @@ export type RolePreview = ReturnType<typeof createRolePreview>;
 
 type Held = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What a change of a role would change for whom. Nothing is written; the same engine answers. */
+/** What a change to a role would change, and for whom. Nothing is written; the answers come from the same engine. */
 export function createRolePreview(
   graphs: Pick<Graphs, 'copyOf'>,
   names: Pick<ExplainStore, 'names'>,
@@ -27,13 +27,13 @@ export function createRolePreview(
 ) {
   return { preview };
 
-  /** Creates the role without an ID; with one, changes or deletes it. */
+  /** Previews creating the role if there is no ID, otherwise changing or deleting it. */
   async function preview(organizationId: bigint, askerId: bigint, id: bigint | undefined, input: RoleInput | 'delete') {
     const needed = id === undefined ? 'can_create_role' : input === 'delete' ? 'can_delete_roles' : 'can_edit_roles';
     const organization = { type: 'organization', id: organizationId } as const;
     if (!(await judge.holds(askerId, organizationId, needed, organization))) throw missingRelation(needed);
     const current = id === undefined ? undefined : await roles.get(organizationId, id);
-    if (id !== undefined && !current) throw new AppError('notFound', 'role not found');
+    if (id !== undefined && !current) throw new AppError('notFound', 'role not found', { reason: 'role_not_found' });
     const next = input === 'delete' ? undefined : draftOf(current, input);
     const graph = await graphs.copyOf(organizationId);
     const members = new Set([...teamsOf(current), ...teamsOf(next)].flatMap((team) => membersOf(graph, team)));

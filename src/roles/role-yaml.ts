@@ -4,14 +4,17 @@ import { AppError } from '../base/errors.ts';
 import { API_VERSION, KIND, type RoleDocument } from './role-document.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
-/** Signs and words; a file of 1 MiB that is about roles has a good 300,000. */
+/** The maximum number of lexer tokens; a file of 1 MiB that is about roles has a little over 300,000. */
 const MAX_SIGNS = 400_000;
 const MAX_DEPTH = 64;
 const SIGNS_A_BREATH = 5_000;
 
 type Refuse = (message: string, offset?: number) => never;
 
-/** YAML as far as a file of roles needs it: no anchors, no aliases, no tags that are not plain data, no key twice. */
+/**
+ * The part of YAML that a file of roles needs: no anchors, no aliases, no tags that are not plain data, no repeated
+ * keys.
+ */
 export async function readYaml(body: Buffer): Promise<unknown> {
   const lines = new LineCounter();
   const refuse: Refuse = (message, offset = 0) => {
@@ -21,7 +24,7 @@ export async function readYaml(body: Buffer): Promise<unknown> {
   };
   const text = decode(body);
   const tokens = await tokensOf(text, lines, refuse);
-  // The library's own search for repeated keys compares each with each, so it is done here.
+  // The library's own check for repeated keys compares each key with every other, so it is done here.
   const options = { prettyErrors: false, uniqueKeys: false, logLevel: 'silent' } as const;
   const [document, second] = new Composer(options).compose(tokens, true, text.length).take(2);
   if (second) refuse('there is more than one document', second.range?.[0]);
@@ -30,7 +33,10 @@ export async function readYaml(body: Buffer): Promise<unknown> {
   return document.toJS({ maxAliasCount: 0 });
 }
 
-/** The library takes seconds for what is hostile and large: so others are served in between, and it ends at the first fault. */
+/**
+ * The library takes seconds for a hostile, large file, so other requests are served in between, and parsing ends at the
+ * first fault.
+ */
 async function tokensOf(text: string, lines: LineCounter, refuse: Refuse): Promise<CST.Token[]> {
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
@@ -75,7 +81,7 @@ function inspect(document: Document.Parsed, refuse: Refuse): void {
   });
 }
 
-/** Written by hand, so that the same roles are the same bytes in every release of everything we use. */
+/** Written by hand, so that the same roles give the same bytes with every version of every dependency. */
 export function writeYaml({ organization, roles }: RoleDocument): string {
   const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
   lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
@@ -97,10 +103,13 @@ function listOf(items: readonly string[]): string {
   return `[${items.map(inList).join(', ')}]`;
 }
 
-/** What every reader of YAML takes for text without quotes: begins with a letter and has no sign with a meaning. */
+/**
+ * Text that every YAML parser accepts without quotes: it begins with a letter and has no character with a special
+ * meaning.
+ */
 const PLAIN = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+-]*[\p{L}\p{M}\p{N}_.()/+])?$/u;
 const PLAIN_LINE = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+,;'"!?-]*[\p{L}\p{M}\p{N}_.()/+,;'"!?])?$/u;
-/** Older readers take these words for something else than words. */
+/** Older parsers do not read these words as text. */
 const WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
 function inList(text: string): string {
@@ -111,7 +120,7 @@ function onLine(text: string): string {
   return PLAIN_LINE.test(text) && !WORDS.test(text) ? text : quoted(text);
 }
 
-/** A string of JSON is one of YAML too, but for signs that YAML does not print. */
+/** A JSON string is also a YAML string, except for characters that are not printable in YAML. */
 function quoted(text: string): string {
   const hidden = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
   return JSON.stringify(text).replace(hidden, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);

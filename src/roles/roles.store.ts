@@ -24,7 +24,7 @@ export const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.v
 
 const LIST = sql('roles.list', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 order by r.id`);
 const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
-// A file of roles that is being imported is waited for, before anything is written that it could wait for.
+// Waits for a running import of roles, before anything is written that the import could wait for.
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
 const INSERT = sql(
@@ -37,7 +37,7 @@ const UPDATE = sql(
           updated_at = greatest(now(), updated_at) where id = $1`,
 );
 const DELETE = sql('roles.delete', 'delete from role where id = $1');
-// A team that is being deleted at this moment is waited for, so that no role is left with a team that is gone.
+// Waits for a team that is being deleted at this moment, so that no role keeps a deleted team.
 const TEAMS = sql(
   'roles.teams',
   'select id from team where organization_id = $1 and id = any($2::bigint[]) for key share',

@@ -23,7 +23,7 @@ export interface RoleDraft {
   readonly teamIds: readonly bigint[];
 }
 
-/** What a caller sends; on update whatever is left out stays as it is. */
+/** What a caller sends; on update, a field that is left out stays as it is. */
 export interface RoleInput {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -63,7 +63,7 @@ export interface Setting {
   readonly actor: Actor;
 }
 
-/** Throws when a role is not the one that the caller last saw. */
+/** Throws if the role has changed since the caller last saw it. */
 export type Precondition = (current: Role) => void;
 
 export type Roles = ReturnType<typeof createRoles>;
@@ -71,7 +71,7 @@ export type Roles = ReturnType<typeof createRoles>;
 const MAX_NAME = 100;
 const MAX_DESCRIPTION = 1000;
 
-/** Custom roles: bundles of permissions that teams of an organization are given. */
+/** Custom roles: sets of permissions that are assigned to teams of an organization. */
 export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
   return { list: store.list, principals: store.principals, get, create, update, remove };
 
@@ -110,7 +110,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
   }
 }
 
-/** The role that the input asks for; throws when it cannot be. */
+/** The role that the input describes; throws if it is not valid. */
 export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleDraft {
   return {
     name: input.name === undefined ? (current?.name ?? '') : readName(input.name),
@@ -129,7 +129,8 @@ export function grantedAnew(current: RoleDraft, next: RoleDraft): readonly Catal
 function settled(outcome: Role | Rejection | undefined): Role {
   if (outcome === undefined) throw roleNotFound();
   if (!('refused' in outcome)) return outcome;
-  if (outcome.refused === 'name taken') throw invalidField('name', 'name is taken by another role of the organization');
+  if (outcome.refused === 'name taken')
+    throw invalidField('name', 'name is taken by another role of the organization', 'name_taken');
   throw new AppError('invalid', `not a team of the organization: ${outcome.teamIds.join(', ')}`);
 }
 
@@ -159,5 +160,5 @@ function ascending(ids: readonly bigint[]): bigint[] {
 }
 
 function roleNotFound(): AppError {
-  return new AppError('notFound', 'role not found');
+  return new AppError('notFound', 'role not found', { reason: 'role_not_found' });
 }

@@ -1,5 +1,5 @@
-import { type Judge, missingRelation } from '../authz/judge.ts';
-import { AppError } from '../base/errors.ts';
+import type { Judge } from '../authz/judge.ts';
+import { AppError, missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Role, Roles } from './roles.ts';
 
@@ -13,7 +13,7 @@ type Unchanged = (current: Role) => void;
 
 export type TeamRoles = ReturnType<typeof createTeamRoles>;
 
-/** The roles of a team. Giving one is changing the role, by the same rules. */
+/** The roles of a team. Assigning one is a change to the role, with the same rules. */
 export function createTeamRoles(roles: Pick<Roles, 'list' | 'get' | 'update'>, judge: Pick<Judge, 'holds'>) {
   return { list, give, take };
 

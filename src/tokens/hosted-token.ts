@@ -4,13 +4,13 @@ import type { Person } from '../identity/callers.ts';
 export type HostedTokens = ReturnType<typeof createHostedTokens>;
 
 const LIFE_SECONDS = 300;
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8. */
+/** The PKCS #8 prefix of the 32 bytes of an Ed25519 key. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
- * Short-lived proofs of who the caller is, for other services of a hosted deployment. They need no secret to be
- * checked, only the public key; every replica derives the same one from the root key. The library is loaded by those who
- * need it: most deployments do not.
+ * Short-lived proofs of who the caller is, for other services of a hosted deployment. Checking them needs no secret,
+ * only the public key; every replica derives the same one from the root key. The library is loaded only when it is
+ * needed, because most deployments do not need it.
  */
 export function createHostedTokens(seed: Buffer, issuer: () => string) {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' });

@@ -24,7 +24,7 @@ export function readNewToken({ name, scopes, expires_at }: Static<typeof NewAcce
   return { name, scopes, expiresAt: expires_at ? readMoment(expires_at, 'expires_at') : null };
 }
 
-/** `text` is the token itself, in the one answer that shows it. */
+/** `text` is the token itself, in the only response that shows it. */
 export function presentToken(token: TokenDetails, text = '') {
   return {
     id: token.id,

@@ -6,11 +6,11 @@ import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } fro
 
 export interface TokenStore {
   personNamed(name: string): Promise<bigint | undefined>;
-  /** By id; tokens of robot accounts are not among them. */
+  /** Ordered by ID; does not include tokens of robots. */
   list(accountId: bigint): Promise<TokenDetails[]>;
 }
 
-/** Who asks, and with which rights: a token can make no token that may do more than itself. */
+/** The caller and its rights: a token cannot create a token that may do more than itself. */
 export interface TokenCaller {
   readonly person: Person;
   readonly scopes: readonly string[];
@@ -19,7 +19,7 @@ export interface TokenCaller {
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** Personal access tokens, for oneself, or for anybody by a site administrator. */
+/** Personal access tokens. Users manage their own; site administrators manage those of any user. */
 export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage: () => Promise<void>) {
   return { list, create, remove };
 
@@ -38,7 +38,7 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
     return { ...made, text };
   }
 
-  /** By id, or else by name. */
+  /** By ID, otherwise by name. */
   async function remove(caller: TokenCaller, username: string, idOrName: string): Promise<void> {
     const present = await store.list(await ownerOf(caller, username));
     await issuer.revoke(findToken(present, idOrName).id, caller.actor);
@@ -50,7 +50,8 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
       throw new AppError('forbidden', 'doer should be the site admin or be same as the contextUser');
     }
     const id = await store.personNamed(username);
-    if (id === undefined) throw new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`);
+    if (id === undefined)
+      throw new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`, { reason: 'user_not_found' });
     return id;
   }
 }

@@ -6,7 +6,8 @@ import type { Person } from '../identity/callers.ts';
 import { presentSelf, User } from './user.view.ts';
 
 export function accountRoutes(scope: Scope, baseUrl: () => string): void {
-  // The most frequent of all calls. A person is never changed, only replaced, so the answer lasts as long as they do.
+  // The most frequent of all calls. A Person is never changed, only replaced, so the response is valid as long as the
+  // Person.
   const texts = new WeakMap<Person, string>();
   const remember = (person: Person) => {
     const text = writeJson(presentSelf(person, baseUrl()));

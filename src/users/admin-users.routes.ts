@@ -34,7 +34,7 @@ const EditUser = Type.Object({
   ...Flags,
 });
 
-/** People, as site administrators deal with them. */
+/** Users, as site administrators manage them. */
 export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
   const tags = ['administration'];
   const config = { access: siteAdmin('admin') };

@@ -5,7 +5,7 @@ import type { Scope } from '../http/server.ts';
 
 const SIZE = 5;
 
-/** A picture for accounts that have none: the same name always gives the same pattern, and nobody is looked up. */
+/** A picture for accounts that have none: the same name always gives the same pattern, and no account is looked up. */
 export function avatarRoutes(scope: Scope): void {
   scope.get(
     '/avatars/:name',

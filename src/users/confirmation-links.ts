@@ -3,7 +3,7 @@ import type { ConfirmationLinks } from './emails.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The link in a letter: signed by us, about one address of one account, good for a day. */
+/** The link in a confirmation email: signed by us, for one address of one account, valid for a day. */
 export function createConfirmationLinks(texts: SignedTexts, baseUrl: () => string): ConfirmationLinks {
   return {
     make({ id, address }, now) {

@@ -4,7 +4,10 @@ const LABEL = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 const PLAIN = /^[\x20-\x7e]*$/;
 const MOST = 254;
 
-/** The same address but for letter case. Letters beyond ASCII can turn into plain ones when their case is changed. */
+/**
+ * Whether two addresses differ at most in case. Letters beyond ASCII can turn into ASCII letters when their case
+ * changes.
+ */
 export function isSameAddress(one: string, other: string): boolean {
   return one === other || (PLAIN.test(one) && PLAIN.test(other) && one.toLowerCase() === other.toLowerCase());
 }

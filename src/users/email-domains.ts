@@ -1,4 +1,6 @@
-/** Which domains addresses may be of. If there is an allow list only it counts, otherwise the block list. */
+/**
+ * Which domains addresses may belong to. If there is an allow list, only it counts; otherwise the block list counts.
+ */
 export function createDomainRule(allow: readonly string[], block: readonly string[]): (address: string) => boolean {
   const allowed = allow.map(toPattern);
   const blocked = block.map(toPattern);

@@ -7,7 +7,7 @@ import type { Email, Emails } from './emails.ts';
 const EmailEntry = Type.Object({ email: Type.String(), verified: Type.Boolean(), primary: Type.Boolean() });
 const Addresses = Type.Array(Type.String());
 const NewEmails = Type.Object({ emails: Addresses });
-/** Removing nothing is no fault, and nothing is null for some clients. */
+/** Removing nothing is not an error, and some clients send null for nothing. */
 const OldEmails = Type.Object({ emails: orNull(Addresses) });
 
 export function emailRoutes(scope: Scope, emails: Emails): void {

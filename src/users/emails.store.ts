@@ -47,7 +47,7 @@ export function createEmailStore(db: Db, write: Write): EmailStore {
           return { added: rows.map(toEmail) };
         });
       } catch (error) {
-        // Somebody else took one of them at this very moment.
+        // Another user took one of them at the same moment.
         if (isUniqueViolation(error, 'email_address')) return { used: addresses.join(', ') };
         throw error;
       }

@@ -10,29 +10,29 @@ export interface Email {
 
 export interface EmailStore {
   list(accountId: bigint): Promise<Email[]>;
-  /** All or none; answers the addresses that somebody uses already. */
+  /** All or none; returns what is already in use. */
   add(
     accountId: bigint,
     addresses: readonly string[],
     verified: boolean,
   ): Promise<{ added: readonly Email[] } | { used: string }>;
-  /** All or none. `decide` sees what the account has and answers what goes. */
+  /** All or none. `decide` gets the addresses of the account and returns which ones to remove. */
   remove(accountId: bigint, decide: (present: readonly Email[]) => readonly bigint[]): Promise<void>;
   verify(id: bigint, address: string): Promise<boolean>;
 }
 
-/** Hands a letter to whoever carries letters. */
+/** Sends emails. */
 export interface Mail {
   send(letter: { to: string; subject: string; text: string }): Promise<void>;
 }
 
 export interface EmailPolicy {
-  /** New addresses must be confirmed by a letter. */
+  /** New addresses must be confirmed by email. */
   readonly confirm: boolean;
   isDomainAllowed(address: string): boolean;
 }
 
-/** Makes and reads the signed text in a confirmation link. */
+/** Creates and reads the signed text in a confirmation link. */
 export interface ConfirmationLinks {
   make(email: Pick<Email, 'id' | 'address'>, now: Date): string;
   read(text: string, now: Date): { id: bigint; address: string } | undefined;
@@ -53,7 +53,9 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     return await store.list(accountId);
   }
 
-  /** For whoever runs the house: of any domain, not confirmed, and nobody is asked to confirm it now. */
+  /**
+   * For whoever runs the server: any domain is allowed, the address is not verified, and no confirmation email is sent.
+   */
   async function addUnverified(accountId: bigint, address: string): Promise<void> {
     await addAs(accountId, [address], false);
   }
@@ -90,7 +92,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     }
   }
 
-  /** A letter that cannot be sent does not undo the address: it can be asked for again. */
+  /** An email that cannot be sent does not undo the address: the user can remove the address and add it again. */
   async function askToConfirm(email: Email, now: Date): Promise<void> {
     const text = `Please confirm that ${email.address} is yours:\n\n${links.make(email, now)}\n\nThe link is good for a day.`;
     await mail.send({ to: email.address, subject: 'Confirm your email address', text });

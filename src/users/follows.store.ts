@@ -7,8 +7,8 @@ import type { Profile } from './profile.ts';
 
 type FollowRow = Omit<ProfileRow, 'id'> & { total: bigint; id: bigint | null };
 
-// The page is found by the counts of the blocks before it, newest first; within its block by the index. The start is asked
-// for by sub-selects, because a join would let the planner read all followers and compare them with it.
+// Finds the page by the counts of the blocks before it, newest first, and within its block by the index. The start is
+// read by sub-selects, because with a join the planner could read all followers and compare them with it.
 const FOLLOWERS = sql(
   'follows.followers',
   `with blocks as (
@@ -38,7 +38,7 @@ const FOLLOWING = sql(
 );
 const ID_OF = sql('follows.idOf', 'select id from account where name_key = $1');
 const IS = sql('follows.is', 'select 1 as yes from follow where follower_id = $1 and followed_id = $2');
-// In the order of ids, so that two who follow each other at the same moment do not wait for each other forever.
+// In the order of IDs, so that two users who follow each other at the same moment do not deadlock.
 const LOCK = sql('follows.lock', 'select id from account where id in ($1, $2) order by id for no key update');
 const INSERT = sql(
   'follows.insert',

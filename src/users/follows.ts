@@ -7,14 +7,14 @@ export interface FollowStore {
   following(id: bigint, request: PageRequest): Promise<Page<Profile>>;
   idOf(name: string): Promise<bigint | undefined>;
   isFollowing(followerId: bigint, followedId: bigint): Promise<boolean>;
-  /** False when one of the two is no longer there. */
+  /** Returns false if one of the two no longer exists. */
   add(followerId: bigint, followedId: bigint): Promise<boolean>;
   remove(followerId: bigint, followedId: bigint): Promise<void>;
 }
 
 export type Follows = ReturnType<typeof createFollows>;
 
-/** Who follows whom. Following twice is following once; nobody follows themselves. */
+/** Who follows whom. Following twice is the same as following once, and nobody can follow themselves. */
 export function createFollows(store: FollowStore) {
   return { followers: store.followers, following: store.following, check, follow, unfollow };
 
@@ -42,5 +42,5 @@ export function createFollows(store: FollowStore) {
 }
 
 function unknown(name: string): AppError {
-  return new AppError('notFound', `user does not exist: ${name.slice(0, 60)}`);
+  return new AppError('notFound', `user does not exist: ${name.slice(0, 60)}`, { reason: 'user_not_found' });
 }

@@ -11,10 +11,11 @@ const Text = Type.Optional(Type.String());
 
 export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
   const tags = ['user'];
-  // Nothing is changed by asking, so a token that may only read may ask.
+  // The check changes nothing, so a read-only token is enough.
   const config = { access: signedIn('user', { level: 'read' }), takesNul: true };
   const response = { 200: Validation };
-  // A value given twice says nothing, and what is wrong with a value is the answer here, never a refusal.
+  // If a value is given twice, the query counts as empty. What is wrong with a value is the answer here, never an
+  // error.
   const preValidation = async (request: FastifyRequest) => {
     const query = request.query as Record<string, unknown>;
     if (['user_name', 'org', 'email'].some((name) => Array.isArray(query[name]))) request.query = {};

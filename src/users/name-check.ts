@@ -12,7 +12,7 @@ export interface NameCheckStore {
 
 export type NameCheck = ReturnType<typeof createNameCheck>;
 
-/** Whether a name or an address could be taken now. The rules are those that creating applies. */
+/** Whether a name or an address is available now. The rules are the same as for creating one. */
 export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address: string) => boolean) {
   return { username, organization, email };
 
@@ -22,7 +22,7 @@ export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address
     return (await store.takenBy(name)) === undefined ? 'VALID' : 'USER_EXISTS';
   }
 
-  /** `present` is the organization's own name when it is being renamed; keeping it is no conflict. */
+  /** `present` is the organization's own name if it is being renamed; keeping it is not a conflict. */
   async function organization(name: string, present: string | undefined): Promise<Validation> {
     const isKept = present !== undefined && nameKey(present) === name.toLowerCase();
     if (isKept && judgeName(name) !== 'INVALID' && (await store.takenBy(name)) === 'organization') return 'VALID';

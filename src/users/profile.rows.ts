@@ -14,8 +14,8 @@ export interface ProfileRow {
 }
 
 /**
- * Of an account `a` and its primary address `e`; asked of a page, not of all that is paged through. With `exists` the planner
- * might gather the administrators of all organizations first.
+ * The columns of an account `a` and its primary address `e`. Select them for one page, not for everything that is paged
+ * through. With `exists`, the planner might collect the administrators of all organizations first.
  */
 export const PROFILE = `a.id, a.kind, a.name, a.full_name, e.address as email, a.location, a.website, a.description, a.created_at,
   coalesce((select true from team_member tm join team t on t.id = tm.team_id

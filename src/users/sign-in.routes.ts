@@ -57,7 +57,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       schema: { summary: 'End the browser session', tags: ['user'], response: { 200: NoBody } },
     },
     async (request, reply) => {
-      // The one GET that changes something: another site must not be able to sign people out with a link.
+      // The only GET that changes something: another site must not be able to sign users out with a link.
       const isForged = request.headers['sec-fetch-site'] === 'cross-site';
       if (isForged && callerOf(request).via === 'session')
         throw new AppError('forbidden', 'cross-site request refused');

@@ -11,7 +11,7 @@ export interface SignInRequest {
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-/** Browser sessions: opened by a password, ended for good by signing out. */
+/** Browser sessions: opened with a password, and ended permanently by signing out. */
 export function createSignIn(callers: Pick<Callers, 'byPassword'>, users: Pick<Users, 'signedIn'>, sessions: Sessions) {
   return { open, close: sessions.close };
 
@@ -24,8 +24,10 @@ export function createSignIn(callers: Pick<Callers, 'byPassword'>, users: Pick<U
   }
 }
 
-/** Clients of this family are told 404 when the name or the password is wrong. */
+/** Clients of this API family get a 404 if the name or the password is wrong. */
 export function asUnknownUser(error: unknown): unknown {
   const isWrong = error instanceof AppError && error.kind === 'unauthenticated';
-  return isWrong ? new AppError('notFound', 'user does not exist, or the password is wrong') : error;
+  return isWrong
+    ? new AppError('notFound', 'user does not exist, or the password is wrong', { reason: 'user_not_found' })
+    : error;
 }

@@ -26,7 +26,7 @@ const GET = sql(
      from account a left join email e on e.account_id = a.id and e.is_primary where a.id = $1 and a.kind = 'user'`,
 );
 const LOCK = sql('users.lock', `select id from account where id = $1 and kind = 'user' for no key update`);
-// Two administrators who demote each other at the same moment would each see the other as remaining.
+// Without this lock, two administrators who demote each other at the same moment would each see the other as remaining.
 const ADMINISTRATORS = sql('users.turn', `select pg_advisory_xact_lock(hashtextextended('site administrators', 0))`);
 const OTHERS = sql(
   'users.others',
@@ -67,7 +67,7 @@ interface TeamRow {
 
 type Touch = (change: Change) => void;
 
-/** Changes of existing users. There is always an active site administrator, and every organization keeps an owner. */
+/** Changes to existing users. There is always an active site administrator, and every organization keeps an owner. */
 export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'remove'> {
   return { update, remove };
 
@@ -125,7 +125,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
   }
 }
 
-/** The address becomes the only primary one, and counts as verified: an administrator says so. */
+/** The address becomes the only primary one and counts as verified, because an administrator set it. */
 async function setPrimary(query: Query, id: bigint, address: string): Promise<void> {
   const [own] = await query<{ id: bigint }>(OWN_ADDRESS, [id, address]);
   if (own) await query(DELETE_ADDRESS, [own.id]);
@@ -153,7 +153,7 @@ function touchUser(touch: Touch, id: bigint, isPlatform: boolean): void {
   if (isPlatform) touch({ kind: 'platform', id: PLATFORM, organizationId: PLATFORM });
 }
 
-/** Changes of users are in the audit log of the platform. */
+/** Changes to users are in the audit log of the platform. */
 function about(actor: Actor, action: AuditAction, id: bigint): AuditEntry {
   return { actor, organizationId: PLATFORM, action, objectType: 'user', objectId: id };
 }

@@ -6,7 +6,7 @@ import { isAddress } from './email-address.ts';
 const MIN_PASSWORD = 8;
 const MAX_PASSWORD = 255;
 
-/** Users and organizations share one name space, and one rule for names. */
+/** Users and organizations share one namespace and one rule for names. */
 export function requireName(name: string): void {
   const verdict = judgeName(name);
   if (verdict === 'RESERVED') throw invalidField('username', `name is reserved: ${name}`);
@@ -32,9 +32,9 @@ export function requireAddress(address: string): void {
 }
 
 export function addressTaken(address: string): AppError {
-  return invalidField('email', `email address is in use: ${address}`);
+  return invalidField('email', `email address is in use: ${address}`, 'email_taken');
 }
 
 export function nameTaken(name: string): AppError {
-  return invalidField('username', `name is taken: ${name}`);
+  return invalidField('username', `name is taken: ${name}`, 'name_taken');
 }

@@ -3,7 +3,7 @@ import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 
-/** A user as clients of this API family know it: every key always there. */
+/** A user as clients of this API family know it: every key is always present. */
 export const User = Type.Object({
   id: Int64,
   login: Type.String(),
@@ -25,7 +25,7 @@ export const User = Type.Object({
   clientOrgUser: Type.Optional(Type.Boolean()),
 });
 
-/** How people see themselves. */
+/** How users see themselves. */
 export function presentSelf(person: Person, baseUrl: string, checkClientOrg = false) {
   const permissions = [...person.organizations.values()];
   return {
@@ -50,7 +50,7 @@ export function presentSelf(person: Person, baseUrl: string, checkClientOrg = fa
   };
 }
 
-/** How everybody else sees them: what concerns only themselves stays at its zero value. */
+/** How everyone else sees them: what concerns only the user stays at its zero value. */
 export function presentProfile(profile: Profile, baseUrl: string) {
   return {
     id: profile.id,

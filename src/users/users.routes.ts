@@ -11,7 +11,7 @@ const Path = Type.Object({ username: Type.String() });
 const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'A part of a name.' })), ...PageQuery });
 const tags = ['administration'];
 
-/** People, as whoever is signed in may look them up. */
+/** Users, as every signed-in caller can look them up. */
 export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
   scope.get(
     '/users/search',
@@ -31,7 +31,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
       showPage(request, reply, baseUrl(), page, total);
       const { person: caller } = callerOf(request);
       const seesAddress = (profile: Profile) => caller.isAdmin || caller.id === profile.id;
-      // Whoever knows somebody's name may ask for them; a list of everybody's address is nobody's business.
+      // Whoever knows a user's name may look that user up, but a search must not list everyone's address.
       const shown = items.map((profile) => (seesAddress(profile) ? profile : { ...profile, email: '' }));
       return { ok: true, data: shown.map((profile) => presentProfile(profile, baseUrl())) };
     },

@@ -21,7 +21,7 @@ const GET_PROFILE = sql(
   `select ${PROFILE} from account a ${EMAIL} where a.kind = 'user' and a.name_key = $1`,
 );
 const GET_PERSON = sql('users.person', `select ${PERSON}, a.version ${PEOPLE} and a.name_key = $1`);
-// The rows of the page first, so that details are read for those rows only.
+// Selects the rows of the page first, so that details are read for those rows only.
 const LIST_PROFILES = sql(
   'users.profiles',
   `select ${PROFILE} from (

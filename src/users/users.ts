@@ -62,9 +62,9 @@ export interface VersionedPerson {
 export interface UserStore {
   profile(name: string): Promise<Profile | undefined>;
   person(name: string): Promise<VersionedPerson | undefined>;
-  /** By ID; those whose name or full name contains the text. */
+  /** The users whose name or full name contains the text, ordered by ID. */
   profiles(text: string, request: PageRequest): Promise<Page<Profile>>;
-  /** By ID; their addresses are searched too. */
+  /** The same, but also searches addresses. */
   people(text: string, request: PageRequest): Promise<Page<Person>>;
   anyAccount(): Promise<boolean>;
   create(draft: UserDraft, actor?: Actor): Promise<bigint | 'name taken' | 'email taken'>;
@@ -160,7 +160,9 @@ export function createUsers(store: UserStore) {
     if (outcome === 'last administrator') throw lastAdministrator();
     if (outcome !== 'done') {
       const names = outcome.lastOwnerOf.join(', ');
-      throw new AppError('conflict', `the last owner of an organization cannot be deleted: ${names}`);
+      throw new AppError('conflict', `the last owner of an organization cannot be deleted: ${names}`, {
+        reason: 'last_owner',
+      });
     }
   }
 }
@@ -179,9 +181,11 @@ function merged(current: UserFields, input: Omit<UserInput, 'password'>): UserFi
 }
 
 function noUser(): AppError {
-  return new AppError('notFound', 'user does not exist');
+  return new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
 }
 
 function lastAdministrator(): AppError {
-  return new AppError('conflict', 'the last active site administrator cannot be deleted, deactivated or demoted');
+  return new AppError('conflict', 'the last active site administrator cannot be deleted, deactivated or demoted', {
+    reason: 'last_administrator',
+  });
 }

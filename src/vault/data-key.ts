@@ -1,7 +1,7 @@
 import type { RingKey } from './ring.ts';
 import { newSecret, openWith, type Sealed, type Secret, sealWith, secretOf } from './sealing.ts';
 
-/** The key that an owner's values are sealed with, as it is kept: wrapped by a key of the ring. */
+/** The key that an owner's values are sealed with, as it is stored: wrapped by a key of the ring. */
 export interface DataKey {
   readonly id: bigint;
   readonly ownerId: bigint;
@@ -20,7 +20,7 @@ export function openDataKey(wrapping: RingKey, { ownerId, wrapped }: DataKey): S
   return secretOf(openWith(wrapping.secret, identityOfKey(ownerId), wrapped));
 }
 
-/** What a sealed value is bound to: whose it is, and which of theirs. */
+/** What a sealed value is bound to: its owner, and which of the owner's values it is. */
 export function bind(ownerId: bigint, identity: string): string {
   return `${ownerId}\0${identity}`;
 }

@@ -8,7 +8,7 @@ interface SlotRow {
   wrapped: Buffer;
 }
 
-// Two first starts, or two rotations, one after the other.
+// Serializes two first starts, or two rotations.
 const LOCK = sql('ring.lock', `select pg_advisory_xact_lock(hashtextextended('key ring', 0))`);
 const ANY = sql('ring.any', 'select exists (select 1 from ring_key) as any');
 const ROOTS = sql('ring.roots', 'select distinct root from key_slot order by root');

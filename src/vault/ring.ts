@@ -4,7 +4,7 @@ import { newSecret, openWith, type Sealed, type Secret, sealWith, secretOf } fro
 
 export type RingPurpose = 'house' | 'vault';
 
-/** A key of the ring as one root key finds it. */
+/** A key of the ring, wrapped for one root key. */
 export interface Slot {
   readonly ringKeyId: bigint;
   readonly purpose: RingPurpose;
@@ -17,7 +17,7 @@ export interface NewSlot {
   readonly wrapped: Sealed;
 }
 
-/** The slots of a ring key, made when its id is known: the id goes into what is wrapped. */
+/** Creates the slots of a ring key once its ID is known: the ID is part of what is wrapped. */
 export type Wrap = (ringKeyId: bigint) => readonly NewSlot[];
 
 export interface RingStore {
@@ -25,18 +25,18 @@ export interface RingStore {
   slots(root: string): Promise<Slot[]>;
   /** The root keys that have slots. */
   roots(): Promise<string[]>;
-  /** Makes the first keys of the ring, unless there is a ring already. */
+  /** Creates the first keys of the ring, unless there is a ring already. */
   begin(keys: readonly { readonly purpose: RingPurpose; readonly wrap: Wrap }[]): Promise<void>;
-  /** A new key takes the place of the present one, which is retired; slots that are missing are added. */
+  /** Replaces the current key, which is retired, with a new one, and adds the slots that are missing. */
   renew(purpose: RingPurpose, wrap: Wrap, further: readonly (NewSlot & { ringKeyId: bigint })[]): Promise<bigint>;
-  /** Takes away the slots of every other root key. */
+  /** Removes the slots of every other root key. */
   keepOnly(root: string): Promise<void>;
 }
 
 export interface Ring {
-  /** What every purpose derives its key from; stays when the root key is replaced. */
+  /** What every purpose derives its key from. It stays the same if the root key is replaced. */
   readonly keys: Keys;
-  /** The key that new data keys are wrapped with. */
+  /** The key that wraps new data keys. */
   current(): Promise<RingKey>;
   byId(id: bigint): Promise<RingKey>;
 }
@@ -46,7 +46,9 @@ export interface RingKey {
   readonly secret: Secret;
 }
 
-/** Opens the ring with the root key, and makes it on first start. Refuses a root key that the database does not know. */
+/**
+ * Opens the ring with the root key, and creates it on first start. Rejects a root key that the database does not know.
+ */
 export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
   if ((await store.roots()).length === 0) {
     const wrap = () => wrapFor([root], newSecret());
@@ -81,7 +83,7 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
     return key;
   }
 
-  /** A rotation may have put a key on the ring that this process has not seen yet. */
+  /** A rotation may have added a key to the ring that this process has not read yet. */
   async function byId(id: bigint): Promise<RingKey> {
     if (!known.has(id)) await read();
     const key = known.get(id);
@@ -90,7 +92,7 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
   }
 }
 
-/** Whether a root key opens these slots; of those that are not for it, it says nothing. */
+/** Whether a root key opens its own slots among these. The slots of other root keys do not count. */
 export function opensSlots(
   root: Keys,
   slots: readonly (Pick<Slot, 'ringKeyId' | 'wrapped'> & { root: string })[],
@@ -104,7 +106,7 @@ export function opensSlots(
   return own.length > 0;
 }
 
-/** Puts a new vault key on the ring. With a further root key, every key gets a slot that it can open. */
+/** Adds a new vault key to the ring. With a next root key, every key also gets a slot that this root key can open. */
 export async function renewRing(store: RingStore, root: Keys, next?: Keys): Promise<void> {
   const accepted = next ? [root, next] : [root];
   const strangers = (await store.roots()).filter((one) => !accepted.some((keys) => keys.fingerprint === one));

@@ -33,10 +33,10 @@ const SWEEP_RING = sql(
       and not exists (select 1 from data_key k where k.ring_key_id = r.id)`,
 );
 
-/** A value may have a megabyte, and a batch of them is in memory at once, twice. */
+/** A value can be a megabyte, and a batch of values is in memory at once, twice. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The key id in the head of a sealed value. */
+/** The key ID in the head of a sealed value. */
 const keyId = (sealed: string) => `('x' || encode(substring(${sealed} from 2 for 8), 'hex'))::bit(64)::bigint`;
 
 export function createRotationStore(db: Db): RotationStore {

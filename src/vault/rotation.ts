@@ -4,16 +4,16 @@ import { bind, type DataKey, type NewDataKey, newDataKey, openDataKey } from './
 import { type Ring, type RingStore, renewRing } from './ring.ts';
 import { headOf, openWith, type Sealed, sealWith } from './sealing.ts';
 
-/** A column that holds sealed values. The names are SQL of ours, never of a caller. */
+/** A column that holds sealed values. The names are our own SQL, never a caller's. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
   readonly ownerId: string;
-  /** An expression that gives the identity that the value was sealed with. */
+  /** An SQL expression for the identity that the value was sealed with. */
   readonly identity: string;
 }
 
-/** A value under a retired key, and both keys that it takes to put it under the present one. */
+/** A value under a retired key, and both keys that are needed to put it under the current one. */
 export interface StaleValue {
   readonly id: bigint;
   readonly ownerId: bigint;
@@ -25,27 +25,27 @@ export interface StaleValue {
 
 export interface Resealed {
   readonly id: bigint;
-  /** The head of the value that is replaced, by which it is known again. */
+  /** The head of the value that is replaced, which identifies that value. */
   readonly before: Buffer;
   readonly after: Sealed;
 }
 
 export interface RotationStore {
-  /** Owners whose present data key is wrapped by another key of the ring than this one. */
+  /** Owners whose current data key is wrapped by a ring key other than this one. */
   ownersBehind(ringKeyId: bigint, most: number): Promise<bigint[]>;
-  /** Retires the owners' present keys and puts these in their place. */
+  /** Retires the owners' current keys and replaces them with these. */
   replaceKeys(keys: readonly NewDataKey[]): Promise<void>;
   stale(column: SealedColumn, afterId: bigint, most: number): Promise<StaleValue[]>;
-  /** Leaves alone what somebody has changed in the meantime; the number of the others. */
+  /** Skips values that have changed in the meantime. Returns the number of the others. */
   reseal(column: SealedColumn, values: readonly Resealed[]): Promise<number>;
-  /** Drops keys that were retired before that moment and that nothing hangs on. */
+  /** Deletes keys that were retired before that moment and that nothing uses. */
   sweep(columns: readonly SealedColumn[], retiredBefore: Date): Promise<void>;
 }
 
 export interface RotationOptions {
-  /** The root key that shall follow: from now on both open the ring. */
+  /** The next root key: from now on both open the ring. */
   readonly next?: Keys | undefined;
-  /** Every server runs with the present root key: no other opens the ring any more. */
+  /** Every server runs with the current root key: no other opens the ring any more. */
   readonly retireOldRoot?: boolean | undefined;
   readonly now?: Date;
 }
@@ -53,12 +53,12 @@ export interface RotationOptions {
 export interface Rotated {
   readonly owners: number;
   readonly values: number;
-  /** Values that could not be opened, and were left as they are. */
+  /** Values that could not be opened and were left as they are. */
   readonly damaged: readonly string[];
 }
 
 const BATCH = 1000;
-/** A server may have read a key just before it was retired, and store what it seals with it a little later. */
+/** A server may have read a key just before it was retired, and store a value that it seals with it a little later. */
 const GRACE_MS = 3_600_000;
 
 interface Parts {
@@ -70,8 +70,8 @@ interface Parts {
 }
 
 /**
- * New keys for everything, while servers read and write. Nothing is ever unreadable: a value names its key, retired keys
- * still open what they sealed, and a value changes together with the key that it names.
+ * Renews all keys while servers read and write. Nothing is ever unreadable: a value names its key, retired keys still
+ * open what they sealed, and a value changes together with the key that it names.
  */
 export function createRotation({ store, ringStore, ring, root, columns }: Parts) {
   return async function rotate(options: RotationOptions = {}): Promise<Rotated> {
@@ -102,7 +102,7 @@ export function createRotation({ store, ringStore, ring, root, columns }: Parts)
   async function resealAll(column: SealedColumn, damaged: string[]): Promise<number> {
     let resealed = 0;
     let afterId = 0n;
-    // One batch is written while the next is read and sealed.
+    // One batch is written while the next one is read and sealed.
     let writing = Promise.resolve(0);
     for (;;) {
       const stale = await store.stale(column, afterId, BATCH);
@@ -117,7 +117,7 @@ export function createRotation({ store, ringStore, ring, root, columns }: Parts)
       }
       resealed += await writing;
       writing = store.reseal(column, done);
-      // It is waited for above; until then a failure is nobody's.
+      // It is awaited above; until then, a failure would count as unhandled.
       writing.catch(() => undefined);
       afterId = stale.at(-1)?.id ?? afterId;
     }

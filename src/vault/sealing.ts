@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
 /**
- * A sealed value: version (1 byte), key id (8), nonce (12), what is hidden, tag (16). AES-256-GCM with a random nonce; the
- * identity of the row goes in as additional data, so a value opens nowhere but where it was put.
+ * A sealed value: version (1 byte), key ID (8), nonce (12), ciphertext, tag (16). AES-256-GCM with a random nonce. The
+ * identity of the row is included as additional data, so a value opens only where it was stored.
  */
 export type Sealed = Buffer;
 
-/** Ready for use: a cipher made from the bare bytes costs three times as much. */
+/** A key that is ready for use: creating a cipher from the raw bytes costs three times as much. */
 export type Secret = KeyObject;
 
 const KEY_BYTES = 32;
@@ -34,7 +34,7 @@ export function sealWith(key: Secret, keyId: bigint, identity: string, plaintext
   return Buffer.concat([head, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws when a single bit of the value, its key or its identity is not what it was. */
+/** Throws if a single bit of the value, its key or its identity has changed. */
 export function openWith(key: Secret, identity: string, sealed: Sealed): Buffer {
   keyIdOf(sealed);
   const nonce = sealed.subarray(HEADER, HEADER + NONCE);
@@ -42,7 +42,7 @@ export function openWith(key: Secret, identity: string, sealed: Sealed): Buffer 
   decipher.setAAD(Buffer.from(identity));
   decipher.setAuthTag(sealed.subarray(-TAG));
   const plaintext = decipher.update(sealed.subarray(HEADER + NONCE, -TAG));
-  // Gives no bytes in this mode, but throws when the tag is wrong.
+  // Returns no bytes in this mode, but throws if the tag is wrong.
   decipher.final();
   return plaintext;
 }
@@ -52,7 +52,7 @@ export function keyIdOf(sealed: Sealed): bigint {
   return sealed.readBigInt64BE(1);
 }
 
-/** Key id and nonce: no two values have the same. */
+/** Key ID and nonce: no two values have the same. */
 export function headOf(sealed: Sealed): Buffer {
   return sealed.subarray(0, HEADER + NONCE);
 }

@@ -8,7 +8,7 @@ export type { Sealed } from './sealing.ts';
 export interface VaultStore {
   currentKey(ownerId: bigint): Promise<DataKey | undefined>;
   key(id: bigint): Promise<DataKey | undefined>;
-  /** The owner's present key: this one, unless another was made at the same moment. */
+  /** Returns the owner's current key: this one, unless another was created at the same moment. */
   addKey(key: NewDataKey): Promise<DataKey>;
 }
 
@@ -19,20 +19,22 @@ interface OpenKey {
   readonly secret: Secret;
 }
 
-/** What a key id means never changes, so these are right for ever; the number only bounds the memory (some 3 MB). */
+/**
+ * The meaning of a key ID never changes, so these are valid forever. The maximum only bounds the memory (about 3 MB).
+ */
 const MAX_KEYS = 10_000;
 
 /**
- * Secrets at rest. A value is sealed with its owner's data key, bound to the owner and to the identity that the caller gives
- * (kind and name). Both functions ask the database, so neither may be called inside a transaction: on PGlite that would wait
- * for itself.
+ * Secrets at rest. A value is sealed with its owner's data key, and bound to the owner and to the identity that the
+ * caller gives (kind and name). Both functions query the database, so neither may be called inside a transaction: on
+ * PGlite that would wait for itself.
  */
 export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byId'>, onFault: () => void = () => {}) {
   const keys = new Map<bigint, OpenKey>();
   return { seal, open };
 
   async function seal(ownerId: bigint, identity: string, plaintext: Buffer | string): Promise<Sealed> {
-    // Asked each time: after a rotation nothing more is sealed with a retired key.
+    // Read each time: after a rotation, nothing more is sealed with a retired key.
     const key = (await store.currentKey(ownerId)) ?? (await store.addKey(newDataKey(await ring.current(), ownerId)));
     const { secret } = keys.get(key.id) ?? (await unwrap(key));
     return sealWith(secret, key.id, bind(ownerId, identity), Buffer.from(plaintext));
@@ -45,7 +47,7 @@ export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byI
       if (key?.ownerId !== ownerId) throw new Error(`no data key ${id} of this owner`);
       return openWith(key.secret, bind(ownerId, identity), sealed);
     } catch (cause) {
-      // The database being away says nothing about the value.
+      // An unavailable database says nothing about the value.
       if (cause instanceof AppError && cause.kind === 'unavailable') throw cause;
       onFault();
       throw new AppError('internal', `the sealed ${identity} of account ${ownerId} cannot be opened`, { cause });

@@ -6,7 +6,7 @@ const zeros = Buffer.alloc(32);
 const batch = (from: number, length: number): ChainLink[] =>
   Array.from({ length }, (_, at) => ({ id: BigInt(from + at), previousHash: zeros, hash: zeros, expected: zeros }));
 
-/** A chain of three and a half batches that is handed out a batch at a time, when it is told to. */
+/** A chain of three and a half batches, which the test hands out one batch at a time. */
 function openChain() {
   const asked: (() => void)[] = [];
   const chain: AuditStore['chain'] = (_organization, after, limit) =>

@@ -34,7 +34,7 @@ for (const driver of DRIVERS) {
     };
     const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
 
-    /** Graphs as a replica keeps them: fed by the changes alone. */
+    /** Graphs as a replica keeps them: updated only by changes. */
     function openReplica(mostBytes = 1 << 20): {
       graphs: Graphs;
       revisions: Revisions;
@@ -62,7 +62,7 @@ for (const driver of DRIVERS) {
       };
     }
 
-    /** Every relation of every person on every object of the account. */
+    /** Every relation of every user on every object of the account. */
     async function everything(db: Db, graph: Graph, accountId: bigint): Promise<string> {
       const objects = await db.query<{ type: string; id: string }>(NAMES, [accountId]);
       const names = objects.map(({ type, id }) => `${type}:${id}`).sort();
@@ -74,7 +74,7 @@ for (const driver of DRIVERS) {
 
     const acme = () => atrium.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
 
-    /** One change of who may do what, of a random kind. */
+    /** Makes one random change that affects who may do what. */
     async function changeSomething(): Promise<void> {
       const { instance } = atrium;
       const { roles, users } = instance.features;
@@ -119,7 +119,7 @@ for (const driver of DRIVERS) {
       }
     }
 
-    /** As changeSomething, which may find that nothing is to be done. */
+    /** Like changeSomething, but repeats it until something has changed. */
     async function changeForSure(): Promise<void> {
       const revision = async () => {
         await atrium.instance.revisions.current();
@@ -185,7 +185,8 @@ for (const driver of DRIVERS) {
       const after = await everything(db, await graphs.of(acme().id), acme().id);
       assert.equal(after, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
       assert.equal(loads(), 2);
-      // Also when only the graph is behind: the clock read on, and the changes went before the graph was asked for.
+      // Also if only the graph is behind: the revision was read, and the changes were pruned before the graph was
+      // requested.
       await changeForSure();
       await revisions.current();
       await atrium.instance.revisions.prune(0n);
@@ -194,7 +195,7 @@ for (const driver of DRIVERS) {
     });
 
     it(`The graphs of two accounts are read at the same revision during concurrent writes on ${driver}`, async () => {
-      // With its own clock, which on PGlite takes itself for the only writer and does not ask.
+      // With its own revisions, which on PGlite assume that they are the only writer and make no query.
       const revisions = createRevisions(createRevisionStore(atrium.instance.db));
       const graphs = createGraphs(createGraphStore(atrium.instance.db), revisions, model, 1 << 20);
       const clusters = sql('test.pairs', 'select count(*)::integer as count from cluster where owner_id = $1');

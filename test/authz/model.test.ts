@@ -14,7 +14,10 @@ describe('Platform model', () => {
   });
 });
 
-/** OpenFGA's coming evaluator drops two corners of the language; a model outside of them can move there unchanged. */
+/**
+ * OpenFGA's upcoming evaluator drops two corners of the language. A model that does not use them can move there
+ * unchanged.
+ */
 describe('Platform model and the OpenFGA subset', () => {
   let model: Model;
   before(async () => {
@@ -70,7 +73,7 @@ function recursiveSubtractions(model: Model): string[] {
   );
 }
 
-/** Every relation that the answer to this one can hang on. */
+/** Every relation that the answer to this one can depend on. */
 function reachable(model: Model, from: string): Set<string> {
   const seen = new Set<string>();
   const open = [from];

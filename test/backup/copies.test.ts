@@ -16,7 +16,7 @@ describe('Database copies for backups', () => {
       mkdirSync(join(dataDir, name));
       writeFileSync(join(dataDir, name, 'precious'), 'x');
     }
-    // A link with a name of ours to a folder that is not.
+    // A link with one of our names to a folder outside the data directory.
     const { folder: elsewhere } = await newCopy(temporaryFolder(), async (place) => mkdirSync(place));
     symlinkSync(elsewhere, join(dataDir, '.atrium-backup-copy-LINKED'));
     const past = new Date(Date.now() - HOUR);

@@ -11,13 +11,13 @@ import { reopen } from '../support/reopen.ts';
 import { openTestServer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
-/** From each database to the other; the way back to the same one as well where the machine has no other, and in the long suite. */
+/** From each database to the other. In the long suite, or if the machine has only one, also back to the same one. */
 const JOURNEYS = DRIVERS.flatMap((from) =>
   DRIVERS.filter((to) => IS_LONG || to !== from || DRIVERS.length === 1).map((to) => ({ from, to })),
 );
 const rows = <Row extends object>(db: Db, text: string) => db.query<Row>(statement(text));
 
-/** The demo world, with values that are easily spoilt on the way. */
+/** The demo world, with values that are easily corrupted on the way. */
 async function fill({ instance, as }: TestServer): Promise<void> {
   const made = await as('ann')('POST', '/user/credentials', { name: 'exact', type: 'Aws', number: 1, text: 'ä\n"\\' });
   assert.equal(made.status, 201);
@@ -64,7 +64,7 @@ describe('Backups of the demo world', () => {
   }
 });
 
-/** Tokens are still good, credentials still open, and what is made from now on has numbers of its own. */
+/** Tokens are still valid, credentials can still be opened, and new resources get new IDs. */
 async function serves(place: Place, origin: TestServer, exact: string): Promise<void> {
   const atrium = await reopen(place, { ATRIUM_KEY: TEST_KEY });
   const url = await atrium.listen();

@@ -15,7 +15,7 @@ import { newDemoPlace, openTestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
 const unpack = promisify(gunzip);
-/** A backup of the demo world, made by whichever suite comes first. */
+/** A backup of the demo world, created by whichever suite comes first. */
 let whole: Promise<string> | undefined;
 
 async function backUpDemo(): Promise<string> {
@@ -56,7 +56,7 @@ describe('Damaged backup files', () => {
     for (let place = 0; place < bytes.length; place += place < 12 ? 1 : step) {
       const copy = Buffer.from(bytes);
       copy.writeUInt8(copy.readUInt8(place) ^ (1 << (place % 8)), place);
-      // A packed text can be written in more than one way, and two bytes only say how and where it was packed.
+      // Compressed text can be encoded in more than one way, and two bytes only say how and where it was compressed.
       const isSame = await unpack(copy).then(
         (unpacked) => unpacked.equals(tar),
         () => false,
@@ -93,7 +93,8 @@ describe('Restoring a backup', () => {
     file = await whole;
   });
 
-  // The rules are the same SQL on both. What differs, a restore that is killed and one that succeeds, is tried on both every day.
+  // The rules are the same SQL on both. What differs, a restore that is killed and one that succeeds, runs on both in
+  // the everyday suite.
   for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER]) {
     it(`Restoring a backup with a newer or different schema is rejected and changes nothing on ${driver}`, async () => {
       const db = await openPlace(await newPlace(driver, migrated()));
@@ -169,7 +170,7 @@ describe('Restoring a backup', () => {
       ] as const;
       await run(`insert into account (kind, name) values ('user', 'somebody')`);
       await run('create schema other');
-      // What does not depend on ours, and stands elsewhere, stays as it is.
+      // Objects in another schema that do not depend on ours stay as they are.
       await run('create table other.own (id serial primary key, name text default now()::text)');
       for (const [, make] of foreign) await run(make);
       const content = await contentOf(db);

@@ -16,7 +16,7 @@ const refused = (text: string | Buffer) => {
   return undefined;
 };
 
-/** What fast-check can think of, without the two keys that nobody may send, and without half surrogate pairs and NUL. */
+/** Everything that fast-check can generate, except the two forbidden keys, halves of surrogate pairs, and NUL. */
 const word = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
 const key = word.filter((text) => text !== '__proto__' && text !== 'constructor');
 const ordinary = fc.letrec<{ value: unknown }>((tie) => ({
@@ -37,7 +37,7 @@ describe('JSON input', () => {
       fc.property(ordinary, fc.constantFrom(0, 1, '\t', '\r\n '), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
         const [ours, theirs] = [read(text), JSON.parse(text)];
-        // Beyond 2^53 a double written out is an integer, which we keep exact.
+        // Beyond 2^53, a double is written as an integer, which we keep exact.
         assert.deepEqual(JSON.parse(writeJson(ours)), theirs);
         if (!/\d{16}/.test(text)) assert.deepEqual(ours, theirs);
       }),
@@ -154,7 +154,7 @@ describe('Hostile JSON of 1 MiB', () => {
       refused(text);
       const start = performance.now();
       refused(text);
-      // Linear work takes tens of milliseconds, quadratic work minutes; the bound leaves room for a busy machine.
+      // Linear work takes tens of milliseconds, quadratic work minutes. The limit leaves room for a busy machine.
       assert.ok(performance.now() - start < 1500);
     });
   }

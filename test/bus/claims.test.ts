@@ -13,7 +13,7 @@ const KINDS: readonly (readonly [KeyKind, string])[] = [
   ['user', 'U'],
 ];
 
-/** The libraries of NATS are the judge: what we write, they must read, and the other way round. */
+/** The NATS libraries decide: they must be able to read what we write, and the other way round. */
 describe('NATS keys', () => {
   for (const [kind, letter] of KINDS) {
     it(`The NATS library derives the same ${kind} key from the same seed`, () => {

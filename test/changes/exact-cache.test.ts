@@ -6,7 +6,10 @@ import { createExactCache, type Loaded } from '../../src/changes/exact-cache.ts'
 import { createRevisions, type RevisionStore } from '../../src/changes/revision.ts';
 import type { Change } from '../../src/changes/write.ts';
 
-/** A tiny database with a history: one value an account, every write a revision. `wait` decides when an answer arrives. */
+/**
+ * A tiny database with a history: one value per account, and every write is a revision. `wait` decides when an answer
+ * arrives.
+ */
 function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefined) {
   const values = new Map<string, number>([['1', 0]]);
   const changes: (Change & { revision: bigint })[] = [];
@@ -38,7 +41,7 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
   };
   const revisions = createRevisions(store);
   const cache = createExactCache({ revisions, load, dependsOn: ({ id }) => [id], most: 3 });
-  // As every request does: first the clock, then what is remembered.
+  // Like every request: first the revision, then the cache.
   const get = async (key: string) => {
     await revisions.current();
     return (await cache.get(key))?.value;
@@ -97,7 +100,7 @@ describe('Exact cache', () => {
     const early = get('1');
     while (held.length === 0) await turn();
     write('1', 1);
-    // Another request makes the clock hand out the change while the old load is still on its way.
+    // Another request makes the revisions announce the change while the old load is still in progress.
     await revisions.current();
     const late = get('1');
     holding = false;
@@ -122,7 +125,7 @@ describe('Exact cache', () => {
             write(key, counter);
             latest.set(key, counter);
           } else {
-            // Values only grow, so "not older" is "not smaller"; undefined is older than all.
+            // Values only grow, so "not older" means "not smaller"; undefined is older than all.
             const owed = latest.get(key) ?? -1;
             reads.push(get(key).then((value) => assert.ok((value ?? -1) >= owed, `${value} is older than ${owed}`)));
           }

@@ -4,12 +4,12 @@ import { setImmediate as oneTurn } from 'node:timers/promises';
 import { createRevisions, type News, type RevisionStore } from '../../src/changes/revision.ts';
 import type { Change } from '../../src/changes/write.ts';
 
-/** More turns of the event loop than a reading waits for others. */
+/** More turns of the event loop than a query waits for others. */
 async function turn(): Promise<void> {
   for (let turns = 0; turns < 8; turns++) await oneTurn();
 }
 
-/** A database that answers when the test says so, with the moment at which it was asked. */
+/** A database that answers when the test tells it to, with the state at the time of the query. */
 function slowStore({ onlyWriter = false } = {}) {
   const asked: { since: bigint; answer(news?: Partial<News>): void; fail(error: Error): void }[] = [];
   const state = { revision: 5n, pruned: 0n };
@@ -45,14 +45,14 @@ function listening(revisions: ReturnType<typeof createRevisions>) {
   return heard;
 }
 
-/** Whether a promise is through, without waiting for it. */
+/** Whether a promise is settled, without waiting for it. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   await turn();
   const open = Symbol();
   return (await Promise.race([promise.catch(() => undefined), Promise.resolve(open)])) !== open;
 }
 
-describe('Revision revisions', () => {
+describe('Revisions', () => {
   it('Concurrent requests share one revision query', async () => {
     const { store, asked } = slowStore();
     const revisions = createRevisions(store);

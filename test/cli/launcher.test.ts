@@ -10,7 +10,7 @@ import { ANY_DRIVER, migrated, newPlace } from '../support/db.ts';
 const run = promisify(execFile);
 const program = resolve('bin/atrium.mjs');
 
-/** A Node of the system that is older than the pinned one, if there is one. */
+/** A Node on this system that is older than the pinned one, if there is one. */
 const older = ['/usr/local/bin/node', '/usr/bin/node', 'node'].find((node) => {
   const { stdout, status } = spawnSync(node, ['--version'], { encoding: 'utf8' });
   return status === 0 && Number(stdout.slice(1).split('.')[0]) < 24;

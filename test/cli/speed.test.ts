@@ -10,7 +10,7 @@ import { IS_LONG } from '../counts.ts';
 import { temporaryFolder } from '../support/db.ts';
 
 const PROGRAM = resolve('bin/atrium.mjs');
-/** Tells at the end what was loaded: files, and Node's own modules. */
+/** Prints at exit what was loaded: files, and Node's own modules. */
 const TRACE = `
   import { registerHooks } from 'node:module';
   const files = [];
@@ -23,7 +23,7 @@ const surroundings = () => ({
   XDG_CACHE_HOME: resolve('node_modules/.cache'),
 });
 
-/** npm run bench -- cli measures; this notices when something heavy is loaded at the start. */
+/** `npm run bench -- cli` measures. This test notices if something heavy is loaded at the start. */
 describe('Start of the CLI', () => {
   it('The CLI loads few files for a command, none of a package or of the server, and not the fetch of Node', async () => {
     const server = createServer((_request, reply) => {

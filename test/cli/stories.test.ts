@@ -22,7 +22,7 @@ roles:
       org_mgmt: [view audit log]
 `;
 
-/** What is typed, and what is seen: each story on a world of its own, in a file that reads like a session. */
+/** Input and output: each story runs on its own demo world, and its golden file reads like a session. */
 const STORIES: Readonly<Record<string, readonly Line[]>> = {
   'who may do what': [
     ['ann', 'can ann connect cluster:prod'],
@@ -203,7 +203,7 @@ describe('CLI sessions', () => {
     });
   }
 
-  // Most tests of the API run on PostgreSQL only, and these lines try every store.
+  // Most API tests run only on PostgreSQL, and these lines use every store.
   it('Every line of the CLI sessions exits on PGlite as in its golden transcript', async () => {
     const atrium = await openTestServer({ driver: 'pglite' });
     const lines = Object.values(STORIES).flat();
@@ -218,7 +218,7 @@ describe('CLI sessions', () => {
   });
 });
 
-/** Types the lines one after the other, and closes the server at the end. */
+/** Runs the lines one after the other, and closes the server at the end. */
 async function* play(atrium: TestServer, lines: readonly Line[]): AsyncGenerator<{ heading: string; said: Said }> {
   const folder = atrium.dataDir;
   writeFileSync(join(folder, 'roles.yaml'), ROLES);
@@ -243,7 +243,7 @@ function goldenOf(title: string): string {
   return `test/cli/stories/${title.replaceAll(' ', '-')}.txt`;
 }
 
-/** What differs from run to run, in a form that does not, and as wide as before. */
+/** Replaces what differs from run to run with a constant of the same width. */
 function neutral(text: string, url: string): string {
   return (
     text

@@ -22,7 +22,7 @@ describe('CLI on a terminal', { skip }, () => {
   const token = (name: string) => atrium.world.users[name]?.token ?? '';
   const signedIn = () => ({ ATRIUM_URL: atrium.url, ATRIUM_TOKEN: token('ann'), ATRIUM_ORG: 'acme' });
 
-  /** Types each answer when its question is seen. */
+  /** Types each answer when its question appears. */
   function onTerminal(
     line: string,
     dialogue: readonly (readonly [RegExp, string])[] = [],

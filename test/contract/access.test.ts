@@ -7,7 +7,7 @@ import { matchGolden } from '../support/golden.ts';
 import type { TestServer } from '../support/server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 
-/** What stands for a parameter of a path. Nothing that exists, where a call could change it. */
+/** The values of path parameters. They name nothing that exists if a call could change it. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'version',
   id: '999999',
@@ -25,7 +25,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   installerID: 'nothing',
 };
 
-/** What is sent to a route that wants a body: one line a route, harmless, and right in its shape. */
+/** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/objects/allowed-permissions': [],
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
@@ -63,7 +63,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/user/signin': { username: 'nobody', password: 'x' },
 };
 
-/** Parameters of the query that a route cannot do without, beside `org`. */
+/** Query parameters that a route requires, besides `org`. */
 const QUERIES: Readonly<Record<string, string>> = {
   'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',
   'GET /api/v1/authz/objects/:objectType/:objID/principals': 'relation=can_view',
@@ -92,7 +92,7 @@ async function callAll(atrium: TestServer, route: BookedRoute): Promise<string> 
   const statuses: number[] = [];
   for (const caller of CALLERS) {
     const token = caller && atrium.world.users[caller]?.token;
-    // What exists is not the one that the caller has seen: it is refused where they could have deleted it.
+    // If the resource exists, the ETag does not match. So a caller who could delete it is rejected.
     const headers: Record<string, string> = route.method === 'DELETE' ? { 'If-Match': '"nothing"' } : {};
     if (token) headers.Authorization = `token ${token}`;
     const answer = await atrium.call(route.method, `${path}${query && `?${query}`}`, BODIES[key], headers);
@@ -107,8 +107,8 @@ function missing(route: string, table: string, name: string): string {
 }
 
 /**
- * Route → what its callers get → on which deployments. A route that declares the same access on an earlier deployment is
- * called again only in the long suite.
+ * Route → what its callers get → on which deployments. A route that declares the same access on an earlier deployment
+ * is called again only in the long suite.
  */
 async function survey(): Promise<Map<string, Map<string, string[]>>> {
   const rows = new Map<string, Map<string, string[]>>();

@@ -18,7 +18,7 @@ describe('Unsupported methods', () => {
       known.set(path, methods.add(method));
       if (method === 'GET') methods.add('HEAD');
     }
-    // With and without a slash at the end it is one path.
+    // A path with and without a trailing slash is the same path.
     for (const [path, methods] of known) {
       if (path.endsWith('/') && path !== '/') for (const method of methods) known.get(path.slice(0, -1))?.add(method);
     }

@@ -10,13 +10,13 @@ import { sharedServer } from '../support/shared-server.ts';
 
 const NARROW = 'token does not have at least one of required scope(s), required=';
 
-/** Everything that a token can hold and still not do this: of the same area it may read where writing is asked. */
+/** Every scope that is not enough. If writing is needed, this includes reading in the same area. */
 function allBut(needed: string): string[] {
   const including = [needed, needed.replace('read:', 'write:'), 'all'];
   return SCOPES.filter((scope) => !including.includes(scope));
 }
 
-/** Calls a route with a token of the site administrator, whom nothing but a scope can keep out. */
+/** Calls a route with a token of the site administrator, whom only a scope can keep out. */
 function callerOf(atrium: TestServer) {
   const tokens = new Map<string, string>();
   const tokenWith = async (scopes: readonly string[]) => {
@@ -43,7 +43,7 @@ function callerOf(atrium: TestServer) {
 }
 
 describe('Token scopes', () => {
-  /** Everyday, a route is called only on the first deployment on which it declares this access. */
+  /** In the everyday suite, a route is called only on the first deployment on which it declares this access. */
   const known = new Map<string, BookedRoute['access']>();
   for (const deployment of ['standard', 'hosted', 'marketplace'] as const) {
     it(`Every authenticated route on ${deployment} deployments requires and names its token scope`, async () => {

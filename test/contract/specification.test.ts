@@ -11,7 +11,7 @@ const HEADER = `# Endpoints of the specification that are not mounted yet. This 
 
 `;
 
-/** One spelling for `PUT    /a/{id}/` and `PUT /a/:id`: what a parameter is called is not part of the contract. */
+/** One spelling for `PUT    /a/{id}/` and `PUT /a/:id`: the name of a parameter is not part of the contract. */
 function normal(line: string): string {
   const [method = '', path = ''] = line.split(/\s+/);
   return `${method} ${path.replace(/\{\w+\}|:\w+/g, '{}').replace(/\/$/, '')}`;

@@ -14,7 +14,7 @@ describe('Spec text', () => {
           Object.keys(object),
         );
         assert.equal(objectOf(members), text);
-        // Space between members goes, everything else stays.
+        // White space between members is removed; everything else stays.
         const spaced = membersOf(JSON.stringify(object, null, 2));
         assert.deepEqual(JSON.parse(objectOf(spaced)), JSON.parse(text));
       }),

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/db.ts';
 import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { lacks } from '../support/requirements.ts';
 
-/** These tests stop and restart the server, so they have one of their own. */
+/** These tests stop and restart the server, so they have their own. */
 const ONE = sql('fault.one', 'select 1 as one');
 const PID = sql('fault.pid', 'select pg_backend_pid() as pid');
 const SLEEP = sql('fault.sleep', 'select pg_sleep($1)');
@@ -126,7 +126,7 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     const pid = await pidOf(db.query);
     process.kill(pid, 'SIGSTOP');
     try {
-      // The backend stands still until the end of this test, so only the timeout can answer.
+      // The backend is stopped until the end of this test, so only the timeout can answer.
       await assert.rejects(db.query(ONE), { ...UNAVAILABLE, message: /does not answer in time/ });
       assert.notEqual(await pidOf(db.query), pid);
       await db.close();

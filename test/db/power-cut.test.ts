@@ -47,7 +47,7 @@ async function afterPowerCut<T>(
   }
 }
 
-/** The rows, counted once over the table and once over its index, and proof that the database goes on. */
+/** The rows, counted once through the table and once through its index, and proof that the database still works. */
 async function rows(db: Db): Promise<unknown> {
   const [found] = await db.query<{ n: number; last: number }>(IDS);
   const byIndex = await db.transaction(async (query) => {
@@ -75,12 +75,12 @@ test('An acknowledged write survives a power cut, from the first start on', asyn
   });
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 600, last: 600 });
 
-  // The checkpoint makes the log before it worthless: now the data files and their folders must have been synced.
+  // The checkpoint makes the log before it worthless: by now the data files and their folders must have been synced.
   await db.query(CHECKPOINT);
   await db.query(INSERT, [601, 610]);
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 610, last: 610 });
 
-  // More than a segment of the log, so that new segments and their names count too.
+  // More than one segment of the log, so that new segments and their names are covered too.
   await db.query(INSERT, [611, 12_000]);
   await db.query(INSERT, [12_001, 12_001]);
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 12_001, last: 12_001 });

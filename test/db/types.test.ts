@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Db, sql } from '../../src/db/db.ts';
 import { DRIVERS, openTestDb } from '../support/db.ts';
 
-/** One table for both drivers: what goes in as a parameter of which type, and what comes out. */
+/** One table for both drivers: the type of a parameter, the value that goes in, and the value that comes out. */
 const CASES: readonly (readonly [type: string, given: unknown, expected?: unknown])[] = [
   ['int8', 9007199254740993n],
   ['int8', -9223372036854775808n],

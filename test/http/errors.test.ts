@@ -28,7 +28,7 @@ const PLATFORM: Record<ErrorKind, number> = {
 };
 const LISTENER = { ...PLATFORM, malformed: 400, upstream: 500, unavailable: 500 };
 
-/** A server with one route that throws what the test wants. */
+/** A server with one route that throws whatever the test wants. */
 function serverThat(voice: ErrorFormat, thrown: () => unknown): { app: Scope; lines: string[] } {
   const lines: string[] = [];
   const app = createServer({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 it('Password verification for an unknown user works after its first attempt is rejected under load', async () => {
-  // A module of its own, because this is about the first unknown user since the start.
+  // In a fresh module, because this is about the first unknown user since the start.
   const fresh = new URL('../../src/identity/passwords.ts?first', import.meta.url).href;
   const passwords: typeof import('../../src/identity/passwords.ts') = await import(fresh);
   const { hashPassword, verifyAbsentPassword, verifyPassword } = passwords;

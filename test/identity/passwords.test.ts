@@ -34,7 +34,7 @@ describe('Passwords', () => {
   it('Password verification costs as much processor time for an unknown user as for a known one', async () => {
     const stored = await hashPassword('secret');
     await verifyAbsentPassword('warm');
-    // The least of several, because other work in this process counts too.
+    // The minimum of several runs, because other work in this process counts too.
     const costOf = async (work: () => Promise<unknown>) => {
       const costs: number[] = [];
       for (let time = 0; time < 3; time++) {
@@ -58,7 +58,7 @@ describe('Passwords', () => {
     });
     for (; !isOver; turns++) await oneTurn();
     await hashes;
-    // On the loop there would be one turn for each hash at most.
+    // On the event loop there would be at most one turn per hash.
     assert.ok(turns > 20, `${turns} turns`);
   });
 

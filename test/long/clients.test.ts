@@ -10,7 +10,7 @@ const CALLS = resolve('test/long/clients');
 const PYTHON = ['python3.14', 'python3.13', 'python3.12', 'python3'].find((name) => run(name, ['--version']).ok);
 const GO = run('go', ['version']).ok;
 
-/** Client libraries of other languages, unchanged, as their users install them, against a server in this process. */
+/** Unchanged client libraries of other languages, installed as their users do, against a server in this process. */
 describe('Third-party clients', () => {
   let atrium: TestServer;
   before(async () => {

@@ -76,7 +76,7 @@ describe('The admin port', () => {
   });
 });
 
-/** Counts what this process listens on, by the kernel's own tables. */
+/** Counts the sockets on which this process listens, from the kernel's own tables. */
 function listeningSockets(): number {
   const LISTEN = '0A';
   const tables = ['tcp', 'tcp6'].flatMap((name) => readFileSync(`/proc/self/net/${name}`, 'utf8').split('\n').slice(1));
@@ -86,7 +86,7 @@ function listeningSockets(): number {
   return links.filter((link) => inodes.has(link)).length;
 }
 
-/** The folder that is being listed is itself among its entries, and closed by then. */
+/** The folder that is being listed is itself among its entries, and is closed by then. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

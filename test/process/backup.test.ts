@@ -80,7 +80,7 @@ describe('A server disconnected during a restore', { skip: lacks('postgresql') }
     await db.close();
 
     for (const target of [place, await newPlace('postgres')]) {
-      // What the server remembers from now on has a revision that the backup knows nothing of.
+      // What the server caches from now on has a revision that the backup does not contain.
       await letEveIn(databaseUrl);
       assert.equal(await statusFor(path), 200);
       await wire.cut();

@@ -17,7 +17,7 @@ interface LockFile {
 
 describe('npm run build', () => {
   it('npm run build produces plain JavaScript that serves with production dependencies only', async () => {
-    // `npm test` has checked the types before, so only the long suite has the build check them again.
+    // `npm test` has already checked the types, so only the long suite lets the build check them again.
     const options = IS_LONG ? [] : ['--noCheck'];
     const built = spawnSync(process.execPath, ['scripts/build.mjs', ...options], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stdout + built.stderr);
@@ -40,9 +40,9 @@ describe('npm run build', () => {
       DATA_DIR: place.dataDir,
       ATRIUM_KEY: TEST_KEY,
       NODE_ENV: 'production',
-      // A package finds only those that are linked beside it.
+      // A package finds only those that are linked next to it.
       NODE_PRESERVE_SYMLINKS: '1',
-      // Nobody starts this copy again.
+      // This copy is never started again.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
     const server = startServer({ main, env: settings });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { SERVER_COMMANDS } from '../../src/operations/server-commands.ts';
 import { atrium } from '../support/atrium.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { onServer } from '../support/postgres.ts';
@@ -43,19 +44,14 @@ describe('Server commands of atrium', () => {
   });
 
   it('The help of atrium lists every server command with its usage and examples', async () => {
-    const listed = JSON.parse(readFileSync('src/operations/server-commands.json', 'utf8')) as {
-      name: string;
-      usage: string[];
-      examples: string[];
-    }[];
     const help = await atrium({});
     assert.equal(help.code, 0);
     assert.equal((await atrium({}, '--help')).out, help.out);
-    for (const { name, usage, examples } of listed) {
+    for (const [name, { help: text }] of Object.entries(SERVER_COMMANDS)) {
       assert.ok(help.out.includes(`  ${name} `), name);
       const own = await atrium({}, name, '--help');
       assert.equal(own.code, 0);
-      for (const line of [...usage, ...examples]) assert.ok(own.out.includes(line), line);
+      for (const line of [...text.usage, ...text.examples]) assert.ok(own.out.includes(line), line);
     }
   });
 

@@ -37,7 +37,7 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     const place = await newPlace('postgres', migrated());
     path = join(place.dataDir, 'demo.json');
     const start = (url = '') => startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: url } });
-    // Followers come late, when there are people already.
+    // Followers are created late, when there are already users.
     const lock = await lockTable(place.databaseUrl ?? '', 'follow');
     const killed = start(place.databaseUrl);
     await lock.untilSomebodyWaits();

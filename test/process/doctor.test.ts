@@ -20,7 +20,7 @@ import { statement } from '../support/statement.ts';
 
 const settingsOf = ({ dataDir, databaseUrl = '' }: Place) => ({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
 
-// What the command prints, and what it finds next to a running PGlite server, is in operator.test.ts.
+// server-commands.test.ts tests what the command prints, and what it finds next to a running PGlite server.
 describe('atrium doctor', () => {
   it('atrium doctor reports every invalid setting at once, without its secret value', async () => {
     const report = await examine({ PORT: 'x', DEPLOYMENT: 'moon', ATRIUM_KEY: 'geheim' });

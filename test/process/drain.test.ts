@@ -26,7 +26,7 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     const env = { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl, ADMIN_PORT: String(adminPort) };
     const server = startServer({ env });
     const url = await server.listening();
-    // Every request that has to know its caller waits while the table of the clock is locked.
+    // While the revision table is locked, every request that has to know its caller waits.
     const lock = await lockTable(databaseUrl, 'revision');
     const slow = get(`${url}/api/v1/user`, token);
     await lock.untilSomebodyWaits();
@@ -91,7 +91,7 @@ describe('Connections of a server that ends', () => {
     dribbling.write('GET /api/v1/version HTTP/1.1\r\nHost: x\r\n');
     const dribble = setInterval(() => dribbling.write('X-A: b\r\n'), 300).unref();
     await get(`${url.origin}/api/v1/version`);
-    // As SIGTERM does it, with less patience.
+    // As SIGTERM does it, but with a shorter timeout.
     const ended = atrium.instance.close(PATIENCE_MS);
     await untilClosed(2);
     arriving.write(body.slice(1));

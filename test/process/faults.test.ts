@@ -15,7 +15,7 @@ import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 const OTHER_KEY = Buffer.alloc(32, 2).toString('base64');
 const SECRETS = ['geheim', TEST_KEY, OTHER_KEY];
 
-/** The process must end by itself, in words that a person can act on, and without a secret. */
+/** The process must end by itself, with a message that tells the reader what to do, and without a secret. */
 async function refuses(wanted: number, env: Record<string, string>, ...messages: RegExp[]): Promise<void> {
   const server = startServer({ env });
   const { code } = await server.ended;
@@ -28,7 +28,7 @@ async function refuses(wanted: number, env: Record<string, string>, ...messages:
   for (const secret of SECRETS) assert.ok(!(said + server.stdout()).includes(secret));
 }
 
-/** What the process would print, without a process. */
+/** What the process would print, without starting one. */
 function rejectsSettings(env: Record<string, string>, message: RegExp): void {
   assert.throws(
     () => readConfig(env),

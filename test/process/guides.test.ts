@@ -15,7 +15,7 @@ const ROOT = resolve('.');
 
 interface Guide {
   readonly file: string;
-  /** What the examples must have said, so that a guide that says nothing is noticed. */
+  /** What the examples must have printed, so that a guide without output is noticed. */
   readonly said: readonly RegExp[];
 }
 
@@ -47,10 +47,10 @@ const MARKETPLACES: Guide = {
   said: [/BIND +done +bound +200 +2/, /"notification"/],
 };
 
-/** A block that should end in a refusal says so in a comment above it; one in another language is not run. */
+/** A block that should be rejected has a comment above it. Blocks in other languages are not run. */
 const BLOCK = /(<!-- refused -->\n)?```sh\n([\s\S]*?)```/g;
 
-/** What stands for the tools of a clone in a folder that is none: the same programs, with the settings of the server. */
+/** Replaces the tools of a clone in a folder that is not one: the same programs, with the settings of the server. */
 const PRELUDE = `set -eu
 node() { "${process.execPath}" "$@"; }
 npm() {
@@ -71,11 +71,11 @@ describe('Guide examples', { skip }, () => {
 });
 
 describe('Guide examples of a marketplace deployment', { skip }, () => {
-  // The server of the built-in database runs the operator's commands itself, and there are many.
+  // With the built-in database, the server runs server commands itself, and there are many.
   examplesWork('pglite', { DEPLOYMENT: 'marketplace' }, [MARKETPLACES]);
 });
 
-/** One demo server for several guides. They are tried in this order, as a reader would go through them. */
+/** One demo server for several guides. They run in this order, as a reader would go through them. */
 function examplesWork(driver: Driver, env: Readonly<Record<string, string>>, guides: readonly Guide[]): void {
   const folder = temporaryFolder();
   let settings: Record<string, string> = {};

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { temporaryFolder } from '../support/db.ts';
 
-/** Stands in for npm: notes that it was called, and installs a Node by linking this one. */
+/** Replaces npm: records that it was called, and installs a Node by linking this one. */
 const NPM = `
 const fs = require('node:fs');
 fs.appendFileSync('npm.log', process.argv.slice(2).join(' ') + '\\n');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { listenToOperator } from '../../src/operations/command-socket.ts';
-import { runCommand } from '../../src/operations/commands.ts';
+import { listenForCommands } from '../../src/operations/command-socket.ts';
+import { runInServer } from '../../src/operations/server-commands.ts';
 import { COUNTS, IS_LONG } from '../counts.ts';
 import { atrium } from '../support/atrium.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
@@ -28,9 +28,12 @@ for (const driver of DRIVERS) {
       server = await openTestServer({ driver, env: ports });
       const { DATABASE_URL = '', DATA_DIR } = server.instance.config;
       env = { ...ports, DATA_DIR, DATABASE_URL, ATRIUM_KEY: TEST_KEY };
-      // Anybody can connect to PostgreSQL; the built-in database belongs to its server, which runs the commands itself.
+      // Every process can connect to PostgreSQL. The built-in database belongs to its server, which runs the commands
+      // itself.
       if (driver === 'pglite') {
-        closeOperator = await listenToOperator(DATA_DIR, (order, tell) => runCommand(server.instance, order, tell));
+        closeOperator = await listenForCommands(DATA_DIR, (request, print) =>
+          runInServer(server.instance, request, print),
+        );
       }
     });
     after(close);
@@ -42,7 +45,7 @@ for (const driver of DRIVERS) {
       await server.close();
     }
 
-    /** As ann, who owns acme. */
+    /** Calls as ann, who owns acme. */
     async function call(method: string, path: string, body?: object) {
       const { status, text } = await server.as('ann')(method, path, body);
       return { status, text };
@@ -177,11 +180,11 @@ for (const driver of DRIVERS) {
 }
 
 interface Repetition {
-  /** Resolves with how often it was done. */
+  /** Resolves with the number of repetitions. */
   stop(): Promise<number>;
 }
 
-/** Does something once, and then again and again with short breaks, which leave the processor to the command under test. */
+/** Does something once, and then repeatedly with short breaks, which leave the processor to the command under test. */
 async function repeat(breakMs: number, action: (n: number) => Promise<void>): Promise<Repetition> {
   await action(0);
   let isOver = false;
@@ -201,7 +204,7 @@ async function repeat(breakMs: number, action: (n: number) => Promise<void>): Pr
   };
 }
 
-/** The record and the roles agree, and each role has its permission. */
+/** The audit log and the roles agree, and each role has its permission. */
 async function assertOneMoment(file: string, organizationId: bigint): Promise<void> {
   const db = await openPlace(await newPlace());
   await restoreFrom(file, db);

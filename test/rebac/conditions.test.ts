@@ -8,7 +8,10 @@ import { readModel } from '../../src/rebac/model.ts';
 
 type Context = Readonly<Record<string, unknown>>;
 
-/** What `viewer: [user with c]` answers for a condition with these parameters, on the tuple and in the request. */
+/**
+ * What `viewer: [user with c]` answers for a condition with these parameters, taken from the tuple and from the
+ * request.
+ */
 async function ask(
   parameters: string,
   expression: string,

@@ -9,7 +9,10 @@ import { compileModel, readModel, readModules } from '../../src/rebac/model.ts';
 import { type ModelJson, parseJson, parseText } from '../../src/rebac/syntax.ts';
 import { readObject } from '../../src/rebac/tuple.ts';
 
-/** The corpora are no part of the project; they lie in `shared/fga-tests` beside some folder above, or where FGA_TESTS says. */
+/**
+ * The corpora are not part of the project. They are in `shared/fga-tests` next to this checkout or in a folder above
+ * it, or in FGA_TESTS.
+ */
 function findCorpora(): string | undefined {
   if (process.env.FGA_TESTS) return resolve(process.env.FGA_TESTS);
   for (let folder = resolve(import.meta.dirname, '../..'); ; folder = dirname(folder)) {
@@ -25,7 +28,9 @@ if (skip) process.stdout.write(`# ${skip}\n`);
 const root = corpora ?? '.';
 const language = join(root, 'language/tests/data');
 
-/** The fault is named, but the parser package in use points at the earlier condition of which the name is a prefix. */
+/**
+ * The error is correct, but the parser package reports the line of the earlier condition of which the name is a prefix.
+ */
 const WRONG_LINE = new Set([
   'unused condition whose name is a prefix of an earlier condition points at the correct line',
 ]);
@@ -91,7 +96,7 @@ describe('Public OpenFGA corpora', { skip }, () => {
       if (came instanceof Error) refused.push(`${folder} (${came.message})`);
       else assert.deepEqual(JSON.parse(JSON.stringify(came)), due, folder);
     }
-    // Upstream transforms these without validating them; the semantic rules, tested above, refuse them.
+    // Upstream transforms these without validating them. The semantic rules, tested above, reject them.
     process.stdout.write(`# ${folders.length - refused.length} as upstream says; refused: ${refused.join(', ')}\n`);
     assert.equal(refused.length, 2);
     assert.ok(folders.length >= 29);
@@ -131,7 +136,8 @@ describe('Public OpenFGA corpora', { skip }, () => {
     const differing = cases.filter(
       ({ object_id, valid }) => (typeof readObject(model, `document:${object_id}`) !== 'string') !== valid,
     );
-    // The server takes any id without white space, `:` and `#`, and so do we; the language's checker is narrower in one case.
+    // The server accepts any ID without white space, `:` and `#`, and so do we. The language's checker is stricter in
+    // one case.
     assert.deepEqual(
       differing.map(({ name }) => name.slice(0, 14)),
       ['invalid: comma'],

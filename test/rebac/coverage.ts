@@ -4,12 +4,15 @@ import type { Tuple } from '../../src/rebac/tuple.ts';
 import { Oracle } from './oracle.ts';
 import { type World, weigh } from './world.ts';
 
-/** Counts what the generated worlds exercise. A generator that went blind fails the run instead of passing it. */
+/**
+ * Counts what the generated worlds exercise. If the generator stops producing interesting worlds, the run fails instead
+ * of passing.
+ */
 export class Coverage {
   decisions = 0;
   granted = 0;
   errors = 0;
-  /** Decisions that come out otherwise when one construct is taken away, of those that were looked at. */
+  /** By construct: how many sampled decisions change if that construct is removed. */
   readonly #decided = new Map<string, number>();
   #sampled = 0;
   #turn = 0;
@@ -20,7 +23,7 @@ export class Coverage {
     if (came === 'error') this.errors++;
   }
 
-  /** For one user of every third world: how many answers hang on each construct. */
+  /** For one user of every third world: how many answers depend on each construct. */
   sample(world: World): void {
     if (this.#turn++ % 3 !== 0) return;
     const user = world.users[this.#turn % world.users.length] as string;
@@ -56,7 +59,7 @@ export class Coverage {
     process.stdout.write(
       `# ${this.decisions} decisions, ${(100 * granted).toFixed(1)} % granted, ${this.errors} errors; hanging on ${shares.join(', ')}\n`,
     );
-    // A short run says nothing about shares.
+    // A short run is too small to judge shares.
     if (this.decisions < 100_000) return;
     assert.ok(granted > 0.04 && granted < 0.6, `the generator went blind: ${granted} of the answers are yes`);
     assert.ok(this.errors / this.decisions > 0.002, 'the generator went blind: hardly a condition failed');

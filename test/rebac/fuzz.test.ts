@@ -14,7 +14,7 @@ import { Coverage } from './coverage.ts';
 import { Oracle } from './oracle.ts';
 import { type World, weigh, worlds } from './world.ts';
 
-/** For more: FUZZ_WORLDS=20000 FUZZ_SEED=7 npm test -- test/rebac/fuzz.test.ts */
+/** For more worlds: FUZZ_WORLDS=20000 FUZZ_SEED=7 npm test -- test/rebac/fuzz.test.ts */
 const WORLDS = Number(process.env.FUZZ_WORLDS ?? COUNTS.engineWorlds);
 const SEED = Number(process.env.FUZZ_SEED ?? (IS_LONG ? Date.now() % 1_000_000 : 20_260_101));
 
@@ -77,7 +77,8 @@ function sameAsOracle(world: World, graph: Graph, coverage: Coverage): void {
         const told = `${user} ${relation} ${object}: oracle ${due}, engine ${came}`;
         if (due === 'yes') assert.equal(came, true, told);
         else if (due === 'no') assert.equal(came, false, told);
-        // Open for want of context is an error; open because a relation excludes itself is a denial; with both, either.
+        // Undecided for lack of context is an error. Undecided because a relation excludes itself is a denial. With
+        // both, either is fine.
         else if (isCertain()) assert.equal(came, 'error', told);
         else assert.notEqual(came, true, told);
         coverage.count(due, came);
@@ -87,7 +88,7 @@ function sameAsOracle(world: World, graph: Graph, coverage: Coverage): void {
   coverage.sample(world);
 }
 
-/** As if tuples whose condition fails were not there: what is still open then is open for another reason. */
+/** Ignores tuples whose condition fails: whatever is still undecided then is undecided for another reason. */
 function mute(world: World) {
   const verdict = weigh(world.context);
   return (tuple: Parameters<typeof verdict>[0]) => (verdict(tuple) === 'error' ? 'no' : verdict(tuple));
@@ -171,7 +172,7 @@ function listsAreBruteForce(world: World, graph: Graph): void {
       for (const one of ['user:*', 'user:1', 'user:2', 'user:3']) {
         const came = ask(graph, world, one, relation, object);
         if (users.includes(one)) assert.equal(came, true, `listed ${one} ${relation} ${object}`);
-        // Who is not named on the way is meant by everybody.
+        // A user who is not listed by name is covered by the wildcard.
         else if (came === true)
           assert.ok(users.includes('user:*') || isExcludedEverybody(world), `not listed: ${one} ${relation} ${object}`);
       }
@@ -179,7 +180,7 @@ function listsAreBruteForce(world: World, graph: Graph): void {
   }
 }
 
-/** Somebody may hold a relation as one of everybody although everybody does not, when `but not` is in play. */
+/** With `but not`, a user may hold a relation through the wildcard although the wildcard itself does not. */
 function isExcludedEverybody(world: World): boolean {
   return JSON.stringify(world.model).includes('difference') && world.tuples.some(({ user }) => user === 'user:*');
 }

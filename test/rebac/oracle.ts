@@ -5,11 +5,12 @@ export type Verdict = 'yes' | 'no' | 'error';
 export type Weigh = (tuple: Tuple) => Verdict;
 
 /**
- * The second evaluator: sets of strings, every rule tried on everything until nothing changes. It knows no closure, no plan and no
- * order, and shares with the engine only the model's JSON.
+ * The second evaluator: sets of strings, with every rule applied to everything until nothing changes. It has no
+ * closure, no plan and no order, and shares only the model's JSON with the engine.
  *
- * Two sets are kept: `sure` holds what certainly holds, `maybe` what cannot be ruled out (a condition failed, or a relation is its own
- * exclusion). `but not` looks at the other set of the pass before, so that both close in on the answer from two sides.
+ * It keeps two sets: `sure` contains what certainly holds, `maybe` what cannot be ruled out (a condition failed, or a
+ * relation excludes itself). `but not` looks at the other set of the previous pass, so the two sets approach the answer
+ * from both sides.
  */
 export class Oracle {
   readonly #types: ReadonlyMap<string, TypeJson>;
@@ -37,7 +38,7 @@ export class Oracle {
     return this.maybe.has(`${object}#${relation}`) ? 'open' : 'no';
   }
 
-  /** Nothing is left undecided. */
+  /** True if nothing is undecided. */
   get isTotal(): boolean {
     return this.sure.size === this.maybe.size;
   }
@@ -55,7 +56,7 @@ export class Oracle {
     }
   }
 
-  /** Everything that follows when what `but not` excludes is taken from the other set. */
+  /** Everything that follows if `but not` excludes what is in the other set. */
   #grow(excluded: ReadonlySet<string>, hopeful: boolean): Set<string> {
     const found = new Set<string>();
     for (let before = -1; before !== found.size; ) {
@@ -99,7 +100,7 @@ export class Oracle {
     return this.#any(usersets, hopeful, (tuple) => tuple.user === this.#user || found.has(tuple.user));
   }
 
-  /** A list of tuples is read as OpenFGA reads it: an error in it is heard only when no tuple of the list could be used. */
+  /** Reads a list of tuples as OpenFGA does: an error in it counts only if no tuple of the list is usable. */
   #any(list: readonly Tuple[], hopeful: boolean, leads: (tuple: Tuple) => boolean): boolean {
     const usable = list.filter((tuple) => this.#weigh(tuple) === 'yes');
     if (usable.length === 0 && hopeful && list.some((tuple) => this.#weigh(tuple) === 'error')) return true;
@@ -132,7 +133,7 @@ export class Oracle {
   }
 }
 
-/** `user:*` is every user, but no userset. */
+/** `user:*` means every user, but not a userset. */
 function isEverybody(subject: string, user: string): boolean {
   return subject === `${typeOf(user)}:*` && !user.includes('#');
 }
@@ -141,7 +142,7 @@ function typeOf(text: string): string {
   return text.slice(0, text.indexOf(':'));
 }
 
-/** Gives what stands behind `but not` a name of its own, so that an exclusion always excludes a relation. */
+/** Gives every expression after `but not` its own name, so that an exclusion always excludes a relation. */
 function nameExclusions(model: ModelJson): ModelJson {
   const type_definitions = model.type_definitions.map((type) => {
     const relations: Record<string, RewriteJson> = {};

@@ -14,7 +14,9 @@ const PLACES = ['group', 'folder', 'doc'] as const;
 const RELATIONS = ['a', 'b', 'c', 'can_d', 'can_e'] as const;
 const IDS = ['1', '2', '3'] as const;
 
-/** A world is read from a row of numbers, in which smaller numbers mean simpler things, so that failures shrink to small worlds. */
+/**
+ * A world is derived from a list of numbers. Smaller numbers mean simpler elements, so failures shrink to small worlds.
+ */
 export const worlds: fc.Arbitrary<World> = fc
   .noBias(fc.array(fc.nat(0xffff), { minLength: 360, maxLength: 360, size: 'max' }))
   .map((numbers) => readWorld(new Choices(numbers)));
@@ -35,7 +37,7 @@ class Choices {
     return list[this.below(list.length)] as T;
   }
 
-  /** True in so many of a hundred cases; a zero is false. */
+  /** True in this many of a hundred cases. A zero is false. */
   percent(chance: number): boolean {
     return this.below(100) >= 100 - chance;
   }
@@ -51,7 +53,7 @@ function readWorld(choices: Choices): World {
 }
 
 function readModelJson(choices: Choices): ModelJson {
-  // One kind of operator and of restriction is favoured in each world; a mixture of all drowns each single one.
+  // Each world favours one kind of operator and of restriction, because an even mixture would bury each of them.
   const taste = { and: choices.below(30), not: choices.below(40), condition: choices.of([0, 0, 30, 75]) };
   const places = PLACES.map((type): TypeJson => {
     const relations: Record<string, RewriteJson> = { parent: { this: {} } };
@@ -84,7 +86,7 @@ interface Taste {
   readonly condition: number;
 }
 
-/** Direct assignment stands first or not at all, as the language has it. */
+/** Direct assignment comes first or not at all, as the language requires. */
 function readRewrite(choices: Choices, index: number, direct: boolean, taste: Taste, depth: number): RewriteJson {
   const operator = choices.below(100);
   if (depth === 0 || operator < 25) return readLeaf(choices, index, direct);
@@ -97,7 +99,7 @@ function readRewrite(choices: Choices, index: number, direct: boolean, taste: Ta
 
 function readLeaf(choices: Choices, index: number, direct: boolean): RewriteJson {
   if (direct) return { this: {} };
-  // A relation that is computed from a later one may be part of a circle within its type, which is rare in life.
+  // A relation that is computed from a later one may be part of a cycle within its type, which is rare in practice.
   const relation = choices.percent(8) ? choices.of(RELATIONS) : RELATIONS[choices.below(Math.max(index, 1))];
   if (index > 0 && choices.below(100) < 60) return { computedUserset: { relation: relation ?? 'a' } };
   return { tupleToUserset: { tupleset: { relation: 'parent' }, computedUserset: { relation: choices.of(RELATIONS) } } };
@@ -129,7 +131,7 @@ function readTuple(choices: Choices, model: ModelJson): Tuple & { readonly sourc
   const allowed = type.metadata?.relations?.[relation]?.directly_related_user_types ?? [];
   const source = `s${choices.below(4)}`;
   const object = `${type.type}:${choices.of(IDS)}`;
-  // Some tuples are stale: the model does not admit them (any more).
+  // Some tuples are stale: the model does not allow them (any more).
   const one =
     allowed.length === 0 || choices.percent(6)
       ? readRestriction(choices, { and: 0, not: 0, condition: 10 })
@@ -141,7 +143,7 @@ function readTuple(choices: Choices, model: ModelJson): Tuple & { readonly sourc
   return { user, relation, object, source, condition: { name: one.condition, ...context } };
 }
 
-/** What the condition of a tuple says, worked out by hand. */
+/** The result of a tuple's condition, computed by hand. */
 export function weigh(context: Readonly<Record<string, unknown>>): (tuple: Tuple) => 'yes' | 'no' | 'error' {
   return (tuple) => {
     if (tuple.condition === undefined) return 'yes';

@@ -114,7 +114,7 @@ describe('Permissions of the catalog', () => {
     await give([]);
   });
 
-  /** What is done to something that exists shows on the thing itself, not only on the organization. */
+  /** A permission on existing resources shows on the resource itself, not only on the organization. */
   it('Permissions on existing resources take effect on the resources themselves', async () => {
     const onThings = CATALOG.filter(({ action }) =>
       /^(view|edit|reconfigure|connect|remove|delete|revoke|manage)/.test(action),

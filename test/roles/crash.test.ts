@@ -50,13 +50,13 @@ async function prepare(driver: Driver): Promise<Scene> {
   return { place, organizationId: id, teamIds: [...teams.values()] };
 }
 
-/** Lets a process write roles for a random while and kills it; what it had acknowledged by then. */
+/** Lets a process write roles for a random time and kills it. Returns what it had acknowledged by then. */
 async function killWhileWriting({ place, organizationId, teamIds }: Scene): Promise<Map<string, string>> {
   const child = spawn(process.execPath, ['test/support/role-writer.ts'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ids = { organizationId: String(organizationId), teamIds: teamIds.map(String) };
   child.stdin.end(JSON.stringify({ ...place, ...ids }));
   let said = '';
-  // From the first acknowledged write on, so that every kill falls among writes.
+  // Waits for the first acknowledged write, so that every kill happens during writes.
   const writing = new Promise<void>((resolve) => {
     child.stdout.on('data', (chunk) => {
       said += chunk;
@@ -67,7 +67,7 @@ async function killWhileWriting({ place, organizationId, teamIds }: Scene): Prom
   setTimeout(() => child.kill('SIGKILL'), Math.random() * 250);
   if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
   assert.equal(child.signalCode, 'SIGKILL');
-  // The last line may be cut off: it was not acknowledged.
+  // The last line may be cut off. It does not count as acknowledged.
   const lines = said.split('\n').slice(1, -1);
   return new Map(lines.map((line) => line.split(' ') as [string, string]));
 }
@@ -126,7 +126,7 @@ for (const driver of DRIVERS) {
       for (let kill = 0; kill < kills; kill++) {
         const acknowledged = await killWhileWriting(scene);
         const db = await openDb({ ...quiet, ...scene.place });
-        // A transaction of the dead process may still be on its way: wait for whoever holds the clock.
+        // A transaction of the dead process may still be in progress: wait until it releases the revision.
         await createRevisions(createRevisionStore(db)).prune(1_000_000n);
         written = await assertInStep(db, scene.organizationId, acknowledged);
         await db.close();

@@ -1,10 +1,13 @@
 /** The files that one process runs one after the other. */
 export type Batch = readonly string[];
 
-/** Starting a process and loading the server costs most of a second; a file takes one or two. */
+/** Starting a process and loading the server takes most of a second; a file takes one or two. */
 const FILES_PER_PROCESS = 8;
 
-/** Folders whose files start processes of their own and take longest: they go first, so that nothing waits for them. */
+/**
+ * Folders whose files start processes of their own and take the longest. They go first, so that the run does not wait
+ * for them at the end.
+ */
 const SLOW_FIRST = [
   'test/process/',
   'test/cli/',

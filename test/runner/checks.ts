@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 
-/** What has to hold beside the tests. */
+/** What must pass besides the tests. */
 const CHECKS: readonly (readonly [what: string, ...command: readonly string[]])[] = [
   ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '.'],
   ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
   ['generated files', 'scripts/generate.ts', '--check'],
 ];
 
-/** Runs all checks at once; the names of those that failed. */
+/** Runs all checks at once. Returns the names of those that failed. */
 export async function runChecks(print: (line: string) => void): Promise<string[]> {
   const results = await Promise.all(
     CHECKS.map(async ([what, ...args]) => {

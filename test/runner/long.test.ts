@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { LANES } from './long.ts';
 
-/** These words give a test file another size in the long suite. */
+/** A test file that uses one of these words has a different size in the long suite. */
 const SIZED = /\b(COUNTS|IS_LONG|API_DRIVERS|openCli)\b/;
 
 const files = LANES.flatMap((lane) => lane.files);

@@ -76,7 +76,7 @@ export const LANES: readonly Lane[] = [
     name: 'large-lists',
     what: `${COUNTS.followers} followers, ${COUNTS.importedRoles} roles in a file, ${COUNTS.exportedRows} audit rows`,
     files: [
-      'test/api/clusters/long-list.test.ts',
+      'test/api/users/long-list.test.ts',
       'test/api/roles/role-file-large.test.ts',
       'test/api/audit/audit-export.test.ts',
     ],

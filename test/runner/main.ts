@@ -1,6 +1,6 @@
 /**
- * `npm test` runs the everyday suite, `npm test -- FILE…` these files only. `npm run test:long` tries the same promises
- * with large counts, `npm run test:long -- LANE…` some of its lanes.
+ * `npm test` runs the everyday suite, `npm test -- FILE…` only these files. `npm run test:long` tests the same
+ * guarantees with large counts, `npm run test:long -- LANE…` only some of its lanes.
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,7 @@ import { startSuitePostgres } from './postgres.ts';
 import { createReport } from './report.ts';
 import { openRunFolder } from './run-folder.ts';
 
-/** Generous: it is there to name what hangs, not to measure. */
+/** Generous: it exists to name a test that hangs, not to measure. */
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
 
@@ -21,14 +21,14 @@ const isLong = mode === 'long';
 if (isLong) process.env.TEST_SIZE = 'long';
 const isWhole = !isLong && named.length === 0;
 const missing = process.env.TEST_WITHOUT ?? '';
-// Loading the server takes a process half the time with what an earlier one compiled.
+// With code that an earlier process compiled, loading the server takes half the time.
 process.env.NODE_COMPILE_CACHE ??= resolve('.cache/compile');
 
 const aborting = new AbortController();
 const began = performance.now();
 const parts = isLong ? await lanes() : everyday();
 const folder = openRunFolder();
-// Whatever a test or a server under test creates is in the run's folder, and goes with it.
+// Everything that a test or a server under test creates is in the run's folder and is removed with it.
 process.env.TMPDIR = folder.path;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void abort(signal));
 const { ppid } = process;
@@ -36,7 +36,7 @@ setInterval(() => {
   if (process.ppid !== ppid) void abort('the end of the process that started it');
 }, PARENT_MS).unref();
 
-// Checking types takes one core for a while: the tests begin meanwhile.
+// Type checking takes one core for a while. The tests start in the meantime.
 const checks = isWhole ? runChecks(print) : Promise.resolve([]);
 const server = missing.split(',').includes('postgresql') ? undefined : await startSuitePostgres();
 folder.keepProcess(server?.pid());
@@ -55,7 +55,7 @@ for (const { title, batches } of parts) {
 }
 const failedChecks = await checks;
 await folder.close();
-// An aborted run ends by itself.
+// An aborted run exits by itself.
 if (aborting.signal.aborted) await new Promise(() => undefined);
 
 const { passed, failed, skipped } = report.counts;
@@ -80,7 +80,7 @@ function everyday(): Part[] {
   return [{ title: '', batches: toBatches([...new Set(chosen)]) }];
 }
 
-/** One after the other, each file in a process of its own. */
+/** One lane after the other, each file in its own process. */
 async function lanes(): Promise<Part[]> {
   const { LANES } = await import('./long.ts');
   const unknown = named.filter((name) => !LANES.some((lane) => lane.name === name));

@@ -1,8 +1,8 @@
-/** What a worker tells the runner. A path is the titles of the suites and of the test, from the outside in. */
+/** What a worker sends to the runner. A path contains the titles of the suites and of the test, from the outside in. */
 export type WorkerMessage =
   | { readonly type: 'start'; readonly file: string; readonly path: readonly string[] }
   | { readonly type: 'progress'; readonly text: string }
-  /** All files have run. A process that ends without it has left some out. */
+  /** All files have run. A process that ends without it has skipped some. */
   | { readonly type: 'done' }
   | TestEnd;
 

@@ -9,15 +9,15 @@ export interface PoolOptions {
   readonly batches: readonly Batch[];
   readonly workers: number;
   readonly env: Readonly<Record<string, string>>;
-  /** A worker that says nothing for so long hangs: this is the deadline of a single test. */
+  /** A worker that sends nothing for this long hangs. This is the deadline of a single test. */
   readonly stallMs: number;
   readonly folder: RunFolder;
   readonly report: Report;
-  /** Aborted when the run is to end at once. */
+  /** Aborted if the run has to end at once. */
   readonly signal: AbortSignal;
 }
 
-/** Runs all batches, a few at a time, each in a process of its own. */
+/** Runs all batches, a few at a time, each in its own process. */
 export async function runBatches(options: PoolOptions): Promise<void> {
   const { batches, workers, env, stallMs, folder, report, signal } = options;
   const queue = [...batches];
@@ -30,10 +30,10 @@ export async function runBatches(options: PoolOptions): Promise<void> {
     }
   }
 
-  /** Resolves with the files that were not begun, if the process ended before its time. */
+  /** Resolves with the files that were not started, if the process ended early. */
   async function runBatch(batch: Batch): Promise<Batch> {
     const worker = fork(join(import.meta.dirname, 'worker.ts'), [...batch], {
-      // A group of its own, so that everything that its tests start can be ended with it.
+      // In its own process group, so that everything its tests start can be ended with it.
       detached: true,
       // PGlite is WebAssembly, and optimizing it takes longer than most tests use it.
       execArgv: ['--liftoff-only'],
@@ -71,7 +71,7 @@ export async function runBatches(options: PoolOptions): Promise<void> {
     const { code, killedBy } = await new Promise<{ code: number | null; killedBy: string | null }>((resolve) => {
       worker.once('exit', (code, killedBy) => resolve({ code, killedBy }));
     });
-    // The last messages may arrive after the end of the process.
+    // The last messages may arrive after the process has ended.
     if (worker.connected) await new Promise((resolve) => worker.once('disconnect', resolve));
     clearTimeout(stall);
     endGroup(worker);
@@ -85,7 +85,7 @@ export async function runBatches(options: PoolOptions): Promise<void> {
     const path = running?.path ?? ['(no test had begun)'];
     report.end({ type: 'end', file: culprit, line: 1, path, ms: 0, isSkipped: false, error: reason });
     const left = batch.filter((file) => file !== culprit && !begun.has(file));
-    // A test that a support file declares does not tell which test file it belongs to: it is the first one left.
+    // A test that a support file declares does not reveal which test file it belongs to. It is the first one left.
     return batch.includes(culprit) ? left : left.slice(1);
   }
 }
@@ -94,6 +94,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nothing of it is left.
+    // No process of the group is left.
   }
 }

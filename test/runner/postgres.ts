@@ -3,13 +3,13 @@ import { digest, isCached, keepDraft, newDraft, SOURCES_KEY } from '../support/d
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 
 /**
- * The PostgreSQL of a whole run. Creating a cluster and the demo world takes seconds, so both are kept in the cache,
- * and a run starts from a copy.
+ * The PostgreSQL server of a whole run. Creating a cluster and the demo world takes seconds, so both are cached, and a
+ * run starts from a copy.
  */
 export async function startSuitePostgres(): Promise<TestPostgres> {
   const cached = join('.cache', `postgres-${digest([SOURCES_KEY])}`);
   if (!isCached(cached)) {
-    // Only now, because loading the server takes most of a second.
+    // Imported only here, because loading the server takes most of a second.
     const { DEMO_WORLD } = await import('../support/server.ts');
     const { postgresTemplate } = await import('../support/db.ts');
     const server = await startPostgres();

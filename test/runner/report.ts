@@ -7,7 +7,7 @@ export interface Report {
   /** The worker has ended, and with it the file that it ran last. */
   close(worker: number | undefined): void;
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number };
-  /** Every failure once more, where it is not scrolled away. */
+  /** Repeats every failure at the end, where it is still visible. */
   summary(): string;
 }
 
@@ -20,7 +20,7 @@ interface FileCounts {
 
 export interface ReportOptions {
   readonly print: (line: string) => void;
-  /** A line for every test, not only for every file. */
+  /** Prints a line for every test, not only for every file. */
   readonly isVerbose: boolean;
 }
 

@@ -6,20 +6,20 @@ import { join } from 'node:path';
 /** The one folder in which a test run keeps everything, and the list of processes that must end with it. */
 export interface RunFolder {
   readonly path: string;
-  /** Ends with the run, together with every process that it starts. */
+  /** The process group ends with the run. */
   keepGroup(pid: number | undefined): void;
   keepProcess(pid: number | undefined): void;
   forget(pid: number | undefined): void;
-  /** Ends what is left and removes the folder. It happens without this call too, if this process is killed. */
+  /** Ends what is left and removes the folder. If this process is killed, the same happens without this call. */
   close(): Promise<void>;
 }
 
-/** What the databases of a run need, twice over. */
+/** Twice what the databases of a run need. */
 const ROOM = 6 * 2 ** 30;
 
 /**
- * Memory where there is plenty: hundreds of databases are copied, and every write to PGlite waits for a sync. A run
- * with TMPDIR set stays where it is told to be.
+ * Uses memory if there is plenty, because hundreds of databases are copied and every write to PGlite waits for a sync.
+ * If TMPDIR is set, the run stays there.
  */
 function roomiest(): string {
   if (process.env.TMPDIR) return tmpdir();
@@ -28,14 +28,14 @@ function roomiest(): string {
     const { bavail, bsize } = statfsSync('/dev/shm');
     if (bavail * bsize > ROOM && freemem() > 2 * ROOM) return '/dev/shm';
   } catch {
-    // Not on this system.
+    // This system does not have it.
   }
   return tmpdir();
 }
 
 export function openRunFolder(): RunFolder {
   const path = mkdtempSync(join(roomiest(), 'atrium-tests-'));
-  // PostgreSQL runs as another user when the tests run as root, and must reach its own folder inside.
+  // If the tests run as root, PostgreSQL runs as another user and must reach its own folder inside this one.
   chmodSync(path, 0o711);
   const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.mjs'), path], {
     detached: true,

@@ -54,7 +54,7 @@ describe('The test runner', () => {
   }
 });
 
-/** The runner on some fixtures, with a folder of its own for everything temporary. */
+/** Starts the runner on some fixtures, with its own folder for temporary files. */
 function run(fixtures: readonly string[], env: Record<string, string> = {}) {
   const folder = temporaryFolder();
   // PostgreSQL may run as another user.
@@ -79,7 +79,7 @@ function run(fixtures: readonly string[], env: Record<string, string> = {}) {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A process that has ended, but that nobody has asked about, still answers.
+    // A process that has ended but was not waited for yet still accepts signals.
     return !/^State:\s+Z/m.test(existsSync('/proc/self') ? readFileSync(`/proc/${pid}/status`, 'utf8') : '');
   } catch {
     return false;

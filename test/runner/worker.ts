@@ -1,11 +1,11 @@
-/** Runs test files in this one process, and tells the runner what happens. */
+/** Runs test files in this one process, and reports the results to the runner. */
 import { run } from 'node:test';
 import { inspect } from 'node:util';
 import type { WorkerMessage } from './messages.ts';
 
 const running: string[] = [];
 
-// The runner is gone: so is the use of this process.
+// Without the runner, this process has no purpose.
 process.on('disconnect', () => process.exit(1));
 process.channel?.unref();
 
@@ -34,7 +34,7 @@ function read(type: string, event: TestEvent): WorkerMessage | undefined {
   }
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
   const error = details?.error;
-  // A suite is not counted for its tests; one whose own hooks fail is.
+  // A suite does not count if only its tests fail. A suite whose own hooks fail counts.
   if (error?.failureType === 'subtestsFailed') return undefined;
   if (error === undefined && details?.type === 'suite') return undefined;
   return {

@@ -16,7 +16,7 @@ export interface Annex {
   close(): Promise<void>;
 }
 
-/** A small server with routes of the test's own, behind the real admission and beside a real house. */
+/** A small server with the test's own routes, behind the real admission and next to a real instance. */
 export async function openAnnex(mount: (scope: Scope) => void, queryTokens = true): Promise<Annex> {
   const atrium = await openTestServer();
   const { callers } = atrium.instance.identity;

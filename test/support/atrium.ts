@@ -6,7 +6,7 @@ export interface Said {
   readonly err: string;
 }
 
-/** A command of the server's own machine, in a process of its own. */
+/** Runs a server command in its own process. */
 export async function atrium(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Said> {
   const command = startServer({ main: 'src/cli.ts', args, env });
   const { code } = await command.ended;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Db, sql } from '../../src/db/db.ts';
 
-/** One entry of the record as it is stored, its fields in the order in which they are hashed. */
+/** One audit entry as it is stored, its fields in the order in which they are hashed. */
 export interface Entry {
   readonly id: bigint;
   readonly at: Date;
@@ -28,7 +28,7 @@ export async function auditOf(db: Db, organizationId: number | bigint): Promise<
   return await db.query<Entry>(ENTRIES, [organizationId]);
 }
 
-/** The entries that do not follow from the one before, reckoned here from the description alone. */
+/** The entries that do not follow from the one before, computed here from the documentation alone. */
 export function brokenLinks(entries: readonly Entry[]): bigint[] {
   let previous = Buffer.alloc(32);
   return entries.flatMap((entry) => {

@@ -10,7 +10,7 @@ export interface Pair {
 export const orgPermission = (action: string): Pair => ({ namespace: 'org_mgmt', action });
 export const clusterPermission = (action: string): Pair => ({ namespace: 'cluster_mgmt', action });
 
-/** The numbers of the demo world as they stand in a body. */
+/** The IDs of the demo world as they appear in a body. */
 export function numbersOf({ world }: TestServer) {
   return {
     user: (name: string) => number(world.users[name]?.id, name),
@@ -29,7 +29,7 @@ function number(id: bigint | undefined, name: string): number {
   return Number(id);
 }
 
-/** What a person is told that they may do with one object. */
+/** What the server says that a user may do with an object. */
 export async function allowedTo(
   atrium: TestServer,
   who: string,
@@ -45,7 +45,7 @@ export async function allowedTo(
 
 let made = 0;
 
-/** A role of acme made by ann, with a name that nobody has. */
+/** A role of acme that ann creates, with a unique name. */
 export async function makeRole(atrium: TestServer, role: object = {}, org = 'acme', who = 'ann'): Promise<Answer> {
   const body = { name: `role ${++made} of ${process.pid}`, permissions: [], ...role };
   const answer = await atrium.as(who)('POST', `/authz/roles?org=${org}`, body);
@@ -53,7 +53,7 @@ export async function makeRole(atrium: TestServer, role: object = {}, org = 'acm
   return answer;
 }
 
-/** Somebody new in acme, whose only team has a role with just these permissions. */
+/** A new user in acme, whose only team has a role with just these permissions. */
 export async function makeHolder({ instance, world, as }: TestServer, permissions: readonly Pair[], org = 'acme') {
   const name = `holder${++made}`;
   const id = await instance.features.users.create({ name, email: `${name}@example.com` });
@@ -69,7 +69,7 @@ export async function makeHolder({ instance, world, as }: TestServer, permission
   return { name, id, teamId: Number(teamId), roleId: role.body.id as number };
 }
 
-/** One line of a table of refusals: who sends what, and what the answer must be. */
+/** One row of a table of rejections: who sends what, and what the answer must be. */
 export interface Refused {
   readonly who?: string | undefined;
   readonly send: readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];

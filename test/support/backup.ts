@@ -19,7 +19,7 @@ export async function backUpTo(db: Db, file = newFile()): Promise<string> {
   return file;
 }
 
-/** Looked through first, as the command does. */
+/** Inspects the file first, as the command does. */
 export async function restoreFrom(
   file: string,
   db: Db,
@@ -30,7 +30,10 @@ export async function restoreFrom(
   await restore({ db, file, manifest, replace, migrationsFolder, say: () => undefined });
 }
 
-/** Every row of every table, as text. Leaves out what a restore moves on purpose: the clocks, and its own entry in the record. */
+/**
+ * Every row of every table, as text. Leaves out what a restore changes on purpose: the revisions, the state of the bus,
+ * and its own audit entry.
+ */
 export async function contentOf(db: Db): Promise<Record<string, string[]>> {
   return await db.snapshot(async (query, script) => {
     await writeExactly(script);

@@ -7,13 +7,13 @@ export interface TestBus extends TestServer {
   readonly nats: TestNats;
   /** Empty on PGlite. */
   readonly databaseUrl: string;
-  /** The .creds file of that person, fetched now. */
+  /** The .creds file of that user, fetched now. */
   credentials(name: string): Promise<string>;
-  /** Connected as that person, with the inbox that is theirs. */
+  /** Connects as that user, with the user's own inbox. */
   connect(name: string): Promise<NatsConnection>;
 }
 
-/** A house, and beside it a NATS server with the configuration that the house prints. */
+/** A server, and next to it a NATS server with the configuration that the server prints. */
 export async function openTestBus(env: Readonly<Record<string, string>> = {}): Promise<TestBus> {
   const nats = await newNats();
   const atrium = await openTestServer({ env: { ...nats.env, ...env } });
@@ -40,14 +40,14 @@ export function fileOf(body: { credentials: string }): string {
   return Buffer.from(body.credentials, 'base64').toString('utf8');
 }
 
-/** What the file says that its user may do. */
+/** What the file allows its user to do. */
 export function claimsOf(file: string) {
   const jwt = /BEGIN NATS USER JWT-+\n(\S+)\n/.exec(file)?.[1] ?? '';
   const { nats, ...claims } = decode<Partial<Record<'pub' | 'sub', { allow: string[] }>>>(jwt);
   return { ...claims, user: String(claims.sub), publish: nats.pub?.allow ?? [], subscribe: nats.sub?.allow ?? [] };
 }
 
-/** Whether the server lets this connection subscribe: it answers in order, so after a flush its refusal has arrived. */
+/** Whether NATS lets this connection subscribe. It answers in order, so its rejection has arrived after a flush. */
 export async function mayHear(connection: NatsConnection, subject: string): Promise<boolean> {
   let refused: Error | undefined;
   const subscription = connection.subscribe(subject, {
@@ -60,7 +60,9 @@ export async function mayHear(connection: NatsConnection, subject: string): Prom
   return refused === undefined;
 }
 
-/** Whether the server lets this connection publish. It answers in order, so the refusal of the second comes last. */
+/**
+ * Whether NATS lets this connection publish. It answers in order, so the rejection of the second message comes last.
+ */
 export async function maySay(connection: NatsConnection, subject: string): Promise<boolean> {
   const refused = 'nobody.may.publish.here';
   const statuses = connection.status();

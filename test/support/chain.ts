@@ -22,7 +22,7 @@ export function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** What a reader does who has the export and its description, and nothing else: the entries that do not follow. */
+/** What a reader can do with only the export and its documentation: find the entries that do not follow. */
 export function chainFaults(text: string): number[] {
   let previous = '0'.repeat(64);
   return linesOf(text).flatMap((line) => {

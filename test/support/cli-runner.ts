@@ -1,5 +1,5 @@
 /**
- * Runs one command line after the other in this one process, which `openCli` starts: starting Node and loading the
+ * Runs one command line after the other in this one process, which `openCli` starts. Starting Node and loading the
  * program takes ten times as long as what most lines do.
  */
 import { Readable } from 'node:stream';
@@ -7,7 +7,7 @@ import { main } from '../../cli/main.ts';
 import type { CommandLine, Said } from './cli.ts';
 
 const real = { stdout: process.stdout, stderr: process.stderr };
-// The program adds listeners to both streams on every line.
+// The program adds listeners to both streams for every line.
 for (const stream of Object.values(real)) stream.setMaxListeners(0);
 let turn = Promise.resolve();
 
@@ -29,7 +29,7 @@ async function run({ args, cwd, env, input }: CommandLine): Promise<Said> {
   return { code: Number(process.exitCode ?? 0), signal: null, stdout: stdout(), stderr: stderr() };
 }
 
-/** Keeps what is written to the stream; what it returns gives it back. */
+/** Captures what is written to the stream. The returned function returns it. */
 function listen(name: 'stdout' | 'stderr'): () => string {
   let text = '';
   real[name].write = (chunk: string | Uint8Array) => {

@@ -14,14 +14,14 @@ export interface Said {
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What is piped in; by default nothing. */
+  /** What is piped in; nothing by default. */
   readonly input?: string;
   readonly cwd?: string;
 }
 
 export interface Cli {
   (line: string | readonly string[], options?: CliOptions): Promise<Said>;
-  /** The config folder of this user. */
+  /** The home folder of this user. */
   readonly home: string;
 }
 
@@ -38,19 +38,19 @@ const PROGRAM = resolve('bin/atrium.mjs');
 const RUNNER = join(import.meta.dirname, 'cli-runner.ts');
 
 /**
- * The program, with a home folder of its own and nothing of the developer's environment. All lines run in one process;
- * `npm run test:long` starts one for each.
+ * The program, with its own home folder and without the developer's environment. All lines run in one process; `npm run
+ * test:long` starts one for each.
  */
 export function openCli(defaults: Readonly<Record<string, string>> = {}): Cli {
   return openWith(IS_LONG ? runInOwnProcess : runInSharedProcess, defaults);
 }
 
-/** As openCli, with a process for each line: for tests of how the process starts, reads its input and ends. */
+/** Like openCli, with a process for each line: for tests of how the process starts, reads its input and ends. */
 export function openCliProcess(defaults: Readonly<Record<string, string>> = {}): Cli {
   return openWith(runInOwnProcess, defaults);
 }
 
-/** As somebody of the cast, in acme. */
+/** The program as a user of the demo world, in acme. */
 export function cliAs(atrium: TestServer, name: string, env: Readonly<Record<string, string>> = {}): Cli {
   const token = atrium.world.users[name]?.token;
   if (token === undefined) throw new Error(`nobody is called ${name}`);
@@ -124,7 +124,7 @@ function startRunner(): ChildProcess {
   const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(process.execPath, [RUNNER], {
     env: { PATH, NODE_COMPILE_CACHE },
-    // No terminal, whatever the tests run in. What Node itself has to say goes to the standard error.
+    // Not a terminal, whatever the tests run in. Messages of Node itself go to standard error.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   child.stderr?.pipe(process.stderr);
@@ -134,7 +134,7 @@ function startRunner(): ChildProcess {
   return child;
 }
 
-/** A line as a shell would cut it, with double quotes. */
+/** Splits a line as a shell would, with double quotes. */
 function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '');
 }

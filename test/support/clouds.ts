@@ -8,7 +8,7 @@ import { temporaryFolder } from './db.ts';
 
 export interface CloudServer {
   readonly url: string;
-  /** How often it was asked. */
+  /** How many requests it received. */
   readonly asked: () => number;
 }
 
@@ -20,7 +20,7 @@ after(() => {
   for (const close of closers) close();
 });
 
-/** A server on loopback that answers as it is told to. */
+/** A server on loopback that gives the given answers. */
 export async function serve(answer: Answer): Promise<CloudServer> {
   let asked = 0;
   const sockets = new Set<Socket>();
@@ -39,7 +39,7 @@ export async function serve(answer: Answer): Promise<CloudServer> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked };
 }
 
-/** The S3 server that npm offers; it knows one pair of keys, S3RVER and S3RVER. */
+/** The S3 server from npm. It knows one pair of keys, S3RVER and S3RVER. */
 export async function startS3(buckets: readonly string[]): Promise<{ url: string }> {
   const url = await child(
     `import S3rver from 's3rver';
@@ -51,7 +51,7 @@ export async function startS3(buckets: readonly string[]): Promise<{ url: string
   return { url };
 }
 
-/** S3's documented paging of ListBuckets, which that server does not know; nobody's keys are checked. */
+/** S3's documented paging of ListBuckets, which that server does not support. Keys are not checked. */
 export function startPagedS3(count: number, pageSize: number): Promise<CloudServer> {
   return serve((request, response) => {
     const query = new URL(request.url ?? '', 'http://s3').searchParams;
@@ -68,7 +68,7 @@ export function startPagedS3(count: number, pageSize: number): Promise<CloudServ
 
 export const AZURE = { account: 'atriumtest', key: randomBytes(64).toString('base64') };
 
-/** Microsoft's own server of blob storage. */
+/** Microsoft's own server for blob storage. */
 export async function startAzurite(): Promise<{ url: string }> {
   const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js');
   const args = [
@@ -86,7 +86,7 @@ export async function startAzurite(): Promise<{ url: string }> {
   return { url: `${url}/${AZURE.account}` };
 }
 
-/** Blob storage's documented paging of List Containers; nobody's keys are checked. */
+/** Blob storage's documented paging of List Containers. Keys are not checked. */
 export async function startPagedAzure(count: number): Promise<{ url: string }> {
   const { url } = await serve((request, response) => {
     const query = new URL(request.url ?? '', 'http://azure').searchParams;
@@ -102,7 +102,7 @@ export async function startPagedAzure(count: number): Promise<{ url: string }> {
   return { url: `${url}/${AZURE.account}` };
 }
 
-/** A process that prints its address, and ends when this one does, in whatever way. */
+/** A process that prints its address, and ends when this one does, however that happens. */
 async function child(script: string, args: string[] = [], env: Record<string, string> = {}): Promise<string> {
   const whole = `process.stdin.resume().on('end', () => process.exit());\n${script}`;
   const started = spawn(process.execPath, ['--input-type=module', '-e', whole, '--', ...args], {
@@ -128,7 +128,7 @@ const { publicKey, privateKey } = generateKeyPairSync('rsa', {
 });
 export const GOOGLE = { email: 'atrium@demo.iam.gserviceaccount.com', privateKey };
 
-/** Cloud storage's documented JSON API: a signed assertion for a token, then pages of buckets of a project. */
+/** Cloud storage's documented JSON API: a signed assertion for a token, then pages of a project's buckets. */
 export function startGoogle(count: number, pageSize: number): Promise<CloudServer> {
   const tokens = new Set<string>();
   return serve((request, response, body) => {

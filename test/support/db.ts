@@ -22,18 +22,18 @@ import { createDatabase, createTemplate, startPostgres, type TestPostgres } from
 import { lacks } from './requirements.ts';
 
 export type Driver = Db['driver'];
-/** Both, or PGlite alone on a machine without PostgreSQL. */
+/** Both, or only PGlite on a machine without PostgreSQL. */
 export const DRIVERS: readonly Driver[] = lacks('postgresql') ? ['pglite'] : ['pglite', 'postgres'];
 /** For tests that pass on either: the cheaper one. */
 export const ANY_DRIVER: Driver = lacks('postgresql') ? 'pglite' : 'postgres';
 
-/** Where a test database lives; opening it twice gives two connections (PostgreSQL) or a refusal (PGlite). */
+/** Where a test database is. Opening it twice gives two connections (PostgreSQL) or an error (PGlite). */
 export type Place = Pick<DbOptions, 'databaseUrl' | 'dataDir'>;
 
-/** What a fresh database already holds. It is made once per key and then copied. */
+/** What a fresh database already contains. It is created once per key and then copied. */
 export interface Template {
   readonly key: string;
-  /** Fills the database; what it returns is handed to everybody who gets a copy. */
+  /** Fills the database. Its result is passed to everyone who gets a copy. */
   make(place: Place): Promise<string>;
 }
 
@@ -55,14 +55,14 @@ after(async () => {
   await (await server)?.stop();
 });
 
-/** Changes with everything that can change what a template holds. */
+/** Changes with everything that can change the content of a template. */
 export const SOURCES_KEY = digest(
   [...globSync('{src,migrations}/**/*.{ts,sql,fga,json}').sort(), 'package-lock.json'].map((path) =>
     readFileSync(path, 'utf8'),
   ),
 );
 
-/** A database that has had all migrations of the folder. */
+/** A database with all migrations of the folder. */
 export function migrated(folder = 'migrations'): Template {
   return {
     key: `migrated ${SOURCES_KEY} ${folder}`,
@@ -74,12 +74,12 @@ export function migrated(folder = 'migrations'): Template {
   };
 }
 
-/** A fresh database for this test file, removed when the file is through. */
+/** A fresh database for this test file, removed at the end of the file. */
 export async function newPlace(driver: Driver = ANY_DRIVER, template: Template = EMPTY): Promise<Place> {
   return (await newCopy(driver, template)).place;
 }
 
-/** As newPlace, with what the template's maker returned. */
+/** Like newPlace, with the result of the template's make(). */
 export async function newCopy(driver: Driver, template: Template): Promise<{ place: Place; note: string }> {
   const dataDir = temporaryFolder();
   if (driver === 'pglite') {
@@ -103,7 +103,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** The runner starts one server for the whole run; a file that runs without it starts its own. */
+/** The runner starts one server for the whole run. A file that runs without it starts its own. */
 export async function serverUrl(): Promise<string> {
   if (process.env.TEST_DATABASE_URL) return process.env.TEST_DATABASE_URL;
   server ??= startPostgres();
@@ -117,8 +117,8 @@ export async function postgresTemplate(url: string, template: Template): Promise
 }
 
 /**
- * A PGlite folder takes seconds to make and a tenth of one to copy, so it is kept between runs. It is made aside and
- * renamed, because test files run side by side.
+ * A PGlite folder takes seconds to create and a tenth of a second to copy, so it is kept between runs. It is created
+ * elsewhere and renamed, because test files run in parallel.
  */
 async function pgliteTemplate(template: Template): Promise<string> {
   const isEmpty = template === EMPTY;
@@ -132,17 +132,17 @@ async function pgliteTemplate(template: Template): Promise<string> {
   return folder;
 }
 
-/** True if the folder is there; it then counts as used today. */
+/** True if the folder exists; marks it as used today. */
 export function isCached(folder: string): boolean {
   if (!existsSync(folder)) return false;
   utimesSync(folder, new Date(), new Date());
   return true;
 }
 
-/** A folder in which something for the cache is made, and which keepDraft moves into its place. */
+/** A folder for a new cache entry, which keepDraft moves into its place. */
 export function newDraft(kind: 'pglite' | 'postgres'): string {
   mkdirSync(CACHE, { recursive: true });
-  // Every change of the sources makes a new one of some 30 MB.
+  // Every change of the sources creates a new one of about 30 MB.
   for (const name of readdirSync(CACHE)) {
     const folder = join(CACHE, name);
     if (Date.now() - statSync(folder).mtimeMs > WEEK_MS) rmSync(folder, { recursive: true, force: true });
@@ -154,13 +154,13 @@ export function keepDraft(draft: string, folder: string): void {
   try {
     renameSync(draft, folder);
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (!existsSync(folder)) throw error;
     rmSync(draft, { recursive: true, force: true });
   }
 }
 
-/** With owners and modes, and faster than Node does it. */
+/** Copies owners and modes, and is faster than Node. */
 export function copyFolder(from: string, to: string): void {
   execFileSync('cp', ['-a', from, to]);
 }

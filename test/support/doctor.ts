@@ -5,12 +5,12 @@ import type { Finding, Level } from '../../src/operations/doctor/finding.ts';
 export interface Report {
   readonly code: number;
   readonly findings: readonly Finding[];
-  /** The worst that was found under that name. */
+  /** The worst level reported under that name. */
   level(check: string): Level | undefined;
   text(check: string): string;
 }
 
-/** What `atrium doctor --json` says with these settings, asked in this process. */
+/** What `atrium doctor --json` reports with these settings, run in this process. */
 export async function examine(env: Readonly<Record<string, string>>): Promise<Report> {
   const lines: string[] = [];
   const code = await runDoctor(

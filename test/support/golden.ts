@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Compares with a file that a person reads and reviews; UPDATE_GOLDEN=1 writes it anew. */
+/** Compares with a file that people read and review. UPDATE_GOLDEN=1 rewrites it. */
 export function matchGolden(path: string, actual: string): void {
   if (process.env.UPDATE_GOLDEN === '1') writeFileSync(path, actual);
   const golden = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -12,7 +12,7 @@ export function matchGolden(path: string, actual: string): void {
   );
 }
 
-/** The lines of a list file, without comments and blanks. */
+/** The lines of a list file, without comments and blank lines. */
 export function readList(path: string): string[] {
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));

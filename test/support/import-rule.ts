@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import type { Import, SourceFile } from './imports.ts';
 
 /**
- * The layers of src/, lowest first. A folder may import what is in a lower line. Folders in one line do not know each
+ * The layers of src/, lowest first. A folder may import from a lower line. Folders on one line do not import each
  * other.
  */
 const LAYERS: readonly (readonly string[])[] = [
@@ -23,9 +23,9 @@ const LAYERS: readonly (readonly string[])[] = [
   ['main'],
   ['cli'],
 ];
-/** The folders whose files without a suffix are rules. */
+/** The folders whose files without a suffix are not rules. */
 const WITHOUT_RULES = new Set(['base', 'db', 'http', 'operations', '']);
-/** What the end of a file's name can say: `roles.routes.ts`. */
+/** The suffixes that a file name can have: `roles.routes.ts`. */
 const SUFFIXES = new Set(['routes', 'store', 'rows', 'view', 'wiring', 'client', 'gen', 'test']);
 const OUTSIDE = new Set(['cli', 'console', 'client']);
 const DRIVERS = /^(pg|@electric-sql\/pglite)(\/|$)/;
@@ -33,13 +33,13 @@ const MAX_LINES = 400;
 const MAX_FILES_IN_FOLDER = 30;
 const MAX_LOOSE_FILES = 9;
 
-/** A transaction hands its query function to a store without using it, so its type names the type of the function. */
+/** A transaction passes its query function to a store without using it, so its type names the type of the function. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([['src/changes/write.ts', 'src/db/db.ts']]);
 
 /** Names that occur in two folders of src/. This list can only get shorter. */
 const KNOWN_DUPLICATES: readonly string[] = ['token'];
 
-/** Everything in these files that breaks a rule, in words. */
+/** Everything in these files that breaks a rule, as messages. */
 export function breaches(files: readonly SourceFile[]): string[] {
   return [
     ...files.flatMap((file) => [...sizeAndShape(file), ...file.imports.flatMap((one) => wrongImport(file.path, one))]),
@@ -47,7 +47,7 @@ export function breaches(files: readonly SourceFile[]): string[] {
   ];
 }
 
-/** What can only be seen in the whole tree. */
+/** Breaches that show only in the whole tree. */
 export function breachesOfTree(files: readonly SourceFile[]): string[] {
   const paths = files.map(({ path }) => path).filter((path) => path.startsWith('src/'));
   const folders = Map.groupBy(paths, (path) => dirname(path));
@@ -105,7 +105,7 @@ function wrongImport(path: string, { target, typeOnly }: Import): string[] {
   return isUpward ? fault('the layer is not below') : [];
 }
 
-/** The folder in src/, or the file that is loose in it. */
+/** The folder in src/, or the name of a file directly in src/. */
 function folderOf(path: string): string {
   const [top, second = ''] = path.split('/');
   return top === 'src' ? second.replace(/\.ts$/, '') : '';
@@ -120,7 +120,7 @@ function suffixOf(path: string): string {
   return parts.length > 1 ? (parts.at(-1) ?? '') : '';
 }
 
-/** `roles.routes.ts` says what it is; without a suffix a file in a folder with rules is rules. */
+/** The suffix, as in `roles.routes.ts`. Without one, a file in a folder with rules is rules. */
 function kindOf(path: string): string {
   const suffix = suffixOf(path);
   if (suffix !== '') return suffix;
@@ -128,7 +128,7 @@ function kindOf(path: string): string {
   return path.startsWith('src/') && !isLoose && !WITHOUT_RULES.has(folderOf(path)) ? 'rules' : '';
 }
 
-/** Cycles of imports, those of types included. */
+/** Import cycles, including those of types. */
 function cycles(files: readonly SourceFile[]): string[] {
   const targets = new Map(files.map(({ path, imports }) => [path, imports.map((one) => one.target)]));
   const done = new Set<string>();

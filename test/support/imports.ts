@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface Import {
-  /** A path inside the repository for a relative import, else the name of the package. */
+  /** A path inside the repository for a relative import, otherwise the name of the package. */
   readonly target: string;
   /** Erased before the program runs. */
   readonly typeOnly: boolean;

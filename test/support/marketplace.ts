@@ -8,24 +8,24 @@ export type Name = 'A' | 'B' | 'C';
 
 export interface TestMarketplace extends TestServer {
   readonly demo: DemoMarketplace;
-  /** A notification to the marketplace's endpoint, with its live secret unless another query is given. */
+  /** Sends a notification to the marketplace's endpoint, by default with its live secret as the query. */
   notify(name: Name, body: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
-  /** An installer that nobody has bound yet. */
+  /** An installer that is not bound yet. */
   installer(name: Name, wish?: { isTest?: boolean; days?: number }): Promise<string>;
   rows<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** A whole sweep, as if it were so much later, after the one that may be under way. */
+  /** Runs a whole sweep as if it were this much later, after any sweep in progress. */
   sweep(laterMs: number): Promise<void>;
   /** The settings of a server process on the same database. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Whatever a test that failed left open, or the process would never end. */
+/** Whatever a failed test left open; otherwise the process would never end. */
 const open = new Set<TestServer>();
 after(async () => {
   for (const atrium of open) await atrium.close();
 });
 
-/** A house on a marketplace deployment, with all that the demo world has there. */
+/** A server on a marketplace deployment, with everything that the demo world has there. */
 export async function openMarketplace(options: TestServerOptions = {}): Promise<TestMarketplace> {
   const env: Record<string, string> = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', ...options.env };
   const test = await openTestServer({ ...options, env });
@@ -49,7 +49,7 @@ export async function openMarketplace(options: TestServerOptions = {}): Promise<
     rows: async (text, values) => (await test.instance.db.query(statement(text), values)) as never,
     sweep: async (laterMs) => {
       const { sweep } = test.instance.features.marketplace;
-      // The house sweeps every few seconds; what it is just doing would be left out of the second.
+      // The instance sweeps every few seconds. The second sweep would leave out what a sweep in progress is handling.
       await sweep.once(new Date());
       await sweep.once(new Date(Date.now() + laterMs));
     },

@@ -5,12 +5,12 @@ import { createGraph } from '../../src/rebac/graph.ts';
 import type { Model } from '../../src/rebac/model.ts';
 import type { TestServer } from './server.ts';
 
-/** One object and, for each person, the relations that they hold on it. */
+/** One object and, for each user, the relations that they hold on it. */
 export interface Holdings {
   readonly type: string;
   readonly id: bigint;
   readonly name: string;
-  /** The name of the account whose object it is. */
+  /** The name of the account that owns the object. */
   readonly owner: string;
   readonly held: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -36,7 +36,7 @@ const OBJECTS = sql(
      join account a on a.id = o.owner_id order by a.kind, o.place, o.id`,
 );
 
-/** Every object of a house, with what each of these people may do with it. */
+/** Every object of an instance, with what each of these users may do with it. */
 export async function holdingsOf({ instance }: TestServer, model: Model, people: Readonly<Record<string, bigint>>) {
   const store = createGraphStore(instance.db);
   const holdings: Holdings[] = [];
@@ -50,7 +50,7 @@ export async function holdingsOf({ instance }: TestServer, model: Model, people:
   return holdings;
 }
 
-/** A table an object: a line for each relation, a column for each person. */
+/** One table per object: a line for each relation, a column for each user. */
 export function tableOf({ type, name, owner, held }: Holdings, model: Model): string {
   const people = [...held.keys()];
   const relations = model.typeIndex.get(type)?.relations.map((relation) => relation.name) ?? [];

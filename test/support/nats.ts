@@ -7,20 +7,20 @@ import { connect, credsAuthenticator, type NatsConnection, wsconnect } from '@na
 import { temporaryFolder } from './db.ts';
 import { freePort } from './ports.ts';
 
-/** A real NATS server on loopback, with exactly the configuration that it is given. */
+/** A real NATS server on loopback, with exactly the given configuration. */
 export interface TestNats {
   readonly url: string;
   readonly wsUrl: string;
-  /** For openTestHouse. */
+  /** For openTestServer. */
   readonly env: Readonly<Record<string, string>>;
-  /** The folder that the configuration is to name. */
+  /** The folder that the configuration must name. */
   readonly folder: string;
   start(configuration: string): Promise<void>;
-  /** As a crash: no goodbye to anybody. */
+  /** Like a crash: connections are not closed properly. */
   kill(): Promise<void>;
-  /** Again, with the configuration and the files that it had. */
+  /** Starts it again, with its previous configuration and files. */
   restart(): Promise<void>;
-  /** Connects with a .creds file and lets nothing be repeated or healed behind the test's back. */
+  /** Connects with a .creds file, without any automatic reconnection that the test would not notice. */
   connect(credentials: string, options?: ConnectOptions): Promise<NatsConnection>;
 }
 
@@ -29,7 +29,7 @@ export interface ConnectOptions {
   readonly websocket?: boolean;
 }
 
-/** Generous: they are there to say what is wrong, not to measure. */
+/** Generous: they exist to name what is wrong, not to measure. */
 const UP_WITHIN_MS = 60_000;
 const CONNECT_WITHIN_MS = 60_000;
 const running = new Set<ChildProcess>();
@@ -98,7 +98,7 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
       setTimeout(resolve, isUp ? 0 : 20, isUp);
     };
-    // The server greets; a port that is only open may not be ready yet.
+    // NATS sends a greeting. A port that is merely open may not be ready yet.
     socket.once('data', () => done(true)).once('error', () => done(false));
   });
 }

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The folder of sample payloads: named by the environment, else beside this checkout or above it; undefined: absent. */
+/**
+ * The folder of sample payloads: named by the environment, otherwise next to this checkout or above it; undefined if
+ * absent.
+ */
 export function payloadFolder(): string | undefined {
   const named = process.env.MARKETPLACE_PAYLOADS;
   if (named) return named;

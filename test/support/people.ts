@@ -12,11 +12,11 @@ const CLUSTER = sql(
   `insert into cluster (owner_id, name, uid, display_name, phase) values ($1, $2, $3, $2, 'Registered') returning id`,
 );
 const NAME = sql('test.name', 'select name from account where id = $1');
-/** Nobody in particular, so that nobody is asked what they hold themselves. */
+/** Not a real user, so that no one's own permissions are checked. */
 const ACTOR = { id: 0n, name: 'test', requestId: 'test' };
 let created = 0;
 
-/** Somebody new who is in no organization; `atrium.as(name)` calls as them. */
+/** A new user who is in no organization. `atrium.as(name)` calls as that user. */
 export async function makePerson({ instance, world }: TestServer, traits: { isAdmin?: boolean } = {}) {
   const name = `person${++created}`;
   const id = await instance.features.users.create({ name, email: `${name}@example.com`, ...traits });
@@ -25,7 +25,7 @@ export async function makePerson({ instance, world }: TestServer, traits: { isAd
   return { name, id, token: text };
 }
 
-/** An organization of their own for somebody; its teams by name. */
+/** A new organization of that user, with its teams by name. */
 export async function makeOrganization({ instance, world }: TestServer, founder: string) {
   const name = `org${++created}`;
   const founderId = world.users[founder]?.id ?? 0n;
@@ -60,7 +60,7 @@ export async function setActive(instance: Instance, accountId: bigint, active: b
   await instance.features.users.update(row?.name ?? '', { active }, () => undefined, ACTOR);
 }
 
-/** Straight into the table, so that a test can have a cluster that no rule would let in. */
+/** Inserts directly into the table, so that a test can have a cluster that no rule would allow. */
 export async function createCluster(
   { revisions }: Stores,
   { ownerId, name, uid }: { ownerId: bigint; name: string; uid: string },

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
-/** One that nobody has now. */
+/** A port that is currently free. */
 export async function freePort(): Promise<number> {
   const { port, close } = await occupyPort();
   await close();

@@ -5,26 +5,26 @@ import { delimiter, join } from 'node:path';
 import pg from 'pg';
 import { freePort } from './ports.ts';
 
-/** A real PostgreSQL for tests and benches, in a temporary folder, reachable from this machine alone. */
+/** A real PostgreSQL for tests and benches, in a temporary folder, reachable only from this machine. */
 export interface TestPostgres {
   readonly url: string;
-  /** The process id of the server, for tests that stop it. */
+  /** The process ID of the server, for tests that stop it. */
   pid(): number;
   stop(): Promise<void>;
-  /** Stops it and copies its data folder, which can be started from. */
+  /** Stops it and copies its data folder, from which another server can start. */
   stopAndKeep(copy: string): Promise<void>;
   /** Ends every connection and starts the server again, on the same port with the same data. */
   restart(): Promise<void>;
-  /** A new database, empty or a copy of a template; answers its url. */
+  /** Creates a database, empty or as a copy of a template, and returns its URL. */
   createDatabase(template?: string): Promise<string>;
-  /** A new user that must give this password; everybody else is trusted. */
+  /** Creates a user that needs this password; all others are trusted. */
   demandPassword(user: string, password: string): Promise<void>;
 }
 
 export interface TestPostgresOptions {
-  /** Settings of postgresql.conf; tests run without fsync unless it is named here. */
+  /** Settings of postgresql.conf. Tests run without fsync unless it is set here. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** A data folder to start from; a copy of it is used. */
+  /** A data folder to start from. The server uses a copy of it. */
   readonly from?: string;
 }
 
@@ -119,7 +119,7 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
 
 let databases = 0;
 
-/** A new database on the server of this url. */
+/** Creates a database on the server of this URL. */
 export async function createDatabase(url: string, template = 'template0'): Promise<string> {
   databases += 1;
   const name = `test_${process.pid}_${databases}_${Math.random().toString(36).slice(2, 8)}`;
@@ -130,7 +130,7 @@ export async function createDatabase(url: string, template = 'template0'): Promi
 }
 
 /**
- * A database to copy from, made by whoever comes first; others wait for it. What its maker returns is kept as the
+ * A database to copy from. The first caller creates it and the others wait. The result of `make` is stored as the
  * comment of the database.
  */
 export async function createTemplate(
@@ -186,7 +186,7 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-/** Debian keeps the server's programs out of the PATH, one folder a version; the newest wins. */
+/** Debian keeps the server's programs out of the PATH, in one folder per version. The newest wins. */
 function findBinaries(): string {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -199,7 +199,7 @@ function findBinaries(): string {
   throw new Error('The tests need a real PostgreSQL, and none is installed here.\n\n    apt-get install postgresql\n');
 }
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL does not run as root. */
 function unprivilegedUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const users = readFileSync('/etc/passwd', 'utf8').split('\n');

@@ -12,17 +12,17 @@ import { join } from 'node:path';
 import { type Disk, realDisk } from '../../src/db/pglite-files.ts';
 
 /**
- * A disk that forgets: it remembers what each file held, and which names each folder had, when they were last synced. All
- * else is what a power cut may take away. Files are known by their inode, so a renamed one is the same.
+ * A disk that forgets: it records the content of each file, and the names in each folder, as of their last sync. A
+ * power cut may lose everything else. Files are identified by their inode, so a renamed file is the same file.
  */
 export interface ForgetfulDisk extends Disk {
-  /** Takes all that is in the folder now as synced. */
+  /** Treats everything that is in the folder now as synced. */
   trust(root: string): void;
-  /** From now on a sync is acknowledged but not done, as on a disk that lies. */
+  /** From now on syncs are acknowledged but not done, as on a disk that lies. */
   lie(): void;
   /**
-   * Writes what survives a power cut at this moment. By luck a file may have reached the disk without a sync, so a database
-   * must also recover from any mixture.
+   * Writes what survives a power cut at this moment. By luck, a file may have reached the disk without a sync, so a
+   * database must also recover from any mixture.
    */
   image(root: string, target: string, lucky?: () => boolean): void;
 }

@@ -10,12 +10,12 @@ export interface Ended {
   readonly ms: number;
 }
 
-/** A server as an operator runs it: a process of its own, told what to do by its environment and by signals. */
+/** A server as in production: a process of its own, controlled by its environment and by signals. */
 export interface ServerProcess {
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** Resolves with the address when the server says that it listens; rejects when it ends before. */
+  /** Resolves with the address when the server prints that it listens. Rejects if the server ends before that. */
   listening(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<Ended>;
@@ -35,7 +35,9 @@ after(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** What a process of ours gets of the environment: with what was compiled before it starts in a third of the time. */
+/**
+ * The part of the environment that our processes get. With previously compiled code, they start in a third of the time.
+ */
 export function surroundings(): Record<string, string> {
   const { PATH = '', NODE_COMPILE_CACHE } = process.env;
   return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
@@ -44,7 +46,7 @@ export function surroundings(): Record<string, string> {
 export function startServer({ env = {}, args = [], main = 'src/main.ts', cwd }: Options = {}): ServerProcess {
   const started = performance.now();
   const child = spawn(process.execPath, [...FLAGS, resolve(main), ...args], {
-    // A folder of its own, so that no .env and no data of a developer is met.
+    // In its own folder, so that it finds neither a .env file nor a developer's data.
     cwd: cwd ?? temporaryFolder(),
     env: { ...surroundings(), PORT: '0', ADMIN_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -87,7 +89,7 @@ export function get(url: string, token?: string): Promise<Response> {
   return fetch(url, { headers: { Connection: 'close', ...(token && { Authorization: `token ${token}` }) } });
 }
 
-/** Stands between the server and its database, and can be cut. */
+/** A proxy between the server and its database that can be cut. */
 export async function openWire(target: URL): Promise<{ url: string; cut(): Promise<void>; mend(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

@@ -11,11 +11,11 @@ export interface SecondProcess {
 export interface Pair {
   /** In this process, so that a test can write through its rules. */
   readonly atrium: TestServer;
-  /** Further processes that serve from the same PostgreSQL. */
+  /** Starts another process that serves from the same PostgreSQL. */
   open(hearing?: 'deaf'): Promise<SecondProcess>;
 }
 
-/** A house in this process, and a way to open others beside it on the same database and the same key. */
+/** A server in this process, and a way to open others next to it with the same database and the same key. */
 export async function openPair(): Promise<Pair> {
   const atrium = await openTestServer({ driver: 'postgres' });
   const shared = { DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY };

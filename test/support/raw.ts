@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
-/** An answer as it stood on the wire. */
+/** An answer as it was on the wire. */
 export interface RawAnswer {
-  /** 0 when the connection was closed without an answer. */
+  /** 0 if the connection was closed without an answer. */
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 const PATIENCE_MS = 10_000;
 
-/** Sends bytes that no HTTP client would send; several chunks go out one after the other. */
+/** Sends bytes that no HTTP client would send. Several chunks are sent one after the other. */
 export function sendRaw(url: string, chunks: readonly (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export function sendRaw(url: string, chunks: readonly (string | Buffer)[]): Prom
       received = Buffer.concat([received, data]);
       if (isWhole(received)) finish();
     });
-    // The server may close while we still send what it does not want; what it said before counts.
+    // The server may close while we are still sending what it rejects. The answer it sent before that counts.
     socket.on('error', () => undefined);
     socket.on('close', finish);
   });

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { sendRaw } from './raw.ts';
 import { openTestServer, type TestServer } from './server.ts';
 
-/** One line of a table of bad requests: what is sent, and what the refusal must say. */
+/** One row of a table of bad requests: what is sent, and what the rejection must say. */
 export interface Rejection {
   readonly name: string;
   readonly send: readonly (string | Buffer)[];
@@ -17,7 +17,7 @@ type Headers = Readonly<Record<string, string>>;
 
 const HOST = 'Host: atrium.test\r\n';
 
-/** A request in well-formed HTTP, its body with the right length. */
+/** A request in well-formed HTTP, with the right length for its body. */
 export function http(
   method: string,
   target: string,
@@ -43,7 +43,7 @@ export const row = (
   allow?: string,
 ): Rejection => ({ name, send, status, message, ...(allow !== undefined && { allow }) });
 
-/** Sends every line of the table to one house, in which the server must be as well afterwards as before. */
+/** Sends every row of the table to one server, which must work as well afterwards as before. */
 export function refuseAll(title: string, voice: ErrorFormat, rows: readonly Rejection[]): void {
   describe(title, () => {
     let atrium: TestServer;

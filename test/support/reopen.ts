@@ -4,7 +4,7 @@ import { createLog } from '../../src/base/log.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import type { Place } from './db.ts';
 
-/** A server in this process on a database that is there already. Without ATRIUM_KEY it takes the key file of the place. */
+/** A server in this process on an existing database. Without ATRIUM_KEY it uses the key file of the place. */
 export async function reopen(
   { dataDir, databaseUrl = '' }: Place,
   env: Readonly<Record<string, string>> = {},

@@ -4,8 +4,8 @@ import { contentOf, openPlace } from './backup.ts';
 import { statement } from './statement.ts';
 
 /**
- * Restores in a process of its own, over a database that it adds an account to and whose content it prints first. It
- * says when it is in the middle of it or about to commit, so that it can be killed there.
+ * Restores in its own process, over a database to which it first adds an account and whose content it prints. It
+ * reports when it is in the middle or about to commit, so that it can be killed there.
  */
 const [file = '', stopAt = '', dataDir = '', databaseUrl = ''] = process.argv.slice(2);
 const db = await openPlace({ dataDir, ...(databaseUrl && { databaseUrl }) });

@@ -6,8 +6,8 @@ import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
 
 /**
- * Makes, changes and deletes roles as fast as it can, four at a time, until it is killed. Says a line when it begins and one for
- * each role that was acknowledged to be there with its version, or to be gone.
+ * Creates, changes and deletes roles as fast as it can, four at a time, until it is killed. It prints a line when it
+ * starts, and a line for each acknowledged write: the role with its version, or that it is gone.
  */
 const { databaseUrl, dataDir, organizationId, teamIds } = JSON.parse(readFileSync(0, 'utf8')) as {
   databaseUrl?: string;

@@ -10,7 +10,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; undefined when there is none. */
+  /** The body as JSON; undefined if there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by asserting it.
   readonly body: any;
 }
@@ -28,9 +28,9 @@ export interface TestServer {
   readonly dataDir: string;
   readonly instance: Instance;
   readonly world: DemoWorld;
-  /** Every line that was logged so far. */
+  /** Every line logged so far. */
   readonly logged: () => string;
-  /** `as('ann')('GET', '/user')`: a call under /api/v1 with the token of that person; `as()` sends no credential. */
+  /** `as('ann')('GET', '/user')`: a call under /api/v1 with that user's token. `as()` sends no credential. */
   as(name?: string): Call;
   call: Call;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export interface TestServerOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The root key of every test server that is given none. */
+/** The root key of every test server that is not given one. */
 export const TEST_KEY = Buffer.alloc(32, 'atrium test key').toString('base64');
 
 /** A database with the demo world in it, under TEST_KEY. */
@@ -63,10 +63,10 @@ export async function newDemoPlace(driver = ANY_DRIVER): Promise<{ place: Place;
   return { place, world };
 }
 
-/** A whole server with the demo world in it, on a database of its own, listening on loopback. */
+/** A complete server with the demo world, on its own database, listening on loopback. */
 export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServerOptions = {}): Promise<TestServer> {
   const lines: string[] = [];
-  // A database or key of the test's own cannot hold the copied world, so it is built there.
+  // The copied world does not fit the test's own database or key, so the world is created there.
   const isCopied = env.DATABASE_URL === undefined && env.DATA_DIR === undefined && env.ATRIUM_KEY === undefined;
   const copy = isCopied ? await newDemoPlace(driver) : { place: await newPlace(driver, migrated()), world: undefined };
   const { dataDir, databaseUrl = '' } = copy.place;

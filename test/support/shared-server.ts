@@ -8,9 +8,12 @@ after(async () => {
   for (const atrium of houses.values()) await (await atrium).close();
 });
 
-/** One for all files of a process, for tests that change nothing in it which another test could notice. Not to be closed. */
+/**
+ * One server for all files of a process, for tests that change nothing in it that another test could notice. Must not
+ * be closed.
+ */
 export function sharedServer(deployment: Deployment = 'standard'): Promise<TestServer> {
-  // Without any address range the listener could not judge a caller at all.
+  // Without any address range the listener could not check callers at all.
   const env = { DEPLOYMENT: deployment, CLOUD_A_RANGES: 'src/operations/demo/address-ranges.json' };
   const atrium = houses.get(deployment) ?? openTestServer({ env });
   houses.set(deployment, atrium);

@@ -2,12 +2,12 @@ import { createServer, type Socket } from 'node:net';
 
 export interface SmtpServer {
   readonly url: string;
-  /** Every letter that was handed in: who from, who to, and its lines. */
+  /** Every email that was submitted: sender, recipients, and its lines. */
   readonly letters: readonly { from: string; to: string[]; text: string }[];
   close(): Promise<void>;
 }
 
-/** A small mail server that takes any letter, or with `refuse` none at all, or with `silent` says nothing. */
+/** A small mail server that accepts any email; with `refuse` it rejects all, and with `silent` it never answers. */
 export async function startSmtp(mood: 'kind' | 'refuse' | 'silent' = 'kind'): Promise<SmtpServer> {
   const letters: { from: string; to: string[]; text: string }[] = [];
   const sockets = new Set<Socket>();

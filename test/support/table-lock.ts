@@ -6,7 +6,7 @@ export interface TableLock {
   release(): Promise<void>;
 }
 
-/** Locks a table of PostgreSQL, so that whoever reads or writes it waits until it is released. */
+/** Locks a table of PostgreSQL, so that everyone who reads or writes it waits until it is released. */
 export async function lockTable(databaseUrl: string, table: string): Promise<TableLock> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

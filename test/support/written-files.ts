@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file's time comes from a clock that may be a few milliseconds behind. */
+/** The timestamp of a file comes from a clock that may be a few milliseconds behind. */
 const BEHIND_MS = 1000;
 
 /** The files in a folder and below that were written since then. */
@@ -16,8 +16,8 @@ export function writtenFiles(folder: string, since: number): string[] {
 }
 
 /**
- * Those of a PGlite database. A copy keeps the times of its files, and what has not been written since it was made cannot
- * hold a secret that is newer.
+ * The same for a PGlite database. A copy keeps the timestamps of its files, and a file that was not written since the
+ * copy cannot contain a newer secret.
  */
 export function writtenDatabaseFiles(dataDir: string, since: number): string[] {
   const files = writtenFiles(dataDir, since);

@@ -90,7 +90,7 @@ for (const driver of DRIVERS) {
       await atrium.rotateKeys({ next: createKeys(newRoot) });
       await assert.rejects(atrium.rotateKeys(), /ATRIUM_NEXT_KEY/);
       assert.equal(await read(), '{"name":"a","v":"secret-1"}');
-      // On PGlite one house at a time has the folder; on PostgreSQL both serve side by side.
+      // On PGlite, only one instance at a time can open the folder. On PostgreSQL, both serve side by side.
       if (driver === 'pglite') await atrium.close(0);
       const next = await open(newRoot);
       assert.equal(await read(next), '{"name":"a","v":"secret-1"}');
@@ -118,7 +118,7 @@ for (const driver of DRIVERS) {
       for (const name of names) await atrium.features.credentials.create(ann, large(name));
       await atrium.rotateKeys();
       const store = createRotationStore(atrium.db);
-      // As if none of them had been sealed anew: the keys are retired once more, and new ones made.
+      // As if none of them had been sealed again: the keys are retired once more, and new ones are created.
       await store.replaceKeys(await atrium.db.query<{ ownerId: bigint; ringKeyId: bigint; wrapped: Buffer }>(PRESENT));
       const batch = await store.stale(CREDENTIAL_SPECS, 0n, 1000);
       assert.ok(batch.length > 5 && batch.length < 10, `${batch.length} of 10 in one batch`);

@@ -4,7 +4,7 @@ import { SEALED_COLUMNS } from '../../src/sealed-columns.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
 
-/** Bytes that are no secret, or that the key ring keeps by itself. */
+/** Bytes that are not secret, or that the key ring protects itself. */
 const OTHERS = new Set(['hash', 'previous_hash', 'wrapped', 'natural_key']);
 
 describe('Sealed columns', () => {

@@ -1,20 +1,22 @@
 import { AppError } from '../../base/errors.ts';
 import { isObject, type JsonObject } from '../notifications/canonical-json.ts';
 
-/** What the central marketplace server says about a standalone organization. */
+/** What the central marketplace server reports about a standalone organization. */
 export interface ClaimRules {
   readonly claimable: boolean;
   readonly claimed: boolean;
   readonly flags: JsonObject;
 }
 
-/** Undefined: it knows no such organization. */
+/** Undefined if it does not know the organization. */
 export type AskCentral = (claimId: string) => Promise<ClaimRules | undefined>;
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 64 * 1024;
 
-/** The central server over HTTP. Whatever it does wrong is an error of evaluation, and nothing of it is repeated. */
+/**
+ * The central server over HTTP. Whatever it does wrong becomes an evaluation error, and no detail of it is passed on.
+ */
 export function createCentral(url: string, timeoutMs = TIMEOUT_MS): AskCentral {
   return async (claimId) => {
     try {
@@ -35,7 +37,7 @@ export function createCentral(url: string, timeoutMs = TIMEOUT_MS): AskCentral {
   };
 }
 
-/** Stopped as soon as it is too long: a server that talks for ever must not fill the memory. */
+/** Stops reading as soon as the body is too long: a server that never stops sending must not fill the memory. */
 async function readBody(answer: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';

@@ -44,7 +44,7 @@ export function createClaimStore(query: Query): ClaimStore {
   };
 }
 
-/** Stands in for the central server in a demonstration; without one there is nobody to ask. */
+/** Replaces the central server in a demo. Without demo data, there is no server to ask. */
 export function createBuiltInCentral(query: Query) {
   const ask: AskCentral = async (id) => {
     const [row] = await query<{ claimable: boolean | null; claimed: boolean | null; any: boolean }>(RULES, [id]);

@@ -18,12 +18,15 @@ export interface Claimable {
 
 export type Claims = ReturnType<typeof createClaims>;
 
-/** Dots alone would be read as a way upwards in the central server's path. */
+/** An ID of dots alone would act as `.` or `..` in the central server's path. */
 const ID = /^(?!\.+$)[\w.:-]{1,200}$/;
 const FIRST_BACKOFF_S = 30;
 export const MAX_BACKOFF_S = 600;
 
-/** May a standalone organization be claimed? The central server knows; we remember what it said and do not pester it. */
+/**
+ * Checks whether a standalone organization can be claimed. The central server decides; its answers are stored so that
+ * it is not asked too often.
+ */
 export function createClaims(store: ClaimStore, ask: AskCentral) {
   const asking = new Map<string, Promise<Claim | undefined>>();
   return { check };
@@ -41,7 +44,7 @@ export function createClaims(store: ClaimStore, ask: AskCentral) {
     return { isClaimable: claim.claimable, claimID: id };
   }
 
-  /** Everybody who wants to know the same at the same moment shares one question. */
+  /** Concurrent checks of the same ID share one request. */
   function askOnce(id: string, known: Claim | undefined, now: Date): Promise<Claim | undefined> {
     const running = asking.get(id);
     if (running) return running;

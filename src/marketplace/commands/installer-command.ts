@@ -3,10 +3,12 @@ import { AppError } from '../../base/errors.ts';
 import type { Installers } from '../installers/installers.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 
-/** What an operator does with installers; answers the lines to print. */
-export async function runInstaller(installers: Installers, args: string[], now: Date): Promise<string[]> {
+type Run = (installers: Installers, now: Date) => Promise<string[]>;
+
+/** Rejects wrong usage immediately. The returned function does the work and returns the lines to print. */
+export function readInstallerCommand(args: readonly string[]): Run {
   const { values, positionals } = parseArgs({
-    args,
+    args: [...args],
     allowPositionals: true,
     options: { days: { type: 'string' }, test: { type: 'boolean' } },
   });
@@ -14,22 +16,25 @@ export async function runInstaller(installers: Installers, args: string[], now: 
   switch (verb) {
     case 'create': {
       const days = values.days === undefined ? undefined : wholeNumber(values.days);
-      const wish = { marketplace: marketplaceNamed(what), isTest: values.test ?? false, ...(days && { days }) };
-      const { id, expiresAt } = await installers.create(wish, now);
-      return [
-        id,
-        `for ${wish.marketplace}${wish.isTest ? ', for tests' : ''}, to be bound by ${expiresAt.toISOString()}`,
-      ];
+      const wanted = { marketplace: marketplaceNamed(what), isTest: values.test ?? false, ...(days && { days }) };
+      return async (installers, now) => {
+        const { id, expiresAt } = await installers.create(wanted, now);
+        const kind = `${wanted.marketplace}${wanted.isTest ? ', for tests' : ''}`;
+        return [id, `for ${kind}, to be bound by ${expiresAt.toISOString()}`];
+      };
     }
-    case 'show': {
-      const { binding, ...installer } = await installers.show(what);
-      return [JSON.stringify({ ...installer, binding }, plainBigInt, 2)];
-    }
+    case 'show':
+      return async (installers) => {
+        const { binding, ...installer } = await installers.show(what);
+        return [JSON.stringify({ ...installer, binding }, plainBigInt, 2)];
+      };
     case 'link':
-      return [await installers.link(what, now)];
+      return async (installers, now) => [await installers.link(what, now)];
     case 'revoke':
-      await installers.revokeLinks(what);
-      return ['all links to its archive are revoked'];
+      return async (installers) => {
+        await installers.revokeLinks(what);
+        return ['all links to its archive are revoked'];
+      };
     default:
       throw new AppError('invalid', 'say what to do: atrium installer create|show|link|revoke …, or --help');
   }

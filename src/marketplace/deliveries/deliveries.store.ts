@@ -37,7 +37,7 @@ const RECORD_REFUSED = sql(
    on conflict (natural_key) do update set times = delivery.times + 1, last_at = now()`,
 );
 const IS_FREE = sql('deliveries.isFree', 'select bound_at is null as free from installer where id = $1');
-// The lock of the subject comes first; `for update` then reads the row as it is after the wait, not as it was before.
+// The subject's lock is taken first, so `for update` reads the row as it is after the wait, not as it was before.
 const LOCK = sql(
   'deliveries.lock',
   `select d.state, d.reason, d.link_expires, d.answered
@@ -88,7 +88,10 @@ interface BeforeRow {
   answered: boolean;
 }
 
-/** A name that somebody took between our look and our insert; the next look sees it. */
+/**
+ * Maximum attempts if another transaction takes the account name between the lookup and the insert. The next lookup
+ * sees it.
+ */
 const NAME_RACES = 3;
 
 export function createDeliveryStore(query: Query, write: Write): DeliveryStore {

@@ -42,11 +42,14 @@ export interface Delivery extends Origin {
   readonly receivedAt: Date;
   readonly times: number;
   readonly attempts: number;
-  /** An older version wrote it, with options in clear. */
+  /** Set if an older version wrote the delivery, with options in clear text. */
   readonly older: OlderDelivery | undefined;
 }
 
-/** What is kept of a delivery that is done. Not the link, which opens doors, but all that the same link is made from. */
+/**
+ * What is kept of a delivery that is done. The link itself is not kept, because it grants access; what is kept is
+ * enough to create the same link again.
+ */
 export interface Settled {
   readonly reason: string;
   readonly linkExpires: number | null;
@@ -56,19 +59,19 @@ export type Before = Settled & { readonly answered: boolean };
 export type Work<T extends Settled> = (transaction: DeliveryTransaction, before: Before | undefined) => Promise<T>;
 
 export interface DeliveryStore {
-  /** Committed when it resolves. A delivery that is known already is counted once more. */
+  /** Committed when it resolves. A delivery that is already known is counted again. */
   record(draft: DeliveryDraft): Promise<Delivery>;
-  /** It came once more while it was being acted on. */
+  /** Counts a delivery that arrived again while it was being acted on. */
   repeated(naturalKey: Buffer): Promise<void>;
   recordRefused(draft: DeliveryDraft, reason: Reason, status: number, message: string): Promise<void>;
   isFree(installerId: string): Promise<boolean>;
   /**
-   * One transaction under the subject's lock. `work` gets what was settled before, if anything, and whether somebody was
-   * told; what it returns is settled together with all that it did.
+   * Runs `work` in one transaction under the subject's lock. `work` gets what was settled before, if anything, and
+   * whether a caller has received the answer. What it returns is settled in the same transaction as everything it did.
    */
   act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
   refuse(id: bigint, reason: Reason, status: number, message: string): Promise<void>;
-  /** One more try failed; `next` undefined: it was the last. */
+  /** Another attempt failed; `next` is undefined after the last one. */
   fail(id: bigint, next: Date | undefined): Promise<void>;
   undone(now: Date, most: number): Promise<Delivery[]>;
   get(id: bigint): Promise<Delivery | undefined>;
@@ -79,7 +82,7 @@ interface Parts {
   readonly act: Act;
   readonly links: Links;
   readonly sealedOptions: Pick<SealedOptions, 'seal' | 'sealDelivery'>;
-  /** Told of everything that becomes of a delivery, for the metrics. */
+  /** Called with every outcome of a delivery, for the metrics. */
   readonly observe: (marketplace: MarketplaceName, reason: string) => void;
 }
 
@@ -91,13 +94,16 @@ const FIRST_BACKOFF_MS = 5_000;
 const MAX_BACKOFF_MS = 600_000;
 const MAX_KEPT_BODY = 16 * 1024;
 
-/** Record, then act: whatever happens between the two, the delivery is neither lost nor done twice. */
+/** Records a delivery, then acts on it: whatever happens in between, the delivery is neither lost nor done twice. */
 export function createDeliveries({ store, act, links, sealedOptions, observe }: Parts) {
   const inTurn = createTurns(PATIENCE_MS);
   const underWay = new Map<string, Promise<Answer>>();
   return { receive, refuseUnread, finish };
 
-  /** The same delivery while it is being acted on shares its answer, unless only the first one gets it. */
+  /**
+   * A repeat of a delivery that is still being acted on shares its answer, unless the marketplace rejects repeated
+   * binds.
+   */
   async function receive(reading: Reading, origin: Origin): Promise<Answer> {
     const { notification } = reading;
     const naturalKey = naturalKeyOf(reading, randomUUID());
@@ -132,14 +138,14 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
     });
   }
 
-  /** The sweep's way: a delivery that a crash or a fault left undone. */
+  /** For the sweep and for redelivery: finishes a delivery that a crash or a fault left undone. */
   async function finish(delivery: Delivery): Promise<void> {
     await inTurn(delivery.subject, () => settle(delivery, false));
   }
 
   async function settle(delivery: Delivery, isLive: boolean): Promise<Answer> {
     const { id, notification, adminPasswordHash, receivedAt } = delivery;
-    // What is done stays done, and a report has no answer that could have changed.
+    // A delivery that is done is not repeated, and a report has no answer that could have changed.
     if (delivery.state === 'done' && notification.binding === null) {
       observe(notification.marketplace, 'duplicate');
       return { link: undefined };
@@ -148,7 +154,8 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
       if (delivery.older) await sealedOptions.sealDelivery(delivery.older);
       const settled = await store.act(delivery, isLive, async (transaction, before) => {
         if (before && notification.binding === null) return { ...before, link: undefined };
-        // Finished by the sweep, so nobody has had the answer yet: a second bind would be rejected forever.
+        // The sweep finished this delivery, so nobody has received the answer yet, and a second bind would be rejected
+        // forever.
         const isOwed = before && !before.answered && isLive && answersOnce(notification);
         const owed =
           isOwed && notification.binding ? await transaction.installer(notification.binding.installerId) : undefined;
@@ -172,14 +179,17 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
     }
   }
 
-  /** The link that was given before, for as long as it is good. */
+  /** The link that was issued before if it is still fresh, otherwise a new one. */
   function linkFor({ installer }: Outcome, before: number | null, now: Date) {
     if (!installer) return { link: undefined, linkExpires: null };
     const linkExpires = before !== null && links.isFresh(before, now) ? before : links.expiryFrom(now);
     return { link: links.make(installer, linkExpires), linkExpires };
   }
 
-  /** Hashed at once. Not for an installer that cannot be bound: strangers must not make us work. */
+  /**
+   * Hashes the password immediately, but not for an installer that cannot be bound: strangers must not be able to make
+   * the server spend time on hashing.
+   */
   async function hashIfNeeded({ binding }: Notification, password: string | undefined): Promise<string | null> {
     if (password === undefined || !binding || !(await store.isFree(binding.installerId))) return null;
     try {

@@ -8,7 +8,7 @@ import type { Scope } from '../../http/server.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 import { canonicalJson, type Json, parseExact, without } from '../notifications/canonical-json.ts';
 import { SECRETIVE } from '../notifications/redaction.ts';
-import type { DeliveryLog, JournalDetail, JournalEntry } from './delivery-log.ts';
+import type { DeliveryLog, DeliveryLogDetail, DeliveryLogEntry } from './delivery-log.ts';
 import type { Redeliver } from './redelivery.ts';
 
 const STATES = ['received', 'done', 'refused', 'dead'];
@@ -55,8 +55,12 @@ const Detail = Type.Object({
   notification: Type.Unsafe<unknown>({ description: 'What it said, without anything secret.' }),
 });
 
-/** The journal of the listener for site administrators: what came, what became of it, and once more, please. */
-export function deliveryRoutes(scope: Scope, journal: Pick<DeliveryLog, 'list' | 'get'>, redeliver: Redeliver): void {
+/** The delivery log for site administrators: what arrived, what came of it, and redelivery. */
+export function deliveryLogRoutes(
+  scope: Scope,
+  deliveryLog: Pick<DeliveryLog, 'list' | 'get'>,
+  redeliver: Redeliver,
+): void {
   const tags = ['administration'];
   const extension = true;
   const config = { access: siteAdmin('admin') };
@@ -75,7 +79,7 @@ export function deliveryRoutes(scope: Scope, journal: Pick<DeliveryLog, 'list' |
     },
     async (request) => {
       const limit = readLimit(request.query.limit, DEFAULT_LIMIT, MAX_LIMIT);
-      const found = await journal.list({ ...readSearch(request.query), limit: limit + 1 });
+      const found = await deliveryLog.list({ ...readSearch(request.query), limit: limit + 1 });
       const items = found.slice(0, limit);
       const last = items.at(-1);
       return {
@@ -98,8 +102,8 @@ export function deliveryRoutes(scope: Scope, journal: Pick<DeliveryLog, 'list' |
       },
     },
     async (request, reply) => {
-      const entry = await journal.get(readId(request.params.id, 'delivery ID'));
-      if (!entry) throw new AppError('notFound', 'delivery does not exist');
+      const entry = await deliveryLog.get(readId(request.params.id, 'delivery ID'));
+      if (!entry) throw new AppError('notFound', 'delivery does not exist', { reason: 'delivery_not_found' });
       return reply.type(JSON_TYPE).send(detail(entry) as never);
     },
   );
@@ -146,7 +150,7 @@ function readPlace(text: string): bigint | undefined {
   return number === undefined ? undefined : BigInt(number);
 }
 
-function present(entry: JournalEntry) {
+function present(entry: DeliveryLogEntry) {
   return {
     id: entry.id,
     marketplace: entry.marketplace,
@@ -167,8 +171,8 @@ function present(entry: JournalEntry) {
   };
 }
 
-/** Nothing secret is stored; what looks so by its name is left out all the same. Numbers stay as they were sent. */
-function detail(entry: JournalDetail): string {
+/** Nothing secret is stored, but fields whose names look secret are left out anyway. Numbers stay as they were sent. */
+function detail(entry: DeliveryLogDetail): string {
   const said = entry.notification === null ? null : without(parseExact(entry.notification) as Json, SECRETIVE);
   return canonicalJson({ ...present(entry), notification: said });
 }

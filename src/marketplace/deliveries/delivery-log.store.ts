@@ -3,12 +3,12 @@ import { type Query, sql } from '../../db/db.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
 import type { Reason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
-import type { DeliveryLogStore, JournalEntry, RefusalCount } from './delivery-log.ts';
+import type { DeliveryLogEntry, DeliveryLogStore, RefusalCount } from './delivery-log.ts';
 
 const COLUMNS = `id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
   times, attempts, received_at, last_at, done_at`;
 const LIST = sql(
-  'journal.list',
+  'deliveryLog.list',
   `select ${COLUMNS} from delivery
     where ($1::text is null or marketplace = $1) and ($2::text is null or state = $2)
       and ($3::text is null or reason = $3) and ($4::text is null or position(lower($4) in lower(subject)) > 0)
@@ -16,15 +16,15 @@ const LIST = sql(
     order by id desc limit $6`,
 );
 const GET = sql(
-  'journal.get',
+  'deliveryLog.get',
   `select ${COLUMNS}, nullif(notification, '') as notification from delivery where id = $1`,
 );
 const REFUSALS = sql(
-  'journal.refusals',
+  'deliveryLog.refusals',
   'select marketplace, reason, source, times::integer, last_at from delivery_refusal order by last_at desc limit $1',
 );
 const ADD_REFUSAL = sql(
-  'journal.addRefusal',
+  'deliveryLog.addRefusal',
   `insert into delivery_refusal (marketplace, reason, source, day, times, last_at)
    select c.marketplace, c.reason, c.source, (c.last_at at time zone 'UTC')::date, c.times, c.last_at
      from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
@@ -32,23 +32,23 @@ const ADD_REFUSAL = sql(
    on conflict (marketplace, reason, source, day) do update
      set times = delivery_refusal.times + excluded.times, last_at = greatest(delivery_refusal.last_at, excluded.last_at)`,
 );
-// What could not be understood has no subject, and nothing can be done about it.
+// A notification that could not be understood has no subject and cannot be redelivered.
 const REDELIVER = sql(
-  'journal.redeliver',
+  'deliveryLog.redeliver',
   `update delivery set state = 'received', attempts = 0, next_try_at = now()
     where state <> 'done' and subject <> '' and id = $1 returning id`,
 );
 const PRUNE_DELIVERIES = sql(
-  'journal.pruneDeliveries',
+  'deliveryLog.pruneDeliveries',
   `delete from delivery where (state = 'refused' and last_at < $1) or (state = 'done' and last_at < $2)`,
 );
-const PRUNE_REFUSALS = sql('journal.pruneRefusals', 'delete from delivery_refusal where last_at < $1');
+const PRUNE_REFUSALS = sql('deliveryLog.pruneRefusals', 'delete from delivery_refusal where last_at < $1');
 const PRUNE_RANGES = sql(
-  'journal.pruneRanges',
+  'deliveryLog.pruneRanges',
   `delete from address_ranges r where last_seen_at < $1
       and sync_token < (select max(sync_token) from address_ranges n where n.source = r.source)`,
 );
-const PRUNE_EVENTS = sql('journal.pruneEvents', 'delete from marketplace_event where sent_at < $1');
+const PRUNE_EVENTS = sql('deliveryLog.pruneEvents', 'delete from marketplace_event where sent_at < $1');
 
 interface Row {
   id: bigint;
@@ -113,7 +113,7 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
   };
 }
 
-function toEntry(row: Row): JournalEntry {
+function toEntry(row: Row): DeliveryLogEntry {
   return {
     id: row.id,
     marketplace: row.marketplace,

@@ -4,7 +4,7 @@ import type { Reason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
 
 /** A delivery as the operator sees it. */
-export interface JournalEntry {
+export interface DeliveryLogEntry {
   readonly id: bigint;
   readonly marketplace: MarketplaceName;
   readonly subject: string;
@@ -23,23 +23,23 @@ export interface JournalEntry {
   readonly doneAt: Date | null;
 }
 
-export interface JournalSearch {
+export interface DeliveryLogSearch {
   readonly marketplace?: MarketplaceName | undefined;
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
-  /** A part of the subject: an application, an installer. */
+  /** Part of the subject, such as an application or an installer. */
   readonly text?: string | undefined;
-  /** Only those that came before this one. */
+  /** Only deliveries with a lower ID. */
   readonly before?: bigint | undefined;
   readonly limit: number;
 }
 
-/** With what it said: checked, and without anything secret. Null when too little of it was fit to be kept. */
-export interface JournalDetail extends JournalEntry {
+/** With the notification, checked and without secrets. It is null if the body was unreadable or too large to keep. */
+export interface DeliveryLogDetail extends DeliveryLogEntry {
   readonly notification: string | null;
 }
 
-/** Callers who proved nothing, by day. */
+/** Rejected requests from callers that proved nothing, counted per day. */
 export interface RefusalCount {
   readonly marketplace: MarketplaceName;
   readonly reason: Reason;
@@ -49,11 +49,13 @@ export interface RefusalCount {
 }
 
 export interface DeliveryLogStore {
-  list(search: JournalSearch): Promise<JournalEntry[]>;
-  get(id: bigint): Promise<JournalDetail | undefined>;
+  list(search: DeliveryLogSearch): Promise<DeliveryLogEntry[]>;
+  get(id: bigint): Promise<DeliveryLogDetail | undefined>;
   refusals(limit: number): Promise<RefusalCount[]>;
-  /** To be acted on again at the next sweep; answers how many. Deliveries that are done stay done. */
-  /** The same for one delivery, on record; false: there is nothing to be done about it. */
+  /**
+   * Marks one delivery to be acted on again, with an audit entry. Returns false if it is done or could not be
+   * understood.
+   */
   revive(id: bigint, actor: Actor): Promise<boolean>;
   addRefusals(counts: readonly RefusalCount[]): Promise<void>;
   prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
@@ -66,7 +68,10 @@ const KEEP_REFUSED_MS = 30 * DAY_MS;
 const KEEP_DONE_MS = 400 * DAY_MS;
 const MAX_SOURCES = 1000;
 
-/** What came, what became of it and why. Strangers are counted in memory and written now and then, never one by one. */
+/**
+ * What arrived, what came of it and why. Callers that proved nothing are counted in memory and written in batches,
+ * never one by one.
+ */
 export function createDeliveryLog(store: DeliveryLogStore) {
   let counts = new Map<string, RefusalCount>();
   return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, flush, prune };

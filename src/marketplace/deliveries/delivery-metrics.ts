@@ -1,7 +1,7 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Metrics } from '../../base/metrics.ts';
 
-/** How much of the inbox is undone, and when each marketplace was last heard of. */
+/** How many deliveries are unfinished, and when each marketplace last sent one. */
 export interface Depth {
   readonly undone: number;
   readonly dead: number;
@@ -14,7 +14,7 @@ interface Sources {
   readonly rangesAge: () => number | undefined;
 }
 
-/** Measurements of the listener. A database that is away costs the gauges their freshness, not the page. */
+/** Metrics of the listener. If the database is unavailable, the gauges go stale, but the page still renders. */
 export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth, rangesAge }: Sources) {
   const registers = [registry];
   const deliveries = new Counter({
@@ -55,7 +55,7 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
     });
   }
 
-  /** All gauges of one page share one question. */
+  /** All gauges of one page share one read of the database. */
   function ask(): Promise<Depth | undefined> {
     question ??= depth()
       .catch(() => undefined)

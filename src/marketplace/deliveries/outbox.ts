@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** Something that happened, waiting to be told to whoever the operator named. */
+/** An event that waits to be sent to the receiver that the operator configured. */
 export interface OutgoingEvent {
   readonly id: bigint;
   readonly uid: string;
@@ -11,14 +11,14 @@ export interface OutgoingEvent {
 }
 
 export interface OutboxStore {
-  /** Takes events that are due and puts them off until `until`, so that no other replica sends them meanwhile. */
+  /** Takes events that are due and postpones them to `until`, so that no other replica sends them in the meantime. */
   take(now: Date, until: Date, most: number): Promise<OutgoingEvent[]>;
   sent(id: bigint, at: Date): Promise<void>;
-  /** `next` undefined: it was tried often enough. */
+  /** `next` is undefined after the last attempt. */
   failed(id: bigint, next: Date | undefined, at: Date): Promise<void>;
 }
 
-/** Delivers one event; throws when it was not taken. */
+/** Sends one event; throws if the receiver does not accept it. */
 export type Tell = (event: OutgoingEvent) => Promise<void>;
 
 const AT_ONCE = 20;
@@ -27,7 +27,10 @@ const MAX_ATTEMPTS = 12;
 const FIRST_BACKOFF_MS = 10_000;
 const MAX_BACKOFF_MS = 3_600_000;
 
-/** Hands on what the outbox holds, at least once each. With nobody to tell, the rows are a record and no more. */
+/**
+ * Sends every event in the outbox at least once. If no receiver is configured, events are only marked as sent, and the
+ * rows serve as a record.
+ */
 export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
   return { relay };
 
@@ -52,7 +55,7 @@ export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
 
 const TIMEOUT_MS = 10_000;
 
-/** A POST signed the way of Standard Webhooks, so that receivers can use any of its libraries. */
+/** A POST signed according to Standard Webhooks, so that receivers can use any of its libraries. */
 export function tellByWebhook(url: string, secret: Buffer, now: () => Date = () => new Date()): Tell {
   return async ({ uid, type, payload, createdAt }) => {
     const body = `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(createdAt)},"data":${payload}}`;

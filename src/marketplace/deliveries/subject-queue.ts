@@ -3,8 +3,8 @@ import { AppError } from '../../base/errors.ts';
 export type InTurn = <T>(subject: string, work: () => Promise<T>) => Promise<T>;
 
 /**
- * One at a time for each subject within this process, in the order of asking; a lock in the database does the same
- * between processes. Without this, a burst of the same delivery would take every connection just to wait.
+ * Runs one job at a time per subject within this process, in the order of the calls. A database lock does the same
+ * between processes. Without this queue, a burst of the same delivery would occupy every connection just to wait.
  */
 export function createTurns(patienceMs: number): InTurn {
   const tails = new Map<string, Promise<void>>();

@@ -4,7 +4,7 @@ import type { Deliveries, DeliveryStore } from './deliveries.ts';
 interface Parts {
   readonly store: Pick<DeliveryStore, 'undone'>;
   readonly deliveries: Pick<Deliveries, 'finish'>;
-  /** What else is due, each with its own rhythm. */
+  /** Other recurring jobs, each with its own interval. */
   readonly chores: readonly Chore[];
   readonly report: (problem: string, error: unknown) => void;
 }
@@ -21,11 +21,11 @@ const EVERY_MS = 5_000;
 const AT_ONCE = 50;
 const STOP_WITHIN_MS = 2_000;
 
-/** Finishes what a crash or a fault left undone, at the start and ever after, on every replica. */
+/** Finishes what a crash or a fault left undone. Runs at start-up and then periodically, on every replica. */
 export function createSweep({ store, deliveries, chores, report }: Parts) {
   const all = [{ name: 'undone deliveries', everyMs: 0, run: finishAll }, ...chores];
   const last = new Map<Chore, number>();
-  /** A chore that takes long, such as a download, holds up none of the others. */
+  /** A slow chore, such as a download, does not delay the others. */
   const busy = new Map<Chore, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
@@ -43,7 +43,7 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
     await Promise.race([Promise.all(busy.values()), patience]);
   }
 
-  /** Everything that is due; resolves when it is done. */
+  /** Runs everything that is due; resolves when it is done. */
   async function once(now: Date): Promise<void> {
     for (const chore of all) {
       const isDue = now.getTime() - (last.get(chore) ?? Number.NEGATIVE_INFINITY) >= chore.everyMs;

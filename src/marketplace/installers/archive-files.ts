@@ -5,7 +5,7 @@ import type { Signer } from './signing.ts';
 
 export type BoundInstaller = Installer & { readonly binding: Binding & { readonly options: JsonObject } };
 
-/** The files of an archive by name. What customers sent is quoted as data wherever it appears, and is nowhere code. */
+/** The files of an archive by name. Customer input is quoted as data wherever it appears and never becomes code. */
 export function archiveFiles(installer: BoundInstaller, signer: Signer, installScript: string): Map<string, string> {
   return new Map([
     ['README.md', readme(installer, signer)],
@@ -34,7 +34,9 @@ function metadata({ id, marketplace, binding }: BoundInstaller) {
   };
 }
 
-/** Every string is quoted, keys included: which plain words are booleans or numbers differs between YAML readers. */
+/**
+ * Every string is quoted, keys included, because YAML parsers disagree on which plain words are booleans or numbers.
+ */
 function valuesFile({ id, marketplace, binding }: BoundInstaller): string {
   const values = {
     installer: { id, marketplace, version: binding.version },
@@ -69,7 +71,7 @@ function envFile({ id, marketplace, binding }: BoundInstaller): string {
   return `${[...header, ...lines].join('\n')}\n`;
 }
 
-/** Within single quotes a shell reads everything as it is, except their end. */
+/** Within single quotes, a shell takes everything literally except the closing quote. */
 export function shellQuote(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,11 +7,17 @@ import type { Signer } from './signing.ts';
 
 const EXECUTABLE = new Set(['install.sh']);
 const LEVEL = 9;
-/** Where gzip notes the operating system; one value everywhere, or two machines would give two archives. */
+/**
+ * The byte of the gzip header for the operating system. It is fixed; otherwise two machines would create different
+ * archives.
+ */
 const OS_BYTE = 9;
 const UNKNOWN_OS = 255;
 
-/** Makes archives. The same binding gives the same bytes: names in order, no times, no owners, one gzip header. */
+/**
+ * Creates archives. The same binding gives the same bytes: files in order, no timestamps, no owners, one fixed gzip
+ * header.
+ */
 export function createArchiver(signer: Signer) {
   const installScript = readFileSync(new URL('./install.sh', import.meta.url), 'utf8');
 

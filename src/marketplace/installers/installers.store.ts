@@ -35,7 +35,7 @@ export function createInstallerStore(query: Query, write: Write): InstallerStore
   };
 }
 
-/** Enough to find an installer again; the whole ID is what a customer proves themselves with. */
+/** Enough to find an installer again. The full ID is not recorded, because customers authenticate with it. */
 function hint(id: string): string {
   return `${id.slice(0, 8)}…`;
 }

@@ -16,7 +16,7 @@ export interface NewInstaller {
 export interface InstallerStore {
   create(draft: NewInstaller): Promise<void>;
   get(id: string): Promise<Installer | undefined>;
-  /** Makes all links given so far worthless; false when there is no such installer. */
+  /** Invalidates all links issued so far; returns false if there is no such installer. */
   revokeLinks(id: string): Promise<boolean>;
 }
 
@@ -25,11 +25,11 @@ export type Installers = ReturnType<typeof createInstallers>;
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 365;
 
-/** Installers as the operator makes them and customers fetch them. */
+/** Installers, as the operator creates them and customers download them. */
 export function createInstallers(store: InstallerStore, links: Links, options: Pick<SealedOptions, 'open'>) {
   return { create, show, link, revokeLinks, follow };
 
-  /** The ID is all that a customer of marketplace A proves themselves with, so it has 155 bits of chance. */
+  /** A customer of marketplace A authenticates with the ID alone, so it has 155 bits of entropy. */
   async function create(wish: { marketplace: MarketplaceName; isTest?: boolean; days?: number }, now: Date) {
     const draft = {
       id: `${randomLetters(20)}-${randomLetters(10)}`,
@@ -50,13 +50,13 @@ export function createInstallers(store: InstallerStore, links: Links, options: P
     return installer;
   }
 
-  /** With everything that is known of it, for the operator. */
+  /** Everything that is known about an installer, for the operator. */
   async function show(id: string): Promise<Installer | BoundInstaller> {
     const installer = await get(id);
     return installer.binding ? await openUp(installer, installer.binding) : installer;
   }
 
-  /** A further link, for a customer whose answer was lost. */
+  /** Another link, for a customer who did not receive the answer. */
   async function link(id: string, now: Date): Promise<string> {
     return links.make(bound(await get(id)), links.expiryFrom(now));
   }

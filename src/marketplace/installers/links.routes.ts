@@ -16,14 +16,14 @@ export interface LinkParts {
   readonly publicKey: string;
 }
 
-/** Where the links of bind answers lead. The signature in the link is all that it takes. */
+/** The targets of the links in bind responses. A valid signature in the link is all that is required. */
 export function linkRoutes(scope: Scope, { installers, archive, publicKey }: LinkParts): void {
   const tags = ['marketplace'];
 
   scope.get(
     '/links/installer/:ownerID/:name/:installerID/archive.tar.gz',
     {
-      // A repeated parameter is no link of ours, and is told so by the rules.
+      // The rules reject a repeated parameter, because no link of ours has one.
       validatorCompiler: () => () => true,
       config: { access: anyone },
       schema: {

@@ -14,10 +14,13 @@ export interface FollowedLink {
 export type Links = ReturnType<typeof createLinks>;
 
 const LIFETIME_SECONDS = 24 * 3600;
-/** A link that is about to expire is of no use to the person who gets it. */
+/** A link that is about to expire is of no use to the customer who gets it. */
 const FRESH_SECONDS = 3600;
 
-/** Links to archives: signed, so that nobody can make one; expiring; and worthless once the generation is raised. */
+/**
+ * Links to archives. They are signed so that nobody can forge one, they expire, and raising the generation invalidates
+ * them.
+ */
 export function createLinks(key: Buffer, baseUrl: () => string) {
   return { make, expiryFrom, isFresh, follow };
 
@@ -37,15 +40,18 @@ export function createLinks(key: Buffer, baseUrl: () => string) {
     return `${baseUrl()}/links/installer/${organizationId}/${name}/${installer.id}/archive.tar.gz?exp=${expires}&sig=${sig}`;
   }
 
-  /** Refuses a link that is not ours, or no longer; which of the two is told only to who holds a link of ours. */
+  /**
+   * Rejects a link that is not ours or is no longer valid. Only a caller with a genuine link learns that it has
+   * expired.
+   */
   function follow(link: FollowedLink, installer: Installer | undefined, now: Date): void {
     const expires = typeof link.exp === 'string' && /^[1-9]\d{0,11}$/.test(link.exp) ? Number(link.exp) : Number.NaN;
     const owner = String(installer?.binding?.organizationId ?? '');
-    // The texts are compared, not the bytes: base64 has several spellings of the same bytes.
+    // Compares the texts, not the decoded bytes: base64 has several spellings of the same bytes.
     const given = Buffer.from(typeof link.sig === 'string' ? link.sig : '');
     const right = Buffer.from(sign(installer, owner, link.name, expires));
     const isOurs = given.length === right.length && timingSafeEqual(given, right) && owner === link.ownerId;
-    // A bind that is told again is answered with a link again, also when its contract has been revoked since.
+    // A repeated bind gets a link again even if its contract has been revoked since, so the contract is checked here.
     if (!installer?.binding || installer.binding.contractRevoked || !isOurs)
       throw new AppError('notFound', 'not found');
     if (expires <= now.getTime() / 1000) throw new AppError('gone', 'the link has expired');

@@ -1,4 +1,4 @@
-/** Who acts when somebody with access to the server's own machine does, as the audit log names them. */
+/** The actor in the audit log for commands that are run on the server's own machine. */
 export const OPERATOR = {
   actor: { id: 0n, name: 'operator', requestId: 'command' },
   objectType: 'marketplace',

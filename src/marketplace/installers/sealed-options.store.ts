@@ -17,7 +17,8 @@ const SEAL_INSTALLER = sql(
    insert into installer_options (installer_id, sealed) select id, $3 from older where $3::bytea is not null
    on conflict do nothing`,
 );
-// Older versions wrote the options into the notification, and whole texts into what could not be understood.
+// Older versions wrote the options into the notification, and kept notifications that could not be understood with
+// their full text.
 const OLDER_DELIVERIES = sql(
   'sealedOptions.olderDeliveries',
   `select id, notification, subject <> '' as is_read from delivery
@@ -31,7 +32,7 @@ const SEAL_DELIVERY = sql(
    select $4, id, $5 from older where state <> 'done' and $5::bytea is not null on conflict do nothing`,
 );
 
-/** Where the sealed options stand, for the rotation of keys; the identity is that of `identityOf`. */
+/** Where the sealed options are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const INSTALLER_OPTIONS: SealedColumn = {
   table: 'installer_options',
   column: 'sealed',

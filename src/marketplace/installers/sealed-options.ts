@@ -3,38 +3,41 @@ import type { Sealed, Vault } from '../../vault/vault.ts';
 import { canonicalJson, isObject, type Json, type JsonObject, parseExact } from '../notifications/canonical-json.ts';
 import { outlineOf } from '../notifications/redaction.ts';
 
-/** The options of an installer as a delivery brings them. */
+/** The options of an installer, as they arrive in a delivery. */
 export interface BroughtOptions {
   readonly installerId: string;
   readonly sealed: Sealed;
 }
 
-/** A delivery as older versions wrote it, maybe with something in clear. */
+/** A delivery as older versions wrote it, possibly with secrets in clear text. */
 export interface OlderDelivery {
   readonly id: bigint;
   readonly notification: string;
-  /** It could be understood, and so has a subject. */
+  /** It could be understood, so it has a subject. */
   readonly isRead: boolean;
 }
 
 export interface SealedOptionsStore {
-  /** Of an installer that is bound; `clear` is what older versions wrote. */
+  /** The options of a bound installer; `clear` is what older versions wrote. */
   get(installerId: string): Promise<{ readonly sealed: Sealed | null; readonly clear: string | null } | undefined>;
   olderInstallers(most: number): Promise<{ readonly id: string; readonly clear: string }[]>;
-  /** Nothing is in clear when it resolves; null: there was nothing in it. */
+  /** When it resolves, nothing is in clear text. `sealed` is null if the options were empty. */
   sealInstaller(id: string, clear: string, sealed: Sealed | null): Promise<void>;
   olderDeliveries(after: bigint, most: number): Promise<OlderDelivery[]>;
-  /** The same for a delivery, whose options are kept for as long as it is not done. */
+  /** The same for a delivery. Its options are kept only until it is done. */
   sealDelivery(older: OlderDelivery, notification: string, options: BroughtOptions | null): Promise<void>;
 }
 
 export type SealedOptions = ReturnType<typeof createSealedOptions>;
 
-/** There is no organization yet when they are sealed first, so their key is that of the deployment. */
+/** When options are first sealed, there is no organization yet, so they use the key of the deployment. */
 const OWNER = PLATFORM;
 const AT_ONCE = 100;
 
-/** What customers chose may hold keys of theirs: it is opened for the archive, and nothing else has it in clear. */
+/**
+ * The options that customers choose may contain their keys. They are opened only for the archive and for the operator's
+ * `installer show`; nothing else has them in clear text.
+ */
 export function createSealedOptions(store: SealedOptionsStore, vault: Pick<Vault, 'seal' | 'open'>) {
   let after = 0n;
   let isDone = false;
@@ -54,7 +57,7 @@ export function createSealedOptions(store: SealedOptionsStore, vault: Pick<Vault
     return found?.clear ? (parseExact(found.clear) as JsonObject) : {};
   }
 
-  /** Seals some of what older versions wrote in clear; does nothing once all of it was seen. */
+  /** Seals one batch of what older versions wrote in clear text; does nothing once it has seen everything. */
   async function sealOlder(): Promise<void> {
     if (isDone) return;
     const installers = await store.olderInstallers(AT_ONCE);

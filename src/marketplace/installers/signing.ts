@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 
-/** The key that archives and licences are signed with. Ed25519 signatures depend on nothing but key and text. */
+/** The key that signs archives and licences. Ed25519 signatures depend only on the key and the text. */
 export interface Signer {
   sign(data: Buffer): Buffer;
   /** `header.claims.signature`, as every JOSE library verifies it. */
@@ -8,7 +8,7 @@ export interface Signer {
   readonly publicKey: string;
 }
 
-/** What PKCS #8 puts before the 32 bytes of an Ed25519 key. */
+/** The PKCS #8 prefix of the 32 bytes of an Ed25519 key. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function createSigner(seed: Buffer): Signer {

@@ -1,4 +1,4 @@
-/** The ID of a managed application on marketplace B, taken apart. */
+/** The ID of a managed application on marketplace B, split into its parts. */
 export interface ApplicationId {
   /** The same for all spellings of one ID: they differ in letter case and in slashes at either end. */
   readonly key: string;
@@ -34,7 +34,7 @@ export function readApplicationId(text: string): ApplicationId | undefined {
   const [, subscriptionId = '', , resourceGroupName = '', , , , resourceName = ''] = parts;
   if (parts.length !== 8 || FIXED.some(([index, word]) => parts[index]?.toLowerCase() !== word)) return undefined;
   if (!GUID.test(subscriptionId) || !GROUP.test(resourceGroupName) || !NAME.test(resourceName)) return undefined;
-  // A name of dots alone would be read as a way upwards by whoever builds a path from it.
+  // A name of dots alone would act as `.` or `..` in any path that is built from it.
   if (/^\.+$/.test(resourceGroupName) || /^\.+$/.test(resourceName)) return undefined;
   return {
     key: path.toLowerCase(),

@@ -3,7 +3,9 @@ import { isObject, type Json, type JsonObject } from './canonical-json.ts';
 import { readDomains, readOptions } from './options.ts';
 import { invalid } from './rejection.ts';
 
-/** What a customer binds an installer with. What may be secret travels apart: the password, and the options. */
+/**
+ * What a customer binds an installer with. The password and the options may be secret, so they are passed separately.
+ */
 export interface BindingInfo {
   readonly installerId: string;
   readonly clusterId: string | null;
@@ -31,7 +33,8 @@ export function readBindingInfo(value: Json | undefined, marketplace: Marketplac
   if (installerId === undefined || !INSTALLER_ID.test(installerId)) {
     throw invalid('invalid_binding', 'bindingInfo.installerId is required');
   }
-  // A script whose variable is empty sends an empty text; where a cluster may be left out, that is the same.
+  // A script whose variable is empty sends an empty string. If the cluster is optional, that is the same as leaving it
+  // out.
   const clusterId = mustNameCluster ? text(fields, 'clusterId') : text(fields, 'clusterId') || undefined;
   if (clusterId === undefined ? mustNameCluster : !CLUSTER_ID.test(clusterId)) {
     throw invalid('invalid_binding', 'bindingInfo.clusterId must have 1 to 253 letters, digits, ".", "_", ":" or "-"');
@@ -47,7 +50,7 @@ export function readBindingInfo(value: Json | undefined, marketplace: Marketplac
   return { info, options, adminPassword: text(fields, 'adminPassword') || undefined };
 }
 
-/** Real callers write `installerID`. A key that is there twice means two things at once, so neither is believed. */
+/** Real callers write `installerID`. A key that appears twice is ambiguous, so the whole object is rejected. */
 function ignoringCase(value: JsonObject): ReadonlyMap<string, Json> {
   const fields = new Map<string, Json>();
   for (const [key, item] of Object.entries(value)) {

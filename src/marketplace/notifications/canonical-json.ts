@@ -1,4 +1,4 @@
-/** JSON whose integers stay exact, in one fixed order of keys: equal values give equal texts. */
+/** JSON with exact integers and a fixed order of keys: equal values give equal texts. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
@@ -30,7 +30,7 @@ export function without(value: Json, key: RegExp): Json {
   return Object.fromEntries(kept.map(([name, item]) => [name, without(item, key)]));
 }
 
-/** Item by item: as arguments of one call, a hundred thousand of them would not fit on the stack. */
+/** Compares item by item: as arguments of one call, a hundred thousand items would not fit on the stack. */
 export function depthOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
   let deepest = 0;

@@ -1,10 +1,13 @@
-/** A moment as text that sorts: UTC, always nine digits after the second, `2026-03-02T10:00:00.123456700Z`. */
+/** A point in time as sortable text: UTC, always nine fractional digits, `2026-03-02T10:00:00.123456700Z`. */
 export type EventTime = string;
 
 const SHAPE = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:([Zz])|([+-])(\d\d):?(\d\d))$/;
 const MINUTE_MS = 60_000;
 
-/** Reads RFC 3339 without losing digits, which Date would do after the third; undefined when it cannot be read. */
+/**
+ * Reads RFC 3339 with up to nine fractional digits, of which Date would keep three. Returns undefined if the text is
+ * not valid.
+ */
 export function readEventTime(text: string): EventTime | undefined {
   const match = SHAPE.exec(text);
   if (!match) return undefined;
@@ -12,7 +15,7 @@ export function readEventTime(text: string): EventTime | undefined {
     match;
   const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
   const moment = new Date(`${wall}Z`);
-  // Date rolls the 31st of February over into March instead of refusing it.
+  // Date rolls the 31st of February over into March instead of rejecting it.
   if (Number.isNaN(moment.getTime()) || moment.toISOString().slice(0, 19) !== wall) return undefined;
   if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
   const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * (sign === '-' ? -1 : 1);

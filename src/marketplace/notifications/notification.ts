@@ -6,11 +6,11 @@ import { canonicalJson, isObject, type Json, type JsonObject } from './canonical
 import { type EventTime, readEventTime } from './event-time.ts';
 import { invalid } from './rejection.ts';
 
-/** A notification as we understood it: checked, without unknown fields, without anything secret. */
+/** A notification as it was understood: checked, without unknown fields and without secrets. */
 export interface Notification {
   readonly marketplace: MarketplaceName;
   readonly eventType: string;
-  /** Null when the marketplace did not say: then it is the moment of arrival. */
+  /** Null if the marketplace did not send one; the time of arrival is used instead. */
   readonly eventTime: EventTime | null;
   readonly binding: BindingInfo | null;
   readonly application: ApplicationId | null;
@@ -35,7 +35,7 @@ export function readNotification(marketplace: MarketplaceName, body: unknown): R
   return profileOf(marketplace).hasLifecycle ? readLifecycle(marketplace, body) : readBind(marketplace, body);
 }
 
-/** A marketplace without a lifecycle sends binds only, whatever it calls them. */
+/** A marketplace without a lifecycle only sends binds, whatever it calls them. */
 function readBind(marketplace: MarketplaceName, body: JsonObject): Reading {
   const eventType = text(body, 'eventType') ?? '';
   const { info, ...apart } = readBindingInfo(body.bindingInfo, marketplace);
@@ -91,7 +91,10 @@ function time(body: JsonObject): EventTime | null {
   return read;
 }
 
-/** What two deliveries of the same event have in common. `fresh` stands in where nothing tells two events apart. */
+/**
+ * What two deliveries of the same event have in common. `fresh` replaces a missing event time: without one, nothing
+ * distinguishes two events.
+ */
 export function naturalKeyOf({ notification, options }: Omit<Reading, 'adminPassword'>, fresh: string): Buffer {
   const { marketplace, eventType, application, binding, provisioningState, eventTime } = notification;
   if (binding !== null) {
@@ -103,7 +106,7 @@ export function naturalKeyOf({ notification, options }: Omit<Reading, 'adminPass
   return digest(['event', marketplace, application?.key ?? '', eventType, provisioningState, eventTime ?? fresh]);
 }
 
-/** Deliveries about the same subject are acted on one after the other. */
+/** Deliveries about the same subject are acted on one at a time. */
 export function subjectOf({ marketplace, application, binding }: Notification): string {
   return `${marketplace}:${application?.key ?? binding?.installerId ?? ''}`;
 }

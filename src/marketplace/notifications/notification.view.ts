@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { MARKETPLACE_NAMES } from '../marketplaces.ts';
 
-/** For the documentation: bodies are read by notification.ts, which is more lenient than a schema could say. */
+/** For the documentation only: notification.ts reads the bodies and is more lenient than a schema can express. */
 export const BindingInfoBody = Type.Object({
   marketplace: Type.Optional(Type.String({ enum: MARKETPLACE_NAMES })),
   installerId: Type.String({ description: 'The installer to bind. Keys in here are matched ignoring case.' }),

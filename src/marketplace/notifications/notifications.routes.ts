@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { webhook } from '../../http/access.ts';
 import { toAppError } from '../../http/error-format.ts';
-import { journalOf, type Scope } from '../../http/server.ts';
+import { logOf, type Scope } from '../../http/server.ts';
 import type { Deliveries, Origin } from '../deliveries/deliveries.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName, profileOf, shortNameOf, titleOf } from '../marketplaces.ts';
 import { readNotification } from './notification.ts';
@@ -10,7 +10,7 @@ import { invalid, Rejection } from './rejection.ts';
 import type { SenderCheck } from './sender-check.ts';
 
 const UNREADABLE = new Set(['malformed', 'tooLarge']);
-/** The schemas are for the documentation: what marketplaces really send is read by our own rules. */
+/** The schemas are for the documentation only: our own rules read what marketplaces really send. */
 const undemanding = { validatorCompiler: () => () => true } as const;
 
 export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders: SenderCheck): void {
@@ -40,16 +40,16 @@ export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders
     );
   }
 
-  /** Before the body is read. */
+  /** Runs before the body is read. */
   function proveEarly(name: MarketplaceName, request: FastifyRequest): void {
     if (profileOf(name).provenBy === 'address') senders.requireAddress(name, request.ip);
     else senders.requireSecret(name, secretOf(request), request.ip);
   }
 
-  /** Only the body tells whether this is the installer for tests, so the secret is checked after the body is parsed. */
+  /** Only the body shows whether this is the test installer, so the secret is checked after the body is parsed. */
   function proveLate(name: MarketplaceName, request: FastifyRequest): void {
     const isTest = senders.requireSecretOrTest(name, secretOf(request), request.body, request.ip);
-    if (isTest) journalOf(request).warn(`the test installer of ${titleOf(name)} was used without the secret`);
+    if (isTest) logOf(request).warn(`the test installer of ${titleOf(name)} was used without the secret`);
   }
 
   async function receive(marketplace: MarketplaceName, request: FastifyRequest, reply: FastifyReply) {
@@ -68,7 +68,7 @@ export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders
     }
   }
 
-  /** A body that is not even JSON never reaches the handler; it is recorded all the same. */
+  /** A body that is not even JSON never reaches the handler, but it is still recorded. */
   function recordUnreadable(marketplace: MarketplaceName) {
     return async (thrown: FastifyError, request: FastifyRequest) => {
       const error = toAppError(thrown);

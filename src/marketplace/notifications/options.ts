@@ -7,10 +7,10 @@ const MAX_DEPTH = 32;
 const MAX_HOSTS = 1000;
 const LABEL = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
-/** A password for the administrator has one place to go, and neither options nor archives are it. */
+/** The administrator's password belongs in `adminPassword` only, never in the options or in an archive. */
 export const ADMIN_PASSWORD = /^admin[-_ ]?password$/i;
 
-/** Options are the customer's own: any object passes, but what our installer acts on must make sense. */
+/** Options belong to the customer: any object is accepted, but the values that our installer uses must be valid. */
 export function readOptions(value: Json | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw invalid('invalid_options', 'options must be an object');
@@ -52,7 +52,7 @@ function isAddress(value: Json): boolean {
   return typeof value === 'string' && !value.includes('%') && isIP(value) !== 0;
 }
 
-/** Host names whose people may sign in. */
+/** Host names whose users may sign in. */
 export function readDomains(value: Json | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value) || value.length > MAX_HOSTS || !value.every(isHostName)) {

@@ -1,6 +1,6 @@
 import { AppError, type ErrorKind } from '../../base/errors.ts';
 
-/** Why a delivery was refused, or what became of it, in a word that logs, metrics and the delivery log share. */
+/** Why a delivery was rejected, as a code that logs, metrics and the delivery log share. */
 export type Reason =
   | 'malformed'
   | 'secret_mismatch'
@@ -18,7 +18,7 @@ export type Reason =
   | 'subscription_unknown'
   | 'subscription_deleted';
 
-/** A refusal for good: the marketplace will not send this delivery again. */
+/** A final rejection: the marketplace will not send this delivery again. */
 export class Rejection extends AppError {
   readonly reason: Reason;
 

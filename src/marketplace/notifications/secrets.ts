@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
 
 export interface SecretStore {
-  /** What is in the database: secrets that were added while the server ran, and installers for tests. */
+  /** What is in the database: secrets that were added while the server was running, and test installers. */
   live(): Promise<{
     readonly secrets: readonly { readonly marketplace: string; readonly hash: Buffer }[];
     readonly testInstallers: readonly string[];
@@ -31,7 +31,7 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
   let last: Promise<void> = Promise.resolve();
   return { refresh, proves, isTestInstaller, add, retire };
 
-  /** One after the other: a reading that began before a secret was retired must not end after it. */
+  /** Refreshes run one at a time: a read that began before a secret was retired must not finish after it was. */
   function refresh(): Promise<void> {
     const reading = last.then(async () => {
       stored = await store.live();
@@ -40,7 +40,9 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
     return reading;
   }
 
-  /** Compares with every live secret, in the same time whichever it is. A parameter given twice proves nothing. */
+  /**
+   * Compares with every live secret, in the same time whichever one matches. A parameter given twice proves nothing.
+   */
   function proves(marketplace: MarketplaceName, given: unknown): boolean {
     const offered = hash(typeof given === 'string' ? given : '');
     let matches = 0;
@@ -54,7 +56,7 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
     return [...(configured.get(marketplace) ?? []), ...kept];
   }
 
-  /** Only the very ID that was set up for this; nothing in a body can make an installer one for tests. */
+  /** Only the exact ID that was set up for tests; nothing in a body can turn an installer into a test installer. */
   function isTestInstaller(id: string): boolean {
     return id === settings.CLOUD_C_TEST_INSTALLER || stored.testInstallers.includes(id);
   }

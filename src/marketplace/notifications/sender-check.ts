@@ -10,21 +10,21 @@ import type { Secrets } from './secrets.ts';
 interface Parts {
   readonly secrets: Pick<Secrets, 'proves' | 'isTestInstaller'>;
   readonly ranges: Pick<Ranges, 'judge'>;
-  /** A machine of a developer has no public address. */
+  /** A developer's machine has no public address. */
   readonly isDev: boolean;
   readonly refused: (marketplace: MarketplaceName, reason: Reason, source: string) => void;
 }
 
 export type SenderCheck = ReturnType<typeof createSenderCheck>;
 
-/** Who may deliver. Others learn nothing, and nothing they send reaches the database one by one. */
+/** Checks who may deliver. Other callers learn nothing, and nothing they send reaches the database one by one. */
 export function createSenderCheck({ secrets, ranges, isDev, refused }: Parts) {
   return { requireAddress, requireSecret, requireSecretOrTest };
 
   function requireAddress(marketplace: MarketplaceName, source: string): void {
     if (isDev) return;
     const verdict = ranges.judge(bareAddress(source));
-    // Not knowing is our fault: only a 500 makes the caller retry.
+    // A missing list is our fault, and only a 500 makes the caller retry.
     if (verdict === undefined) throw new AppError('internal', 'there is no list of address ranges: set CLOUD_A_RANGES');
     if (!verdict) {
       refused(marketplace, 'ip_outside_ranges', source);
@@ -36,7 +36,9 @@ export function createSenderCheck({ secrets, ranges, isDev, refused }: Parts) {
     if (!secrets.proves(marketplace, given)) throw mismatch(marketplace, source);
   }
 
-  /** `body` undefined: it could not be read, so it names no installer. True if the secret was not needed. */
+  /**
+   * `body` is undefined if it could not be read, so it names no installer. Returns true if the secret was not needed.
+   */
   function requireSecretOrTest(marketplace: MarketplaceName, given: unknown, body: unknown, source: string): boolean {
     if (secrets.proves(marketplace, given)) return false;
     const id = installerIn(body);

@@ -1,8 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * A set of address ranges that answers in a microsecond or two: sorted, merged, searched by halves. An IPv4 address is
- * one number, an IPv6 address four of 32 bits each: big numbers are made when a set is built, never for a look-up.
+ * A set of address ranges that answers in one or two microseconds: sorted, merged, and searched by bisection. An IPv4
+ * address is one number; an IPv6 address is four numbers of 32 bits each. BigInts are created only when a set is built,
+ * never for a lookup.
  */
 export interface AddressSet {
   readonly size: number;
@@ -122,7 +123,7 @@ function readIPv6(text: string): Uint32Array {
     value = 0;
     start = at + 1;
   }
-  // What stands behind the gap moves to the end; the gap itself is all zeros.
+  // The groups after the gap move to the end; the gap itself is all zeros.
   if (gap >= 0) groups.copyWithin(8 - (count - gap), gap, count).fill(0, gap, 8 - (count - gap));
   const parts = new Uint32Array(4);
   for (let part = 0; part < 4; part++) parts[part] = (groups[2 * part] ?? 0) * 65536 + (groups[2 * part + 1] ?? 0);

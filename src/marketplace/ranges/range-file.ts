@@ -1,6 +1,6 @@
 import { createAddressSet } from './address-set.ts';
 
-/** One version of the published address ranges, as far as they are those of the compute cloud. */
+/** One version of the published address ranges, limited to those of the compute cloud. */
 export interface RangeFile {
   readonly syncToken: bigint;
   readonly prefixes: readonly string[];
@@ -8,7 +8,7 @@ export interface RangeFile {
 
 const SERVICE = 'EC2';
 
-/** Reads the published format; throws an Error in words for the log when the file cannot be trusted. */
+/** Reads the published format. If the file cannot be trusted, throws an Error whose message is readable in the log. */
 export function readRangeFile(text: string): RangeFile {
   const file = JSON.parse(text) as Record<string, unknown>;
   const syncToken = String(file.syncToken ?? '');

@@ -6,7 +6,7 @@ import type { Fetched, KnownRanges } from './ranges.ts';
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads the list from a file, or downloads it, asking only for what changed. */
+/** Reads the list from a file, or downloads it if it has changed. */
 export async function fetchRanges(source: string, known: KnownRanges | undefined): Promise<Fetched> {
   if (!/^https?:/.test(source)) {
     const path = source.startsWith('file:') ? fileURLToPath(source) : resolve(source);

@@ -8,12 +8,12 @@ export interface KnownRanges extends RangeFile {
 }
 
 export interface RangeStore {
-  /** The newest version of a source and all that were published since then. */
+  /** The newest version of a source, and all versions last seen at or after `since`. */
   versions(source: string, since: Date): Promise<KnownRanges[]>;
   save(source: string, version: Omit<KnownRanges, 'lastSeenAt'>, seenAt: Date): Promise<void>;
 }
 
-/** What a source says: its text with what is needed to ask again, or that nothing changed. */
+/** The response of a source: its text and the validators for the next request, or that nothing changed. */
 export type Fetched =
   | { readonly changed: false }
   | {
@@ -34,22 +34,25 @@ interface Options {
 export type Ranges = ReturnType<typeof createRanges>;
 
 const UNION_MS = 72 * 3_600_000;
-/** A list that lost more than a fifth is believed to be broken, unless it was small to begin with. */
+/** A list that lost more than a fifth of its prefixes is considered broken, unless it was small to begin with. */
 const MAX_LOSS = 0.2;
 const SMALL = 100;
 
 /**
- * The addresses that marketplace A may call from. The published list changes several times a day and single ranges come
- * and go by the hour, so everything that was published within three days counts.
+ * The addresses that marketplace A may call from. The published list changes several times a day, and single ranges
+ * come and go by the hour, so everything that was published within the last three days counts.
  */
 export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { source, allow, report }: Options) {
   const allowed = createAddressSet(allow);
-  // Where nothing is published, the allow list is the whole list.
+  // If there is no source, the allow list is the whole list.
   let published = source === undefined && allow.length > 0 ? createAddressSet([]) : undefined;
   let newest: KnownRanges | undefined;
   return { prepare, refresh, judge, age };
 
-  /** There is a list when it resolves: the stored copy, else a first one, unless that takes longer than `patienceMs`. */
+  /**
+   * When it resolves, there is a list: the stored copy, or else a first download, unless that takes longer than
+   * `patienceMs`.
+   */
   async function prepare(now: Date, patienceMs: number): Promise<void> {
     if (source === undefined) return;
     await loadStored(source, now);
@@ -60,7 +63,7 @@ export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { sour
     clearTimeout(timer);
   }
 
-  /** Undefined: there is no list, so nobody can tell. */
+  /** Undefined if there is no list, so the answer is unknown. */
   function judge(address: string): boolean | undefined {
     if (allowed.has(address)) return true;
     return published?.has(address);

@@ -5,24 +5,27 @@ import { type BindingSetting, bindInstaller } from './binding.ts';
 import type { DeliveryTransaction, Installer, Subscription, SubscriptionDraft } from './delivery-transaction.ts';
 import { boundAt, isLate, isLeaving, isMadeSince, type Standing, step } from './lifecycle.ts';
 
-/** What became of a delivery: a word for the record, and the installer whose link the answer carries. */
+/** The outcome of a delivery: a code for the delivery log, and the installer whose link the answer contains. */
 export interface Outcome {
   readonly reason: 'applied' | 'superseded' | 'unknown_state' | 'bound';
   readonly installer?: Installer;
 }
 
-/** What is acted on: a notification, and when it came. */
+/** What is acted on: a notification and its time of arrival. */
 export interface DeliveryContext {
   readonly notification: Notification;
   readonly adminPasswordHash: string | null;
   readonly receivedAt: Date;
-  /** It was done before: it is answered again, and changes nothing. */
+  /**
+   * The delivery was done before: it is answered again and changes nothing, except that a bind without a time can
+   * reinstate a contract.
+   */
   readonly isRepeat: boolean;
 }
 
 export type Act = (transaction: DeliveryTransaction, context: DeliveryContext) => Promise<Outcome>;
 
-/** What each kind of notification does: a bind, or a report on the life of a subscription. */
+/** What each kind of notification does: a bind, or a lifecycle report on a subscription. */
 export function createEvents(setting: BindingSetting): Act {
   return async (transaction, { notification, adminPasswordHash, receivedAt, isRepeat }) => {
     const { application, binding } = notification;
@@ -41,7 +44,8 @@ export function createEvents(setting: BindingSetting): Act {
     }
     const draft = draftOf(notification, boundAt(eventTime));
     const subscription = current ?? (await transaction.addSubscription(draft));
-    // Without a time, the same words can be said anew: about an application that was made again since they came first.
+    // A bind without a time can be sent again with a new meaning, if the application was created again since the first
+    // one.
     const isNew = !isRepeat || (notification.eventTime === null && isMadeSince(subscription, arrival));
     const wish = { notification, info: binding, adminPasswordHash, subscription, reinstates: isNew };
     const installer = await bindInstaller(transaction, wish, setting);

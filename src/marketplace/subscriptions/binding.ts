@@ -16,14 +16,14 @@ export interface Wish {
   readonly info: BindingInfo;
   readonly adminPasswordHash: string | null;
   readonly subscription: Subscription | undefined;
-  /** A contract that was revoked with its subscription is good again by this. */
+  /** This bind reinstates a contract that was revoked with its subscription. */
   readonly reinstates: boolean;
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_LOGIN = 27;
 
-/** Binds an installer exactly once, or finds that this very binding stands already. */
+/** Binds an installer exactly once, or finds that the same binding already exists. */
 export async function bindInstaller(
   transaction: DeliveryTransaction,
   wish: Wish,
@@ -42,7 +42,10 @@ export async function bindInstaller(
   return bound;
 }
 
-/** What it was bound to has been deleted. Where a repeated bind is rejected, so is this, in the same words. */
+/**
+ * What it was bound to has been deleted. If the marketplace rejects repeated binds, this is rejected with the same
+ * message.
+ */
 function spent({ marketplace }: Installer) {
   if (profileOf(marketplace).repeatedBind === 'rejected')
     return forbidden('already_bound', 'the installer is already bound');
@@ -62,13 +65,13 @@ async function meetAgain(
     agree(binding?.clusterId, info.clusterId) &&
     agree(binding?.cloudAccount, info.cloudAccount);
   if (!isSame) throw invalid('bound_elsewhere', 'the installer is already bound to another subscription or cluster');
-  // A deletion that failed, or an application made anew under its old name: the customer is back. What a person has
-  // revoked stays so.
+  // A deletion failed, or the application was created again under its old name: the customer is back. A contract that a
+  // user revoked stays revoked.
   if (reinstates && binding?.contractRevoked && binding.contractLapsed) await transaction.reinstateContract(installer);
   return installer;
 }
 
-/** What is not said again does not contradict. */
+/** A value that is missing is not a contradiction. */
 function agree(before: string | null | undefined, now: string | null): boolean {
   return now === null || before === null || before === undefined || before === now;
 }
@@ -93,7 +96,7 @@ async function draft(transaction: DeliveryTransaction, { notification, info, ...
   };
 }
 
-/** The wished name when it is a good one and nobody has it, else one like it: all customers share one name space. */
+/** The requested name if it is valid and free, otherwise a similar one: all customers share one namespace. */
 async function freeLogin(transaction: DeliveryTransaction, wished: string | null, suffix: string): Promise<string> {
   const name = wished ?? '';
   if (judgeName(name) === 'VALID' && !(await transaction.isNameTaken(name))) return name;

@@ -220,7 +220,7 @@ export function createDeliveryTransaction(
   }
 }
 
-/** A subscription belongs to no organization, so it has an audit chain of its own, under its ID below zero. */
+/** A subscription belongs to no organization, so it has its own audit chain, under its negated ID. */
 function chainOf(subscriptionId: bigint): bigint {
   return -subscriptionId;
 }

@@ -22,7 +22,7 @@ export interface Binding {
   readonly contractId: bigint;
   readonly contractUid: string;
   readonly contractRevoked: boolean;
-  /** It was revoked because the subscription was deleted, and by nobody. */
+  /** It was revoked because the subscription was deleted, not by a user. */
   readonly contractLapsed: boolean;
   readonly clusterId: string | null;
   readonly cloudAccount: string | null;
@@ -61,27 +61,30 @@ export interface BindingDraft {
   readonly claimId: string;
 }
 
-/** Something that others may want to be told. */
+/** An event that other systems may want to receive. */
 export interface Announcement {
   readonly type: 'installer.bound' | 'subscription.changed' | 'subscription.revoked';
   readonly data: JsonObject;
 }
 
 /**
- * What acting on a delivery may use. Everything done here is one transaction with the record that it was done, under
- * a lock on the delivery's subject; every change leaves an audit row.
+ * What acting on a delivery may use. Everything done here is in one transaction with the record that it was done, under
+ * a lock on the delivery's subject. Every change of state leaves an audit row.
  */
 export interface DeliveryTransaction {
   readonly now: Date;
   subscription(marketplace: MarketplaceName, key: string): Promise<Subscription | undefined>;
   addSubscription(draft: SubscriptionDraft): Promise<Subscription>;
   moveSubscription(current: Subscription, next: SubscriptionDraft): Promise<void>;
-  /** Locked until the transaction ends: nobody else can bind it meanwhile. */
+  /** Locks the installer until the transaction ends, so that nothing else can bind it. */
   installer(id: string): Promise<Installer | undefined>;
   isNameTaken(name: string): Promise<boolean>;
-  /** With the options that the delivery brought. */
+  /** Binds with the options that arrived in the delivery. */
   bind(installer: Installer, draft: BindingDraft): Promise<Installer>;
-  /** Revokes the contracts of a subscription and every link to its archives; answers how many were still good. */
+  /**
+   * Revokes the contracts of a subscription and every link to its archives; returns how many contracts were still
+   * valid.
+   */
   revokeContracts(subscriptionId: bigint): Promise<number>;
   reinstateContract(installer: Installer): Promise<void>;
   announce(announcement: Announcement): void;

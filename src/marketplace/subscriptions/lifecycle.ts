@@ -1,6 +1,6 @@
 import type { EventTime } from '../notifications/event-time.ts';
 
-/** Where a subscription of marketplace B stands. */
+/** The state of a subscription of marketplace B. */
 export type SubscriptionState = 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
 
 export interface Standing {
@@ -14,13 +14,16 @@ export interface Step extends Standing {
 }
 
 const AFTER: Readonly<Record<string, Readonly<Record<string, SubscriptionState>>>> = {
-  // Who does not say how far it is has at least begun.
+  // A missing state means that provisioning has at least started.
   PUT: { '': 'Pending', Accepted: 'Pending', Succeeded: 'Running', Failed: 'Failed' },
   DELETE: { '': 'Deleted', Deleting: 'Deleting', Deleted: 'Deleted', Failed: 'DeletionFailed' },
 };
 const MADE: readonly SubscriptionState[] = ['Pending', 'Running', 'Failed'];
 const REVOKING: readonly SubscriptionState[] = ['Deleting', 'Deleted'];
-/** At the same moment the state that comes last in a life outweighs, so that the order of arrival does not matter. */
+/**
+ * Of events with the same time, the state that comes later in the lifecycle wins, so that the order of arrival does not
+ * matter. Running and Failed are equal: of these, the one that arrives last wins.
+ */
 const RANK: Readonly<Record<SubscriptionState, number>> = {
   Pending: -1,
   Running: 0,
@@ -31,17 +34,17 @@ const RANK: Readonly<Record<SubscriptionState, number>> = {
   Deleted: 4,
 };
 
-/** Is the subscription on its way out, so that nothing can be bound to it any more? */
+/** Whether the subscription is being deleted or has been deleted, so that nothing can be bound to it any more. */
 export function isLeaving(state: SubscriptionState): boolean {
   return REVOKING.includes(state);
 }
 
-/** Has the marketplace reported since then that the application is being made, or is there? */
+/** Whether the marketplace has reported since then that the application is being created, or exists. */
 export function isMadeSince(current: Standing, since: EventTime): boolean {
   return MADE.includes(current.state) && current.eventTime > since;
 }
 
-/** What an event of the marketplace does: a step, or nothing because it is late or because we do not know its state. */
+/** The effect of a marketplace event: a step, or none because the event is late or its state is unknown. */
 export function step(
   current: Standing | undefined,
   event: { readonly eventType: string; readonly provisioningState: string; readonly eventTime: EventTime },
@@ -52,7 +55,10 @@ export function step(
   return current && isLate(next, current) ? 'superseded' : next;
 }
 
-/** A bind is the customer's act, not a report: it holds even when it comes late, but then the state stays. */
+/**
+ * A bind is an action of the customer, not a report: it is valid even if it arrives late, but then the state does not
+ * change.
+ */
 export function boundAt(eventTime: EventTime): Standing {
   return { state: 'Bound', eventTime, eventRank: RANK.Bound };
 }

@@ -9,19 +9,19 @@ export interface Entry {
   readonly content: Buffer;
 }
 
-/** More than any row that this server stores; a damaged length must not fill the memory. */
+/** Larger than any row that this server stores; a damaged length must not fill the memory. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Two magic bytes, deflate, no flags, no time: as every backup begins. What follows has a checksum of its own. */
+/** Every backup begins with two magic bytes, deflate, no flags, no time. What follows has its own checksum. */
 const BEGINNING = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
 
-/** The files in a backup, one after the other, each whole. */
+/** Yields the files in a backup one by one, each as a whole. */
 export async function* readArchive(path: string): AsyncGenerator<Entry> {
   const tar = extract();
   const file = createReadStream(path, { highWaterMark: 256 * 1024 });
   file.once('data', (chunk) => {
     if (!BEGINNING.equals(Buffer.from(chunk).subarray(0, BEGINNING.length))) file.destroy(new Error('not a gzip file'));
   });
-  // Waited for at the end: the checksum of the whole comes after the last entry.
+  // Awaited at the end: the checksum of the whole file comes after the last entry.
   const unpacked = pipeline(file, createGunzip(), tar);
   unpacked.catch(() => undefined);
   try {
@@ -39,7 +39,10 @@ export async function* readArchive(path: string): AsyncGenerator<Entry> {
   }
 }
 
-/** A refusal of ours passes; what the disk says is told; anything else is what unpacking says about a damaged file. */
+/**
+ * Our own errors pass unchanged, and errors of the file system are reported. Anything else is an unpacking error of a
+ * damaged file.
+ */
 function asRefusal(error: unknown, path: string): unknown {
   if (error instanceof AppError) return error;
   const { code, syscall, message } = error as NodeJS.ErrnoException;

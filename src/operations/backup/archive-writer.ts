@@ -9,26 +9,26 @@ import { pack } from 'tar-stream';
 import { MANIFEST, partName, type TableSummary } from './format.ts';
 
 export interface ArchiveWriter {
-  /** A small file, whole. */
+  /** Adds a small file as a whole. */
   add(name: string, text: string): Promise<void>;
-  /** All rows of a table; answers what was written. */
+  /** Adds all rows of a table; returns a summary of what was written. */
   table(name: string, columns: readonly string[], batches: AsyncIterable<readonly string[]>): Promise<TableSummary>;
 }
 
-/** A table is cut into files of about this size: a tar says how long a file is before the file. */
+/** A table is split into files of about this size, because tar stores the length of a file before its content. */
 const PART_BYTES = 1024 * 1024;
-/** Half of the time of the usual 6, for a tenth more bytes. */
+/** Takes half the time of the default 6, for a tenth more bytes. */
 const LEVEL = 3;
 
 /**
- * Writes beside the file and puts it in its place at the end, for its owner alone. Whatever happens before, no half of a backup
- * is left and a former one stays as it was.
+ * Writes to a draft next to the file and renames it at the end, readable by its owner only. Whatever happens before
+ * that, no partial backup is left behind, and an earlier backup stays as it was.
  */
 export async function writeArchive(path: string, fill: (archive: ArchiveWriter) => Promise<string>): Promise<void> {
   const draft = `${path}.${process.pid}.part`;
   const tar = pack();
   const file = createWriteStream(draft, { flags: 'wx', mode: 0o600 });
-  // Waited for below; a full disk also ends the filling, which waits for the tar to be read.
+  // Awaited below. A full disk must also end `fill`, which waits for the tar to be read.
   const written = pipeline(tar, createGzip({ level: LEVEL }), file);
   const failed = new AbortController();
   written.catch((error) => failed.abort(error));

@@ -10,19 +10,21 @@ export interface BackupOptions {
   /** The release that writes it. */
   readonly version: string;
   readonly now: Date;
-  /** The root key, when it is to be part of the file. */
+  /** The root key, if it is to be part of the file. */
   readonly rootKey?: Buffer | undefined;
-  /** Called after every table, and now and then within one. */
+  /** Called after every batch of rows. */
   readonly onProgress?: (progress: Progress) => void;
 }
 
 export interface Progress {
   readonly table: string;
-  /** So far, of all tables. */
+  /** The number of rows so far, of all tables. */
   readonly rows: number;
 }
 
-/** Everything that the database holds, as of one moment, in one file. Knows no table by name except those without rows. */
+/**
+ * Writes everything in the database, as of one moment, into one file. Knows no table by name except those without rows.
+ */
 export async function backUp({ db, file, version, now, rootKey, onProgress }: BackupOptions): Promise<Manifest> {
   let manifest: Manifest | undefined;
   await db.snapshot(async (query, script) => {
@@ -41,7 +43,7 @@ export async function backUp({ db, file, version, now, rootKey, onProgress }: Ba
         tables.push(await archive.table(table.name, columns, lines));
       }
       if (rootKey) await archive.add(ROOT_KEY, `${rootKey.toString('base64')}\n`);
-      // Sequences stand outside of snapshots: read last, they are never behind the rows.
+      // Sequences are not part of the snapshot: read last, they are never behind the rows.
       manifest = { ...head, tables, sequences: await readSequences(query), withKeys: rootKey !== undefined };
       return json(manifest);
 

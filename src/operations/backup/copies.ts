@@ -4,13 +4,13 @@ import { lockFolder } from '../../db/lock.ts';
 
 const PREFIX = '.atrium-backup-copy-';
 const SHAPE = /^\.atrium-backup-copy-[0-9A-Za-z]{6}$/;
-/** Only a folder in which we wrote this is ours: a name alone could be anybody's. */
+/** A folder is ours only if it contains this file: anyone could have chosen the name. */
 const MARKER = 'REMOVED-BY-ATRIUM';
 const WORDS = 'A copy of the database while a backup is made of it. Atrium removes this folder.\n';
-/** A copy that nobody has opened by then was left behind by a command that was killed. */
+/** A copy that nobody has opened after this time was left behind by a command that was killed. */
 const ABANDONED_MS = 600_000;
 
-/** A folder of its own for a copy of the database; the lock on it is held for as long as `write` takes. */
+/** Creates a folder for a copy of the database; the lock on it is held for as long as `write` takes. */
 export async function newCopy<T>(
   dataDir: string,
   write: (database: string) => Promise<T>,
@@ -43,12 +43,12 @@ export function removeAbandonedCopies(dataDir: string, now: number): void {
       }
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Somebody writes it, or reads it, or has just removed it.
+      // Another process is writing it, is reading it, or has just removed it.
     }
   }
 }
 
 function isOurs(folder: string): boolean {
-  // Behind a link there is a folder that somebody else chose.
+  // A link could lead to a folder that somebody else chose.
   return lstatSync(folder).isDirectory() && readFileSync(join(folder, MARKER), 'utf8') === WORDS;
 }

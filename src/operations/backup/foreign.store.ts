@@ -1,15 +1,15 @@
 import { AppError } from '../../base/errors.ts';
 import { type Query, sql } from '../../db/db.ts';
 
-/** Schemas of PostgreSQL itself, and what lives only as long as a session. */
+/** Excludes the schemas of PostgreSQL itself and those that exist only as long as a session. */
 const OURS_TO_SEE = (namespace: string) =>
   `${namespace} in (select oid from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema')`;
 const ELSEWHERE = `${OURS_TO_SEE('c.relnamespace')} and c.relnamespace <> to_regnamespace(quote_ident(current_schema()))`;
 const NOT_BROUGHT_ALONG = (catalog: string, id: string) => `not exists (select 1 from pg_depend d
   where d.classid = '${catalog}'::regclass and d.objid = ${id} and d.objsubid = 0 and d.deptype in ('e', 'a', 'i'))`;
 
-// All that dropping our tables, views, sequences and functions can take along, in any schema. What belongs to an extension, or
-// to another object as the sequence of a column does, goes and comes with that.
+// Everything that dropping our tables, views, sequences and functions can also drop, in any schema. What belongs to an
+// extension or to another object, such as the sequence of a column, is dropped and created with it.
 const OBJECTS = sql(
   'restore.allObjects',
   `select pg_describe_object(catalog, id, part) as name from (
@@ -33,12 +33,12 @@ const OBJECTS = sql(
    ) as one order by 1`,
 );
 
-/** Everything that a restore could drop, in words, such as `view report`. */
+/** Everything that a restore could drop, as descriptions such as `view report`. */
 export async function readObjects(query: Query): Promise<string[]> {
   return (await query<{ name: string }>(OBJECTS)).map(({ name }) => name);
 }
 
-/** What was there before and is not there when all migrations have been applied is somebody else's. */
+/** An object that existed before, but does not exist once all migrations have been applied, is not ours. */
 export function refuseForeign(before: readonly string[], after: readonly string[]): void {
   const known = new Set(after);
   const foreign = before.filter((name) => !known.has(name));

@@ -1,14 +1,14 @@
 /**
- * A backup is one tar.gz. `backup.json` comes first and says what the file is; `tables/NAME/000001.ndjson` and so on hold the
- * rows, each line the fields of one row as PostgreSQL writes them (a JSON array of texts and nulls); `root.key` is there only when
- * it was asked for; `manifest.json` comes last, because only then everything is counted.
+ * A backup is one tar.gz. `backup.json` comes first and says what the file is. `tables/NAME/000001.ndjson` and so on
+ * contain the rows; each line has the fields of one row as PostgreSQL writes them (a JSON array of texts and nulls).
+ * `root.key` is there only on request. `manifest.json` comes last, because only then has everything been counted.
  */
 export const FORMAT = 1;
 export const HEAD = 'backup.json';
 export const MANIFEST = 'manifest.json';
 export const ROOT_KEY = 'root.key';
 
-/** Only tells running servers what to forget; after a restore they forget everything. */
+/** These rows only tell running servers what to forget; after a restore they forget everything. */
 export const WITHOUT_ROWS: ReadonlySet<string> = new Set(['change']);
 
 export interface Head {
@@ -18,7 +18,7 @@ export interface Head {
   readonly version: string;
   readonly createdAt: string;
   readonly driver: 'pglite' | 'postgres';
-  /** The migrations that the database had had, oldest first. */
+  /** The migrations that had been applied to the database, oldest first. */
   readonly migrations: readonly Migration[];
 }
 
@@ -33,13 +33,13 @@ export interface TableSummary {
   readonly columns: readonly string[];
   readonly rows: number;
   readonly bytes: number;
-  /** Of all its lines, in order. */
+  /** Of all lines of the table, in order. */
   readonly sha256: string;
 }
 
 export interface Manifest extends Head {
   readonly tables: readonly TableSummary[];
-  /** The last number that each sequence gave, as text because it may need 64 bits; null: none yet. */
+  /** The last number that each sequence issued, as text because it may need 64 bits; null if there is none yet. */
   readonly sequences: readonly { readonly name: string; readonly last: string | null }[];
   readonly withKeys: boolean;
 }
@@ -52,12 +52,12 @@ export function partName(table: string, number: number): string {
   return `tables/${table}/${String(number).padStart(6, '0')}.ndjson`;
 }
 
-/** The table that an entry holds rows of. */
+/** The table whose rows an entry contains. */
 export function tableOf(entry: string): string | undefined {
   return PART.exec(entry)?.[1];
 }
 
-/** `0007_administration.sql`, or words for a database that has had none. */
+/** The last migration, such as `0007_administration.sql`, or a phrase for a database that has had none. */
 export function schemaOf({ migrations }: Pick<Head, 'migrations'>): string {
   return migrations.at(-1)?.name ?? 'no migration';
 }

@@ -5,9 +5,9 @@ import { FORMAT, HEAD, type Head, MANIFEST, type Manifest, ROOT_KEY, type Row, t
 
 export interface Inspected {
   readonly manifest: Manifest;
-  /** The wrapped keys of the ring, by which a root key is known to be the right one. */
+  /** The wrapped keys of the key ring, which show whether a root key is the right one. */
   readonly slots: readonly { readonly root: string; readonly ringKeyId: bigint; readonly wrapped: Buffer }[];
-  /** The root key, when it is in the file. */
+  /** The root key, if it is in the file. */
   readonly rootKey?: Buffer | undefined;
 }
 
@@ -18,7 +18,10 @@ interface Tally {
 
 const SLOTS = 'key_slot';
 
-/** Reads a backup from end to end and believes nothing that does not add up. Nothing is changed before this is through. */
+/**
+ * Reads a backup from start to end and rejects anything that is inconsistent. Nothing is changed before this has
+ * finished.
+ */
 export async function inspect(path: string): Promise<Inspected> {
   const tallies = new Map<string, Tally>();
   const slotRows: Row[] = [];

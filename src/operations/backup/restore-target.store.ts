@@ -8,7 +8,7 @@ const HAS_CONTENT = sql(
   'restore.hasContent',
   'select exists (select 1 from account) or exists (select 1 from ring_key) as any',
 );
-// Tables take their own sequences and the views on them along. What an extension brought is not ours.
+// Dropping a table also drops its sequences and the views on it. What belongs to an extension is not ours.
 const OBJECTS = sql(
   'restore.objects',
   `select format('drop %s if exists %I cascade', case c.relkind when 'S' then 'sequence' when 'v' then 'view' else 'table' end,
@@ -27,8 +27,8 @@ const SERVERS = sql(
      from pg_stat_activity
     where datname = current_database() and application_name = 'atrium' and pid <> pg_backend_pid()`,
 );
-// Foreign keys go first and come back last: the order of tables does not matter then, and each is checked in one go. An index
-// that is made at the end takes a fraction of the time that it takes to be kept up with every row.
+// Foreign keys are dropped first and added last: then the order of tables does not matter, and each key is checked in
+// one pass. Creating an index at the end takes a fraction of the time of updating it with every row.
 const SHELVED = sql(
   'restore.shelved',
   `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
@@ -41,14 +41,15 @@ const SHELVED = sql(
       and not exists (select 1 from pg_constraint p where p.conindid = i.indexrelid)`,
 );
 const SET_SEQUENCE = sql('restore.setSequence', 'select setval(to_regclass($1), $2::bigint)');
-// Ahead of what this database has had; and, because a server may remember one that we know nothing of, ahead of any number that
-// counting can have reached: in microseconds since 1970, which no writer keeps up with, a later restore is always higher.
+// Higher than every revision of this database. Because a server may remember a revision that we do not know, also
+// higher than any number that counting can have reached: it is in microseconds since 1970, which no writer keeps up
+// with, and a later restore is always higher.
 const LEAP_AHEAD = sql(
   'restore.leapAhead',
   `update revision set value = ahead, pruned = ahead
      from (select greatest(value + 1, $1::bigint + 1, $2::bigint) as ahead from revision where id = 1) as one`,
 );
-// What the bus is told from now on is newer than all that it was told before.
+// What the bus is sent from now on is newer than everything that it was sent before.
 const TELL_BUS = sql(
   'restore.tellBus',
   'update bus_state set changed_at = greatest(changed_at + 1, extract(epoch from clock_timestamp())::bigint)',
@@ -64,7 +65,7 @@ export interface Former {
   readonly revision: bigint;
 }
 
-/** What is there before a restore. */
+/** The state of the database before a restore. */
 export async function readFormer(query: Query): Promise<Former> {
   for (const table of ['revision', 'account', 'ring_key']) {
     const [row] = await query<{ there: boolean }>(HAS_TABLE, [table]);
@@ -79,7 +80,10 @@ export async function dropEverything(query: Query, script: Script): Promise<void
   for (const { text } of await query<{ text: string }>(OBJECTS)) await script(text);
 }
 
-/** Takes down what only slows loading; answers how to put it up again. Triggers have had their effect when the rows were made. */
+/**
+ * Removes what only slows down loading; returns a function that puts it back. Triggers had their effect when the rows
+ * were created.
+ */
 export async function shelve(query: Query, script: Script, tables: readonly Table[]): Promise<() => Promise<void>> {
   const shelved = await query<{ drop: string; create: string }>(SHELVED);
   for (const { drop } of shelved) await script(drop);
@@ -96,7 +100,7 @@ export async function clear(script: Script, tables: readonly Table[]): Promise<v
   await script(`truncate ${tables.map(({ name }) => quote(name)).join(', ')}`);
 }
 
-/** Each column travels as one array of texts, which PostgreSQL reads by the rules of the column's own type. */
+/** Each column is sent as one array of texts, which PostgreSQL reads by the rules of the column's own type. */
 export async function load(
   query: Query,
   table: Table,
@@ -116,7 +120,9 @@ export async function load(
   );
 }
 
-/** Never back: a number that was given out between the backup and now must not come to mean something else. */
+/**
+ * Sequences never go back: a number that was issued between the backup and now must not come to mean something else.
+ */
 export async function setSequences(query: Query, ...lists: readonly (readonly Sequence[])[]): Promise<void> {
   const highest = new Map<string, bigint>();
   for (const { name, last } of lists.flat()) {
@@ -127,7 +133,7 @@ export async function setSequences(query: Query, ...lists: readonly (readonly Se
   for (const [name, last] of highest) await query(SET_SEQUENCE, [quote(name), last]);
 }
 
-/** From now on nothing that any server remembers is exact: everything has changed, and all changes are forgotten. */
+/** From now on, nothing that any server remembers is exact: everything has changed, and all changes are pruned. */
 export async function leapAhead(query: Query, former: bigint, now: Date): Promise<void> {
   await query(LEAP_AHEAD, [former, BigInt(now.getTime()) * 1000n]);
   await query(TELL_BUS);

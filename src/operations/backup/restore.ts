@@ -19,19 +19,19 @@ export interface RestoreOptions {
   readonly file: string;
   readonly manifest: Manifest;
   readonly migrationsFolder: string;
-  /** What is there may go. */
+  /** The present content may be replaced. */
   readonly replace: boolean;
   readonly say: (line: string) => void;
   readonly onProgress?: (progress: Progress) => void;
-  /** The very last act before all of it counts. */
+  /** Called as the very last step before the commit. */
   readonly beforeCommit?: () => void;
 }
 
 const LOCK_TIMEOUT_MS = 10_000;
-/** PGlite writes no checkpoint of its own, and its log would grow with all that is loaded. */
+/** PGlite does not write checkpoints by itself, so its log would grow with everything that is loaded. */
 const BYTES_PER_CHECKPOINT = 64 * 1024 * 1024;
 
-/** The migrations that the backup has had must be the first of ours, letter by letter. */
+/** The migrations of the backup must be the first of ours, with identical content. */
 export function refuseOtherSchema({ migrations, version }: Manifest, files: readonly MigrationFile[]): void {
   const newest = files.at(-1);
   const stranger = migrations.find(({ number, checksum }, index) => {
@@ -53,8 +53,9 @@ export function refuseOtherSchema({ migrations, version }: Manifest, files: read
 }
 
 /**
- * Puts a backup in the place of what the database holds, in one transaction: the schema as the backup knew it, its rows, and
- * whatever migrations have come since. Until the commit, everybody sees what was there before; so does a restart after a crash.
+ * Replaces the content of the database with a backup, in one transaction: the schema of the backup, its rows, and all
+ * migrations that were added since. Until the commit, everyone sees what was there before; so does a restart after a
+ * crash.
  */
 export async function restore(options: RestoreOptions): Promise<void> {
   const { db, manifest, replace, beforeCommit } = options;
@@ -76,7 +77,8 @@ export async function restore(options: RestoreOptions): Promise<void> {
     await script('set local lock_timeout = 0');
     await createSchema(files.slice(0, manifest.migrations.length), script);
     await loadAll(options, query, script);
-    // Before the rest, because a migration may add rows; and after it, for what the rest has made.
+    // Set before the remaining migrations, because one of them may add rows, and again after them, for what they
+    // created.
     await target.setSequences(query, manifest.sequences, sequences);
     await applyRest(files, query, script, options.say);
     refuseForeign(before, await readObjects(query));
@@ -87,7 +89,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   }, LOCK_TIMEOUT_MS);
 }
 
-/** Who has the server's own machine did it, as with its other commands. */
+/** The actor is the operator of the server's own machine, as for other server commands. */
 function entryOf({ createdAt, version, migrations }: Manifest): AuditEntry {
   return {
     actor: { id: 0n, name: 'operator', requestId: 'command' },
@@ -99,7 +101,7 @@ function entryOf({ createdAt, version, migrations }: Manifest): AuditEntry {
   };
 }
 
-/** A server remembers keys by their number and would go on sealing with those of another world. */
+/** A server remembers keys by their number and would continue to seal with those of the previous database. */
 async function refuseServers(query: Query): Promise<void> {
   const { count, hosts } = await target.connectedServers(query);
   if (count === 0) return;
@@ -114,7 +116,7 @@ async function loadAll(options: RestoreOptions, query: Query, script: Script): P
   const tables = new Map((await readTables(query)).map((table) => [table.name, table]));
   for (const { name, columns } of manifest.tables) refuseOtherColumns(name, columns, tables.get(name));
   const putBack = await target.shelve(query, script, [...tables.values()]);
-  // Migrations put rows of their own into some tables, which are in the backup as well.
+  // Migrations insert rows into some tables; the backup contains these rows as well.
   await target.clear(script, [...tables.values()]);
   const summaries = new Map(manifest.tables.map((one) => [one.name, { ...one, hash: createHash('sha256') }]));
   let rows = 0;
@@ -134,7 +136,7 @@ async function loadAll(options: RestoreOptions, query: Query, script: Script): P
       unsaved = 0;
     }
   }
-  // It was looked through before, but by now it might be another file of the same name.
+  // The file was inspected before, but by now it might be another file with the same name.
   for (const { name, hash, sha256 } of summaries.values()) {
     if (hash.digest('hex') !== sha256) throw damaged(file, `${name} changed while it was read`);
   }

@@ -3,12 +3,12 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { type Db, openDb } from '../../db/db.ts';
-import { askServer, type Tell } from '../command-socket.ts';
+import { askServer, type Print } from '../command-socket.ts';
 import { newCopy, removeAbandonedCopies } from './copies.ts';
 
 export interface Source {
   readonly db: Db;
-  /** For how long the server's statements waited, when its files had to be copied. */
+  /** How long the server's statements waited, if its files had to be copied. */
   readonly waitedMs?: number;
   close(): Promise<void>;
 }
@@ -18,8 +18,11 @@ interface Place {
   readonly DATA_DIR: string;
 }
 
-/** PostgreSQL as it is; the built-in database itself when no server has it, else a copy that its server makes. */
-export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Tell): Promise<Source> {
+/**
+ * PostgreSQL directly; the built-in database directly if no server has it open, otherwise a copy that its server
+ * creates.
+ */
+export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Print): Promise<Source> {
   if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'pglite'))) {
     throw new AppError('notFound', `there is no database in ${resolve(DATA_DIR)}: is DATA_DIR the server's?`);
   }
@@ -46,14 +49,14 @@ export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Tell): 
   };
 }
 
-/** In the server: its files as they are now, for the command that asked, which removes them. */
-export async function copyForBackup(db: Db, dataDir: string, tell: Tell): Promise<void> {
+/** Runs in the server: copies its files as they are now for the command that asked, which removes the copy. */
+export async function copyForBackup(db: Db, dataDir: string, print: Print): Promise<void> {
   const { copyTo } = db;
   if (!copyTo) throw new AppError('invalid', 'only the built-in database is copied');
   removeAbandonedCopies(dataDir, Date.now());
   await refuseFullDisk(dataDir);
   const { folder, result: waitedMs } = await newCopy(dataDir, copyTo);
-  tell(JSON.stringify({ folder, waitedMs }));
+  print(JSON.stringify({ folder, waitedMs }));
 }
 
 async function refuseFullDisk(dataDir: string): Promise<void> {

@@ -9,9 +9,9 @@ export interface Column {
 
 export interface Table {
   readonly name: string;
-  /** Those that can be written: generated ones follow from them. */
+  /** The columns that can be written; generated columns are derived from them. */
   readonly columns: readonly Column[];
-  /** What the rows are put in order by. */
+  /** What the rows are sorted by. */
   readonly key: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface Sequence {
 const NOT_OF_AN_EXTENSION = `not exists (
   select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`;
 
-// Text is put in order byte by byte: two databases may differ in what they hold to be the order of letters.
+// Text is sorted byte by byte, because two databases may sort letters differently.
 const TABLES = sql(
   'backup.tables',
   `select c.relname as name,
@@ -46,11 +46,13 @@ const SEQUENCES = sql(
 );
 const IS_THERE = sql('backup.isThere', `select to_regclass('migration') is not null as there`);
 const MIGRATIONS = sql('backup.migrations', 'select number, name, checksum from migration order by number');
-/** However the server is set up, values are written in the one way that reads back exactly. */
+/** Whatever the settings of the server, values are written in the one format that reads back exactly. */
 const EXACT = `set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
   set local bytea_output = 'hex'; set local extra_float_digits = 1`;
 
-/** Rows of unknown width: a batch is meant to have about so many characters, and never more rows than that. */
+/**
+ * The width of rows is unknown: a batch should have about this many characters, and never more than `MAX_ROWS` rows.
+ */
 const WANTED_CHARACTERS = 512 * 1024;
 const MAX_ROWS = 2000;
 const FIRST_ROWS = 50;
@@ -68,7 +70,7 @@ export async function readSequences(query: Query): Promise<Sequence[]> {
   return await query<{ name: string; last: string | null }>(SEQUENCES);
 }
 
-/** Undefined: it is no database of ours, or an empty one. */
+/** Undefined if it is not a database of ours, or an empty one. */
 export async function readApplied(query: Query): Promise<Migration[] | undefined> {
   const [row] = await query<{ there: boolean }>(IS_THERE);
   return row?.there ? await query<Migration>(MIGRATIONS) : undefined;
@@ -78,7 +80,10 @@ export async function writeExactly(script: Script): Promise<void> {
   await script(EXACT);
 }
 
-/** The rows of a table, each as a line, in batches: the database keeps its place, and neither side holds more than one. */
+/**
+ * The rows of a table as lines, in batches. The database keeps the position, and neither side holds more than one
+ * batch.
+ */
 export async function* readLines(query: Query, script: Script, table: Table): AsyncGenerator<readonly string[]> {
   const fields = table.columns.map(({ name }) => `${quote(name)}::text`).join(', ');
   const order = table.key.length === 0 ? '' : ` order by ${table.key.join(', ')}`;
@@ -96,7 +101,10 @@ export async function* readLines(query: Query, script: Script, table: Table): As
   await script('close backup_rows');
 }
 
-/** Powers of two times the first: each count is a prepared statement. Grows by doubling, so one wide row after many narrow ones is met soon. */
+/**
+ * Only doubles or halves the count, because each count is a prepared statement. Growing by doubling means that a wide
+ * row after many narrow ones is noticed soon.
+ */
 function nextCount(count: number, wanted: number): number {
   if (wanted >= count * 2 && count * 2 <= MAX_ROWS) return count * 2;
   let next = count;
@@ -104,7 +112,7 @@ function nextCount(count: number, wanted: number): number {
   return next;
 }
 
-/** A statement that depends on the tables of the moment is named by its own text. */
+/** A statement that depends on the present tables is named after its own text. */
 export function named(text: string): Statement {
   return sql(`backup.${createHash('sha256').update(text).digest('hex').slice(0, 24)}`, text);
 }

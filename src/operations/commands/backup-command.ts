@@ -10,7 +10,8 @@ import { createRingStore } from '../../vault/ring.store.ts';
 import { opensSlots } from '../../vault/ring.ts';
 import { backUp } from '../backup/backup.ts';
 import { schemaOf } from '../backup/format.ts';
-import { openSource } from '../backup/source.ts';
+import { copyForBackup, openSource } from '../backup/source.ts';
+import type { RunInServer } from '../server-commands.ts';
 import { createProgress, onlyFile, type Terminal } from './terminal.ts';
 
 /** `atrium backup FILE`. */
@@ -42,6 +43,11 @@ export async function runBackup(args: readonly string[], config: Config, termina
   terminal.complain(values['with-keys'] ? WITH_KEYS : withoutKeys(config));
 }
 
+/** The server with the built-in database copies its files, and this process reads the copy. */
+export function copyIn(): RunInServer {
+  return ({ db, config }, print) => copyForBackup(db, config.DATA_DIR, print);
+}
+
 const WITH_KEYS =
   'WARNING: the file holds the root key: whoever has it can open every secret in it. Keep it like a password.';
 
@@ -56,7 +62,7 @@ function refusePlace(file: string): void {
   if (!isFolder(dirname(file))) throw new AppError('notFound', `there is no folder ${dirname(file)}: make it first`);
 }
 
-/** A key that does not open what it is put beside would be worse than none. */
+/** A key that does not open the backup that it is part of would be worse than none. */
 async function rightRoot(db: Db, { ATRIUM_KEY, DATA_DIR }: Config): Promise<Buffer> {
   const root = findRoot(ATRIUM_KEY, DATA_DIR);
   if (root) {

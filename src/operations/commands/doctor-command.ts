@@ -11,9 +11,10 @@ import { examineInside } from '../doctor/inside.ts';
 import { examineCentral, examineMail } from '../doctor/outside.ts';
 import { examinePorts } from '../doctor/ports.ts';
 import { examineSettings } from '../doctor/settings.ts';
+import type { RunInServer } from '../server-commands.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `atrium doctor`: every look there is, whatever the others found. Answers the exit code. */
+/** `atrium doctor`: runs every check, whatever the others found. Returns the exit code. */
 export async function runDoctor(args: readonly string[], env: NodeJS.ProcessEnv, { say }: Terminal): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean' } } });
   const { config, findings } = examineSettings(env);
@@ -28,6 +29,13 @@ export async function runDoctor(args: readonly string[], env: NodeJS.ProcessEnv,
   return faults === 0 ? 0 : 1;
 }
 
+/** The checks that only the process with the database can do. */
+export function examineIn(): RunInServer {
+  return async ({ db, config }, print) => {
+    for (const finding of await examineInside(db, config)) print(JSON.stringify(finding));
+  };
+}
+
 async function examineAll(config: Config): Promise<Finding[]> {
   const outside = [
     look('data folder', () => examineFolder(config.DATA_DIR)),
@@ -40,7 +48,7 @@ async function examineAll(config: Config): Promise<Finding[]> {
   return (await Promise.all(outside)).flat();
 }
 
-/** In the server that has the built-in database, else here. */
+/** Runs in the server that has the built-in database open, otherwise in this process. */
 async function examineDatabase(config: Config): Promise<Finding[]> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
   const folder = resolve(dataDir, 'pglite');
@@ -64,9 +72,9 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
-function unreachable({ message }: AppError, isPostgres: boolean): Finding {
+function unreachable({ message, detail }: AppError, isPostgres: boolean): Finding {
   if (isPostgres) return fault('database', message, 'Start PostgreSQL, open the way to it, or correct DATABASE_URL.');
-  if (message.includes('in use by')) {
+  if (detail.reason === 'database_in_use') {
     return fault(
       'locks',
       message,

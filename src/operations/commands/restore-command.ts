@@ -13,7 +13,7 @@ import { type Inspected, inspect } from '../backup/inspection.ts';
 import { refuseOtherSchema, restore } from '../backup/restore.ts';
 import { createProgress, onlyFile, type Terminal } from './terminal.ts';
 
-/** `atrium restore FILE`: everything that can refuse does so before anything changes. */
+/** `atrium restore FILE`: everything that can be rejected is rejected before anything changes. */
 export async function runRestore(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
   const options = { replace: { type: 'boolean' }, check: { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
@@ -51,8 +51,8 @@ export async function runRestore(args: readonly string[], config: Config, termin
 }
 
 /**
- * The present root key must open the ring of the backup. Only where there is none at all, that of the backup takes its place: no
- * key is ever overwritten.
+ * The present root key must open the key ring of the backup. Only if there is none at all is the one in the backup
+ * used: no key is ever overwritten.
  */
 function chooseRoot({ slots, rootKey }: Inspected, { ATRIUM_KEY, DATA_DIR }: Config): Buffer | undefined {
   if (slots.length === 0) return undefined;

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import type { Progress } from '../backup/backup.ts';
 
-/** Where a command speaks: what it found on one stream, what it is doing on the other. */
+/** The output of a command: what it found on one stream, what it is doing on the other. */
 export interface Terminal {
   say(line: string): void;
   complain(line: string): void;
@@ -16,7 +16,7 @@ export const terminal: Terminal = {
   isTerminal: process.stderr.isTTY ?? false,
 };
 
-/** One line that is written over again and again; nothing where nobody watches. */
+/** One line that is overwritten again and again; no output if it is not a terminal. */
 export function createProgress({ isTerminal }: Terminal, verb: string) {
   let last = 0;
   return {
@@ -31,7 +31,7 @@ export function createProgress({ isTerminal }: Terminal, verb: string) {
   };
 }
 
-/** The one file that a command is about. */
+/** The only file argument of a command. */
 export function onlyFile(positionals: readonly string[], usage: string): string {
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new AppError('invalid', `name one file: ${usage}`);

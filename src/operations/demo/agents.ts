@@ -5,7 +5,7 @@ import type { DemoWorld } from './world.ts';
 const EVERY_MS = 30_000;
 const ACTOR = { id: 0n, name: 'demo agent', requestId: 'demo' };
 
-/** Stands in for the agents that run in real clusters: the clusters of the demo report that they are active. */
+/** Replaces the agents that run in real clusters: the clusters of the demo report that they are active. */
 export async function startAgents(
   { heartbeats }: Pick<Features, 'heartbeats'>,
   { clusters, orgs, users }: Pick<DemoWorld, 'clusters' | 'orgs' | 'users'>,
@@ -23,7 +23,7 @@ export async function startAgents(
       try {
         await heartbeats.take(ownerId, id, { phase: 'Active' }, new Date(), ACTOR);
       } catch (error) {
-        // Whoever plays with the demo may have removed the cluster.
+        // Whoever uses the demo may have deleted the cluster.
         if (!(error instanceof AppError && error.kind === 'notFound')) onError(error);
       }
     }

@@ -11,7 +11,7 @@ export interface DemoMarketplace {
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** What there is to try on a marketplace deployment. Needs an instance that listens, because links contain its address. */
+/** Demo data for a marketplace deployment. Needs an instance that listens, because links contain its address. */
 export async function buildMarketplace({ marketplace }: Pick<Features, 'marketplace'>): Promise<DemoMarketplace> {
   const secrets = { cloudB: newSecret(), cloudC: newSecret() };
   await marketplace.secrets.add('CloudB', secrets.cloudB);
@@ -50,7 +50,7 @@ async function buildClaims(
     waiting: await make(false, false),
     flagged: await make(true, false),
   };
-  // Inside their backoff for as long as anybody plays with this world.
+  // These stay in their backoff for as long as anyone uses this demo.
   const nextAt = new Date(now.getTime() + YEAR_MS);
   for (const [id, claimable] of [[claims.waiting, false] as const, [claims.flagged, true] as const]) {
     const flags = { claimable, claimed: false };

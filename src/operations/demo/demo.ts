@@ -9,7 +9,7 @@ import { startAgents } from './agents.ts';
 import { buildMarketplace } from './demo-marketplace.ts';
 import { buildWorld, type DemoWorld } from './world.ts';
 
-/** What a demo runs with unless it is told otherwise: addresses that nobody has, so that no caller is one of them. */
+/** The default settings of a demo. Its address ranges belong to nobody, so no caller is in them. */
 export const DEMO_SETTINGS = {
   RUN_MODE: 'dev',
   CLOUD_A_RANGES: fileURLToPath(new URL('./address-ranges.json', import.meta.url)),
@@ -55,7 +55,7 @@ async function openAgents({ features }: Instance, path: string, say: (line: stri
   await startAgents(features, world, (error) => say(`a cluster of the demo could not report: ${String(error)}`));
 }
 
-/** Its tokens are lost with the process that made them, so there is nothing to go on from. */
+/** The tokens are lost with the process that created them, so the demo cannot continue from there. */
 function halfMade(config: Config, unfinished: string): string {
   const what = config.DATABASE_URL
     ? `empty the database of DATABASE_URL and remove ${unfinished}`
@@ -63,13 +63,13 @@ function halfMade(config: Config, unfinished: string): string {
   return `an earlier start was ended while it made the demo world, and half of it is of no use: ${what}, then start again`;
 }
 
-/** The world stays as it is, but today it may be served under another address. */
+/** The demo world stays as it is, but it may now be served under another address. */
 function moveTo(baseUrl: string, path: string): void {
   const demo = readJson(readFileSync(path)) as { baseUrl: string };
   if (demo.baseUrl !== baseUrl) write(path, { ...demo, baseUrl });
 }
 
-/** Also into a world that was made on another deployment. */
+/** Also adds to a demo world that was created with another DEPLOYMENT. */
 async function addMarketplace(
   instance: Instance,
   config: Config,
@@ -85,7 +85,9 @@ async function addMarketplace(
   for (const [name, id] of Object.entries(marketplace.installers)) say(`${`installer ${name}`.padEnd(26)}${id}`);
 }
 
-/** Written aside and renamed: never half a file, and never readable by others, whatever was there before. */
+/**
+ * Writes a draft and renames it: the file is never incomplete and never readable by others, whatever was there before.
+ */
 function write(path: string, demo: object): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${writeJson(demo, 2)}\n`, { mode: 0o600 });

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Actor } from '../../changes/audit-entry.ts';
 import type { Instance } from '../../instance.ts';
 
-/** The world is created through the same rules as every request, in the name of the users who would do it. */
+/** The world is created through the same rules as every request, on behalf of the users who would do it. */
 type Builders = Pick<Instance, 'features' | 'identity'>;
 
 export interface DemoUser {
@@ -28,7 +28,7 @@ export interface DemoWorld {
 }
 
 const FANS = 45;
-/** Keys that open nothing: made up, in the shape of real ones. */
+/** Fake keys in the format of real ones. They open nothing. */
 const CREDENTIALS = [
   {
     name: 'ann-aws',
@@ -51,7 +51,10 @@ const CREDENTIALS = [
 ];
 const YEAR_MS = 365 * 86_400_000;
 
-/** The cast never changes: ann owns acme, bob edits, cat views, dan operates, eve is a stranger, root runs the platform. */
+/**
+ * The users never change: ann owns acme, bob edits, cat views, dan operates, eve is an outsider, root runs the
+ * platform.
+ */
 export async function buildWorld(instance: Builders): Promise<DemoWorld> {
   const { organizations, teams, members, roles, robots, credentials, emails, follows } = instance.features;
   const users = await buildUsers(instance);

@@ -9,7 +9,7 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 const CHECK = 'bus';
 const WITHIN_MS = 2000;
 
-/** Connects as the server itself does and looks for the stream; makes neither keys nor the stream. */
+/** Connects as the server itself does and looks for the stream. Creates neither keys nor the stream. */
 export async function examineBus(db: Db, safe: Safe, { BUS_URL: url }: Config): Promise<Finding[]> {
   const host = new URL(url).host;
   const keys = await createKeyrings(createKeyringStore(db), safe).find();
@@ -34,7 +34,7 @@ async function examineLink(link: Link, host: string, isDefault: boolean): Promis
       );
     }
     const advice = 'Start the NATS server with what "atrium bus config" prints, or correct BUS_URL.';
-    // The address that nobody has set: most installations have no bus.
+    // The address is the default, so nobody has set it: most installations have no bus.
     return (isDefault ? warning : fault)(CHECK, `${host} cannot be reached`, advice);
   }
   const { JetStreamApiError, jetstreamManager } = await import('@nats-io/jetstream');

@@ -1,3 +1,4 @@
+import type { HashedEntry } from '../../changes/audit-chain.store.ts';
 import { type Query, sql } from '../../db/db.ts';
 import type { SealedColumn } from '../../vault/rotation.ts';
 
@@ -26,19 +27,8 @@ const AUDIT = sql(
 const RANGES = sql('doctor.ranges', 'select max(last_seen_at) as seen_at from address_ranges where source = $1');
 const ROOTS = sql('doctor.roots', 'select count(distinct root)::int as roots from key_slot');
 
-export interface AuditRow {
+export interface AuditRow extends HashedEntry {
   readonly id: bigint;
-  readonly at: Date;
-  readonly organization_id: bigint;
-  readonly actor_id: bigint;
-  readonly actor_name: string;
-  readonly action: string;
-  readonly object_type: string;
-  readonly object_id: bigint;
-  readonly before: string | null;
-  readonly after: string | null;
-  readonly request_id: string;
-  readonly previous_hash: Buffer;
   readonly hash: Buffer;
 }
 
@@ -73,7 +63,7 @@ export function createDoctorStore(query: Query) {
       const [row] = await query<{ roots: number }>(ROOTS);
       return row?.roots ?? 0;
     },
-    /** Spread over the whole table, each found by the primary key. */
+    /** A sample spread over the whole table; each row is found by the primary key. */
     async sealed(column: SealedColumn, most: number): Promise<SealedValue[]> {
       const rows = await query<{ id: bigint; owner_id: bigint; identity: string; sealed: Buffer }>(sampleOf(column), [
         most,

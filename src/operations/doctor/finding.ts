@@ -1,6 +1,6 @@
 export type Level = 'ok' | 'warning' | 'fault';
 
-/** What one look at the deployment found, and for anything but ok, what to do about it. */
+/** The result of one check of the deployment and, unless it is ok, what to do about it. */
 export interface Finding {
   readonly check: string;
   readonly level: Level;
@@ -22,7 +22,7 @@ export const fault = (check: string, message: string, advice: string): Finding =
   advice,
 });
 
-/** A check that fails on its own account is a finding too; the others go on. */
+/** A check that cannot be completed is a finding too; the other checks continue. */
 export async function look(check: string, work: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await work();

@@ -8,7 +8,7 @@ const MIB = 2 ** 20;
 const LITTLE = 1024 * MIB;
 const TOO_LITTLE = 100 * MIB;
 
-/** The data folder: whose it is, who may look into it, and how much room is left. */
+/** The data folder: whether this user can write to it, who else can read it, and how much space is left. */
 export async function examineFolder(dataDir: string): Promise<Finding[]> {
   const check = 'data folder';
   const folder = resolve(dataDir);
@@ -49,7 +49,7 @@ async function examineRoom(folder: string): Promise<Finding[]> {
   return [ok('disk', text)];
 }
 
-/** The key file, when the root key is in one. */
+/** The key file, if the root key is in one. */
 export function examineKeyFile(dataDir: string, isConfigured: boolean): Finding[] {
   const path = resolve(keyPath(dataDir));
   const stats = statSync(path, { throwIfNoEntry: false });

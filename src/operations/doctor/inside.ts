@@ -13,11 +13,11 @@ type Store = ReturnType<typeof createDoctorStore>;
 const OLDEST_POSTGRES = 150_000;
 const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
-/** Twice what a server leaves when it prunes. */
+/** Twice the number that a server keeps when it prunes. */
 const MANY_CHANGES = 200_000;
 const AUDIT_SAMPLE = 1000;
 
-/** What can be learnt from the database, by whoever has it open. Reads alone. */
+/** The checks that need an open database. They only read. */
 export async function examineInside(db: Db, config: Config): Promise<Finding[]> {
   const store = createDoctorStore(db.query);
   const asked = Date.now();
@@ -115,15 +115,17 @@ async function examineLocks({ driver }: Db, store: Store): Promise<Finding[]> {
   return findings;
 }
 
-/** Each entry must follow from its own words, and from the one before it of the same organization where that is in the sample. */
+/**
+ * The hash of each entry must match its content and, if the previous entry of the same organization is in the sample,
+ * follow from that entry.
+ */
 function examineAudit(rows: readonly AuditRow[]): Finding {
   const later = new Map<bigint, AuditRow>();
   const broken: bigint[] = [];
   for (const row of rows) {
-    const { id: _id, hash, ...said } = row;
     const next = later.get(row.organization_id);
-    if (!chainHash(row.previous_hash, Object.values(said)).equals(hash)) broken.push(row.id);
-    else if (next && !next.previous_hash.equals(hash)) broken.push(next.id);
+    if (!chainHash(row).equals(row.hash)) broken.push(row.id);
+    else if (next && !next.previous_hash.equals(row.hash)) broken.push(next.id);
     later.set(row.organization_id, row);
   }
   if (broken.length === 0) return ok('audit', `the newest ${rows.length} entries of the record hold together`);

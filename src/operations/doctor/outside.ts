@@ -3,7 +3,7 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 
 const WITHIN_MS = 5000;
 
-/** Letters: the server that takes them is there and accepts us. Nothing is sent. */
+/** Email: the SMTP server is reachable and accepts us. Nothing is sent. */
 export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
   if (SMTP_URL === undefined) return [ok('mail', 'not configured: no letters are sent')];
   const host = new URL(SMTP_URL).host;
@@ -30,7 +30,7 @@ export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
   }
 }
 
-/** An organization that nobody has is unknown to the central server, which it says with 404. */
+/** An organization that does not exist; the central server answers 404 for it. */
 const NOBODY = 'atrium-doctor';
 
 export async function examineCentral({

@@ -4,7 +4,7 @@ import { type Finding, fault, ok } from './finding.ts';
 
 const WITHIN_MS = 3000;
 
-/** Each port is free, or a server of ours answers there; and where one runs, whether it is ready. */
+/** Checks that each port is free or that a server of ours answers there and, if one is running, whether it is ready. */
 export async function examinePorts(config: Config): Promise<{ findings: Finding[]; isServing: boolean }> {
   const { HOST, PORT, ADMIN_HOST, ADMIN_PORT, DEPLOYMENT, MARKETPLACE_PORT } = config;
   const findings: Finding[] = [];
@@ -47,7 +47,7 @@ async function examine(setting: string, host: string, port: number, isOurs: (url
   };
 }
 
-/** Opened and closed at once: nobody can have connected. */
+/** Opens the port and closes it immediately, so that nobody can have connected. */
 function occupied(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

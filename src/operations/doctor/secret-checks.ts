@@ -14,7 +14,10 @@ type Store = ReturnType<typeof createDoctorStore>;
 
 const SAMPLE = 200;
 
-/** The root key opens the ring, the ring opens the values, and the bus takes what hangs on them. */
+/**
+ * Checks that the root key opens the key ring, that the key ring opens the sealed values, and that the bus accepts the
+ * keys among them.
+ */
 export async function examineSecrets(db: Db, store: Store, config: Config): Promise<Finding[]> {
   const check = 'keys';
   const roots = await store.roots();
@@ -23,7 +26,7 @@ export async function examineSecrets(db: Db, store: Store, config: Config): Prom
   const root = findRoot(config.ATRIUM_KEY, config.DATA_DIR);
   if (!root) return [fault(check, 'the root key is missing', advice)];
   const ring = await openRing(createRingStore(db), createKeys(root)).catch((error: Error) => error);
-  if (ring instanceof Error) return [fault(check, ring.message.split(':')[0] ?? '', advice)];
+  if (ring instanceof Error) return [fault(check, 'the root key does not open the keys of this database', advice)];
   const findings = [ok(check, 'the root key opens the ring')];
   if (roots > 1) {
     const end = 'Once every server runs with the new root key, run "atrium rotate-keys --retire-old-root".';

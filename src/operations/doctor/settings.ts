@@ -3,7 +3,7 @@ import { type Finding, fault, ok, warning } from './finding.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All faults of the settings at once; the settings themselves when there is none. */
+/** All faults of the settings at once, or the settings themselves if there are none. */
 export function examineSettings(env: Environment): { config?: Config; findings: Finding[] } {
   try {
     const config = readConfig(env);

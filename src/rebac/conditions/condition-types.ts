@@ -21,7 +21,10 @@ export function celTypeOf(type: ParameterTypeJson): string {
   return CEL_TYPES[type.type_name] ?? 'dyn';
 }
 
-/** JSON value to CEL value, by OpenFGA's rules: a number may come as a string, a time is RFC 3339, a duration is Go's. */
+/**
+ * Converts a JSON value to a CEL value by OpenFGA's rules: a number may be a string, a time is RFC 3339, a duration
+ * uses Go's syntax.
+ */
 export type Cast = (type: ParameterTypeJson, value: unknown) => unknown;
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -29,7 +32,7 @@ const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 export function createCast(env: Environment): Cast {
   env.registerVariable('given', 'dyn');
-  // The library makes its unsigned and duration values only from expressions.
+  // The library creates unsigned and duration values only from expressions.
   const toUint = env.parse('uint(given)');
   const toDuration = env.parse('duration(given)');
 

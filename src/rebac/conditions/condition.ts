@@ -6,10 +6,10 @@ import { IpAddress, inCidr, parseIp } from './ip-address.ts';
 
 export type Context = Readonly<Record<string, unknown>>;
 
-/** A condition of the model, ready to be asked. `holds` throws a RebacError where OpenFGA answers 2000. */
+/** A condition of the model, ready to be evaluated. `holds` throws a RebacError if OpenFGA would answer 2000. */
 export interface Condition {
   readonly name: string;
-  /** Why this context cannot be stored on a tuple, or `undefined` when it can. */
+  /** Why this context cannot be stored on a tuple, or `undefined` if it can. */
   refuses(context: Context): string | undefined;
   holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean;
 }
@@ -38,7 +38,7 @@ function environment(env: Environment): Environment {
       return inside;
     })
     .registerOperator('IPAddress == IPAddress', (a: IpAddress, b: IpAddress) => a.equals(b));
-  // CEL lets every message be compared with null; a typed value of ours never is null.
+  // CEL allows every message to be compared with null. Our typed values are never null.
   for (const type of ['IPAddress', 'google.protobuf.Timestamp', 'google.protobuf.Duration']) {
     env.registerOperator(`${type} == null`, () => false);
   }
@@ -50,7 +50,7 @@ function compile(json: ConditionJson, env: Environment, cast: Cast): Condition {
   for (const [name, type] of parameters) env.registerVariable(name, celTypeOf(type));
   const program = parse(json, env);
 
-  /** A declared parameter that nobody gave is an error even where the others would decide, as in OpenFGA. */
+  /** A declared parameter without a value is an error even if the other parameters would decide, as in OpenFGA. */
   function holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean {
     const values: Record<string, unknown> = Object.create(null);
     const missing: string[] = [];

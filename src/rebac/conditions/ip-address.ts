@@ -22,7 +22,7 @@ export function parseIp(text: string): IpAddress | undefined {
   return value === undefined ? undefined : new IpAddress(32, value);
 }
 
-/** `undefined` when the network is malformed; an address of the other family is in no network. */
+/** Returns `undefined` if the network is malformed. An address of the other family is in no network. */
 export function inCidr(address: IpAddress, cidr: string): boolean | undefined {
   const [base, length, ...rest] = cidr.split('/');
   if (base === undefined || length === undefined || rest.length > 0 || !/^(0|[1-9]\d{0,2})$/.test(length)) return;
@@ -55,7 +55,7 @@ function parseV6(text: string): bigint | undefined {
   return [...head, ...Array<bigint>(gap).fill(0n), ...tail].reduce((value, group) => (value << 16n) | group, 0n);
 }
 
-/** Sixteen-bit groups; the last may be a dotted IPv4 address, which is two of them. */
+/** Sixteen-bit groups. The last may be a dotted IPv4 address, which counts as two groups. */
 function groups(text: string): bigint[] | undefined {
   if (text === '') return [];
   const found: bigint[] = [];

@@ -6,7 +6,7 @@ import { COUNTS } from '../../counts.ts';
 import { numbersOf } from '../../support/authz.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-/** Some 1.2 kB each: several times what the sockets between a server and a client that does not read can hold. */
+/** About 1.2 kB each: several times what the sockets between a server and a client that does not read can hold. */
 const ROWS = COUNTS.exportedRows;
 const FILL = sql(
   'test.audit.fill',
@@ -15,7 +15,7 @@ const FILL = sql(
    select timestamptz '2026-01-01' + n * interval '1 millisecond', $1, 1, 'somebody', 'thing.change', 'thing', n % 100,
           null, json_build_object('text', repeat('x', 1000)), 'r', '\\x00', '\\x00' from generate_series(1, $2) n`,
 );
-/** How much of a long export the server prepares is up to how much of it somebody reads. */
+/** The server prepares only as much of a long export as the client reads. */
 describe('Long audit log exports', () => {
   let atrium: TestServer;
   let acme: number;
@@ -58,7 +58,10 @@ describe('Long audit log exports', () => {
       return found;
     };
     context.mock.method(db, 'query', counting);
-    /** An export that goes on reads a batch in the time of one request; while twenty are answered, this one read none. */
+    /**
+     * An export in progress reads a batch in the time of one request. This one read none while twenty requests were
+     * answered.
+     */
     const settled = async () => {
       for (let before = -1; before !== rows; ) {
         before = rows;

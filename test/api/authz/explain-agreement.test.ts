@@ -9,7 +9,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 const ABSENT = 999_999;
 const CAST = ['root', 'ann', 'bob', 'cat', 'dan', 'eve'];
 
-/** All of a list in the long suite, and a part that is spread over the whole of it everyday. */
+/** The whole list in the long suite, and a part that is spread over all of it in the everyday suite. */
 function spread<T>(list: readonly T[]): readonly T[] {
   return list.filter((_, place) => place % COUNTS.agreementStep === 0);
 }

@@ -20,7 +20,10 @@ interface Tally {
   readonly stale: string[];
 }
 
-/** What every state of a lane's role lets its only holder do. Each state takes away something that the one before gave. */
+/**
+ * What each state of a lane's role lets its only holder do. Each state takes away something that the previous one
+ * granted.
+ */
 const STATES: readonly {
   readonly permissions: readonly (typeof VIEW)[];
   readonly isGiven: boolean;
@@ -32,7 +35,7 @@ const STATES: readonly {
   { permissions: [VIEW], isGiven: true, allowed: 'can_view' },
 ];
 
-/** One role lives through its states; the moment a change is acknowledged here, the other process is asked. */
+/** One role goes through its states. As soon as a change is acknowledged here, the other process is queried. */
 async function liveOneRole(atrium: TestServer, ask: Ask, lane: number, pairs: number, tally: Tally): Promise<void> {
   const org = lane % 4 === 3 ? 'globex' : 'acme';
   const holder = await makeHolder(atrium, [], org);
@@ -64,7 +67,7 @@ async function liveOneRole(atrium: TestServer, ask: Ask, lane: number, pairs: nu
   }
 }
 
-/** The permissions that the other process answers with, as one text. */
+/** The permissions that the other process returns, as one text. */
 type Ask = (path: string, token: string) => Promise<string>;
 
 function askAt(url: string, agent: Agent): Ask {

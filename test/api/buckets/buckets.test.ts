@@ -303,7 +303,7 @@ describe('Buckets', () => {
     for (const [at, host] of hosts.entries()) {
       const url = `http://${host}:${port}`;
       await contact('aws', s3(`s${at}`, url));
-      // The guard is the same for all. These two try again, and wait in between.
+      // The guard is the same for all. These two retry, and wait in between.
       if (at >= COUNTS.guardedHosts) continue;
       await Promise.all([contact('azure', azure(`a${at}`, url)), contact('gcp', google(`g${at}`, url))]);
     }
@@ -325,7 +325,7 @@ describe('Buckets', () => {
   });
 });
 
-/** `fetch` refuses to send a GET with a body. */
+/** `fetch` does not send a GET with a body. */
 function getWithBody(url: string, token: string, body: object): Promise<{ status: number; text: string }> {
   const text = JSON.stringify(body);
   const headers = {

@@ -22,7 +22,7 @@ const CALLS: readonly (readonly [who: string, path: string])[] = [
   ['ann', 'admin_credentials'],
 ];
 
-/** Every secret that the bus has, and every place where it must not be. On PGlite, whose files we can read. */
+/** Every secret of the bus, and every place where it must not be. On PGlite, because we can read its files. */
 describe('Bus secrets', { skip: lacks('nats-server') }, () => {
   let atrium: TestServer;
   let nats: TestNats;
@@ -46,7 +46,7 @@ describe('Bus secrets', { skip: lacks('nats-server') }, () => {
   });
   after(() => nats.kill());
 
-  /** Answers teach us the secrets; everything that is not such an answer must hold none. */
+  /** Answers with credentials reveal the secrets. All other answers must contain none. */
   async function callAll(): Promise<void> {
     for (const [who, path] of CALLS) {
       const { status, text, body } = await atrium.as(who)('GET', `/user/bus/${path}`);

@@ -93,7 +93,7 @@ describe('Bus credentials', () => {
     const after = claimsOf(fileOf((await own('ann')).body));
     assert.equal(after.user, before.user);
     assert.equal(after.iss, before.iss);
-    // Another process reads the keys anew.
+    // Another process reads the keys again.
     const { DATABASE_URL = '' } = atrium.instance.config;
     const config = readConfig({ ...env, DATABASE_URL, ATRIUM_KEY: TEST_KEY });
     const other = await openInstance(config, { log: createLog('error'), say: () => undefined });

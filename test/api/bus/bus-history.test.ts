@@ -13,7 +13,7 @@ interface Item {
   readonly lastSeen: string;
 }
 
-/** What is promised; a machine that is busy with other tests may take longer. */
+/** The guarantee is two seconds. A machine that is busy with other tests may take longer. */
 const UNAVAILABLE_WITHIN_MS = IS_LONG ? 2000 : 20_000;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
@@ -27,7 +27,7 @@ describe('Cluster resource history', { skip: lacks('nats-server') }, () => {
 
   before(async () => {
     bus = await openTestBus();
-    // Made as soon as the bus knows its accounts.
+    // The history is created as soon as the bus knows its accounts.
     await until(async () => (await ask(`cluster=${uid('prod')}`)).status === 200);
     const ann = await bus.connect('ann');
     const [prod, staging] = [uid('prod'), uid('staging')];

@@ -160,7 +160,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
       const user = { id: id('ann'), name: 'ann', ...EVERYTHING };
       return await bus.nats.connect((await bus.instance.features.bus.issuer.issue('application', user, issuedAt)).file);
     };
-    // On a machine that is busy they may have expired before the connection is made.
+    // On a busy machine they may have expired before the connection is established.
     const connection = await connectFor(2).catch(() => connectFor(20));
     assert.match(String(await connection.closed()), /expired/i);
   });
@@ -242,7 +242,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     assert.ok(claimsOf(narrower).subscribe.some((subject) => subject.startsWith('cluster.')));
     assert.equal(await refused(narrower), false);
     assert.equal(await refused(ann), false);
-    // Asking at once, before anybody looked, ends what was out there as well.
+    // Requesting new credentials at once, before the server has checked, also revokes the old ones.
     await removeMember(bus.instance, teams.Viewers ?? 0n, fan);
     assert.notEqual(claimsOf(await of('fan05')).user, claimsOf(narrower).user);
     await until(() => refused(narrower));

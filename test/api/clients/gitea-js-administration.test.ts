@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { giteaApi } from 'gitea-js';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-/** An existing client library of this API family, used as its users run a platform with it. */
+/** An existing client library of this API family, used as administrators use it to run a platform. */
 describe('Administration with gitea-js', () => {
   let atrium: TestServer;
   before(async () => {

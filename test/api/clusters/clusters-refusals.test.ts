@@ -6,7 +6,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 const GOOD = { name: 'good', uid: '00000000-1111-2222-3333-444444444444' };
 const NAME = /^name must have 1 to 100 characters: letters, digits/;
 
-/** What a body must not be, for POST and, but for what is required, for PATCH alike. */
+/** Invalid bodies, for POST and PATCH alike, except for required fields. */
 const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
   ['an empty name', { ...GOOD, name: '' }, 422, NAME],
   ['a name of 101 characters', { ...GOOD, name: 'x'.repeat(101) }, 422, NAME],
@@ -36,7 +36,7 @@ const REFUSED: readonly [what: string, body: unknown, status: number, message: R
   ['a body that is not valid JSON', '{"name":', 422, /not valid JSON/],
 ];
 
-/** A change that says the UID of another cluster would be refused for that alone. */
+/** A change that contains the UID of another cluster would be rejected for that alone. */
 function withoutUid(body: unknown): unknown {
   if (typeof body !== 'object' || !(body && 'uid' in body && body.uid === GOOD.uid)) return body;
   const { uid: _uid, ...rest } = body;
@@ -58,7 +58,7 @@ describe('Rejected cluster requests', () => {
     it(`Creating or editing a cluster with ${what} is rejected with ${status}`, async () => {
       const before = await seen();
       for (const url of ['/orgs/acme/clusters', '/user/clusters']) {
-        // A person may have a cluster of the name that one of acme has.
+        // A user may have a cluster with the same name as one of acme's.
         if (url === '/user/clusters' && what === 'a taken name') continue;
         await assertRefused(atrium, { who: 'ann', send: ['POST', url, body], status, message });
       }

@@ -37,7 +37,7 @@ for (const driver of API_DRIVERS) {
         clusterManagers: ['OCM', 'Rancher', 'OCM'],
         isMonitoringCluster: true,
         nodeCount: 2,
-        // What is only shown counts for nothing when it is sent.
+        // Read-only fields are ignored if they are sent.
         id: 1,
         ownerID: 1,
         status: { response: { phase: 'Active' } },
@@ -71,7 +71,7 @@ for (const driver of API_DRIVERS) {
         'can_view_orchestratorconfig',
       ]);
       const own = await atrium.as('cat')('GET', '/user/clusters?all=true');
-      // The specification says which fields that list has.
+      // The specification defines which fields that list has.
       const { hubClusterOwnerName, heartbeatAt, ...listed } = made.body;
       assert.deepEqual(own.body.at(-1), { ...listed, age: own.body.at(-1).age });
     });
@@ -98,7 +98,7 @@ for (const driver of API_DRIVERS) {
       assert.equal(edited.status, 200, edited.text);
       assert.deepEqual(edited.body, { ...before, displayName: 'Edge', managerID: 0, age: edited.body.age });
       assert.notEqual(edited.headers.get('etag'), etag);
-      // The whole thing as it was read can be sent back.
+      // The whole resource can be sent back as it was read.
       const same = await atrium.as('bob')('PATCH', `/clusters/${id}`, edited.body);
       assert.deepEqual(same.body, { ...edited.body, age: same.body.age });
       const exact = await atrium.as('bob')('PATCH', `/clusters/${id}`, '{"managerID":9007199254740993}');

@@ -79,7 +79,7 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(await phases(), [...before, 'Active Inactive'], 'once, however many say it');
       await atrium.instance.revisions.current();
       assert.equal(atrium.instance.revisions.latest, revision);
-      // What an administrator edits did not change.
+      // The fields that an administrator edits did not change.
       const edit = await atrium.as('ann')('PATCH', `/clusters/${id}`, { project: 'p' }, { 'If-Match': etag });
       assert.equal(edit.status, 200);
       const entries = await auditOf(atrium.instance.db, atrium.world.orgs.acme?.id ?? 0n);

@@ -71,7 +71,7 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(await names('ann'), ['prod', 'staging', 'laptop']);
       for (const name of ['bob', 'cat', 'dan']) assert.deepEqual(await names(name), ['prod', 'staging'], name);
       assert.deepEqual(await names('eve'), ['globex']);
-      // A site administrator is a member everywhere; what people own themselves stays theirs.
+      // A site administrator is a member everywhere, but does not see what users own themselves.
       assert.deepEqual(await names('root'), ['prod', 'staging', 'globex']);
     });
 

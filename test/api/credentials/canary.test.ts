@@ -11,10 +11,10 @@ import { writtenDatabaseFiles } from '../../support/written-files.ts';
 
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString('hex')}`;
 
-/** A secret in every form in which it might have slipped out. */
+/** A secret in every form in which it might have leaked. */
 function forms(secret: string): Buffer[] {
   const bytes = Buffer.from(secret);
-  // The middle of base64 is the same at any of the three offsets only with what stands before; so all three.
+  // The base64 text of a secret depends on its offset modulo three, so all three forms are included.
   const encoded = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
     return Buffer.from(text.slice(offset === 0 ? 0 : 4, -4));

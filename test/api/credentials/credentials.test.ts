@@ -71,7 +71,7 @@ for (const driver of API_DRIVERS) {
       ],
       ['unknown fields and an ownerID', '{"name":"w","ownerID":424242,"x":{"y":[null,true,{}]},"type":7}'],
       ['whitespace inside values', '{"name" : "w","a" :  [ 1 , 2 ]}'],
-      // Less than what a body may be, by the time that is sent back with it.
+      // Leaves room for the timestamp that the answer adds, because the answer is sent back as a body.
       ['almost 1 MiB of data', sized(MIB - 50, 'w')],
       ['64 levels of nesting', nested(64).replace('"deep"', '"w"')],
     ];
@@ -80,7 +80,7 @@ for (const driver of API_DRIVERS) {
         assert.equal((await bob('POST', '/user/credentials', spec)).status, 201);
         assert.equal(specOf((await bob('GET', '/user/credentials/w')).text), spec);
         assert.equal(specOf((await bob('GET', '/user/credentials')).text.slice(1, -1)), spec);
-        // What was read may be sent back.
+        // What was read can be sent back.
         assert.equal(
           (await bob('PUT', '/user/credentials/', (await bob('GET', '/user/credentials/w')).text)).status,
           204,

@@ -14,7 +14,7 @@ const chunked = (size: number) => {
     'POST /api/v1/user/signin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
   return [head, `${size.toString(16)}\r\n`, Buffer.alloc(size, 0x20), '\r\n0\r\n\r\n'];
 };
-/** A body that is neither there nor announced: curl -X POST with a content type and no data. */
+/** A body that is neither sent nor announced: curl -X POST with a content type and no data. */
 const unannounced = (type: string) => [`POST /api/v1/user/signin HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\n\r\n`];
 
 const NOT_JSON = 'body is not valid JSON';

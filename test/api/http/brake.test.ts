@@ -14,7 +14,7 @@ describe('Password guessing', () => {
   let atrium: TestServer;
   before(async () => {
     atrium = await openTestServer({ env: { AUTH_FAILURES: '2', TRUSTED_PROXIES: '127.0.0.1' } });
-    // Time stands still, so that no attempt comes back while a slow machine hashes passwords.
+    // The time is frozen, so that no attempt is refilled while a slow machine hashes passwords.
     mock.timers.enable({ apis: ['Date'], now: Date.now() });
   });
   after(async () => {
@@ -152,7 +152,7 @@ describe('The limit on failed attempts', () => {
       await assert.rejects(brake.password(`n${at}`, 'a', wrong), { kind: 'unauthenticated' });
     await assert.rejects(brake.password('n20', 'a', right), { kind: 'limited' });
     assert.equal(await brake.password('n20', 'b', right), 'in');
-    // Being right costs nothing, alone or in a crowd; neither does being held back for one's name.
+    // A right password costs nothing, alone or in a crowd. Being blocked by one's name costs nothing either.
     const crowd = Array.from({ length: 50 }, (_, at) => brake.password(`m${at}`, 'b', right));
     assert.deepEqual(new Set(await Promise.all(crowd)), new Set(['in']));
     for (let at = 0; at < 2; at++) await assert.rejects(brake.password('ann', 'b', wrong), { kind: 'unauthenticated' });

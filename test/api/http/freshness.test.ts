@@ -10,7 +10,7 @@ import type { TestServer } from '../../support/server.ts';
 const LANES = 8;
 const ROUNDS = COUNTS.accountRounds;
 
-/** What the other process says: the status, and `admin` when GET /user says orgAdmin. */
+/** What the other process answers: the status, and `admin` if GET /user says orgAdmin. */
 type Ask = (headers: Record<string, string>, path?: string) => Promise<string>;
 
 function askAt(url: string): Ask {
@@ -26,7 +26,7 @@ interface Tally {
   stale: string[];
 }
 
-/** One person's life: everything that can be taken from them is given and taken, and asked for at once elsewhere. */
+/** The life of one user: everything that can be revoked is granted and revoked, and queried elsewhere at once. */
 async function liveOneLife({ instance, world }: TestServer, ask: Ask, lane: number, rounds: number, tally: Tally) {
   const name = `lane${lane}-${Date.now().toString(36)}`;
   const id = await instance.features.users.create({ name, email: `${name}@example.com` });
@@ -139,7 +139,7 @@ describe('Revision queries', { skip: lacks('postgresql') }, () => {
     });
   });
 
-  /** The server asks for itself now and then, but not three times in a row. */
+  /** The server makes a query of its own now and then, but not three times in a row. */
   async function undisturbed(expected: number, work: () => Promise<void>): Promise<void> {
     const { revisions } = pair.atrium.instance;
     const counts: number[] = [];

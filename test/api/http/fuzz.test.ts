@@ -7,7 +7,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const RUNS = COUNTS.oddRequestsPerRoute;
 
-/** Texts that have tripped servers before, beside those that fast-check thinks of. */
+/** Texts that have broken servers before, in addition to those that fast-check generates. */
 const oddText = fc.oneof(
   fc.constantFrom(
     '',
@@ -69,7 +69,7 @@ interface Shape {
   readonly properties?: Readonly<Record<string, unknown>>;
 }
 
-/** Something near what the schema names: right keys, odd values, so that it gets past the first check. */
+/** A value close to the schema: right keys, odd values, so that it passes the first check. */
 function nearly(schema: object): fc.Arbitrary<unknown> {
   const { properties = {}, items } = schema as Shape & { items?: object };
   const names = Object.keys(properties);
@@ -94,7 +94,7 @@ function likely(schema: {
   return fc.oneof(fc.integer({ min: -2, max: 60 }), fc.constantFrom(2 ** 53 - 1, 1.5, -0));
 }
 
-/** Numbers beyond doubles are sent too: JSON.stringify would write them as null. */
+/** Also sends numbers beyond doubles, which JSON.stringify would write as null. */
 const write = (value: unknown) => JSON.stringify(value ?? null).replaceAll('1e+300', '9223372036854775807');
 
 describe('Fuzzing of /api/v1', () => {
@@ -118,7 +118,7 @@ describe('Fuzzing of /api/v1', () => {
         atHome: fc.boolean(),
         body: schema.body ? nearly(schema.body) : fc.constant(undefined),
       });
-      // Passwords are slow by design.
+      // Password checks are slow by design.
       const numRuns = path.endsWith('/signin') ? Math.min(RUNS, 10) : RUNS;
       await fc.assert(
         fc.asyncProperty(request, async ({ who, params, query, atHome, body }) => {
@@ -130,10 +130,10 @@ describe('Fuzzing of /api/v1', () => {
             atHome ? [['org', 'acme'], ...pairs.filter(([name]) => name !== 'org')] : pairs,
           );
           const headers = { Authorization: `token ${atrium.world.users[who]?.token}` };
-          // fetch cannot send a body with GET; the one route that reads one has tests of its own.
+          // fetch cannot send a body with GET. The one route that reads one has its own tests.
           const sent = schema.body && method !== 'GET' ? write(body) : undefined;
           const answer = await atrium.call(method, `${target}?${search}`.replaceAll('%00', ''), sent, headers);
-          // What lies behind another server may fail; a page that says so is not a failure of this one.
+          // A server behind this one may fail. An answer that says so is not a failure of this one.
           assert.ok(answer.status < 500 || [502, 503].includes(answer.status), `${method} ${target}: ${answer.text}`);
         }),
         { numRuns, seed: IS_LONG ? Date.now() % 1_000_000 : 20_260_101 },

@@ -16,7 +16,7 @@ describe('Client disconnects', () => {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
       await once(socket, 'connect');
       socket.write(HEAD);
-      // An answer elsewhere on the server: by then it has read what came before.
+      // Once another request is answered, the server has read what came before.
       assert.equal((await atrium.as()('GET', '/version')).status, 200);
       socket.destroy();
       await once(socket, 'close');
@@ -37,7 +37,7 @@ describe('Server shutdown', () => {
       received += String(data);
     });
     await once(socket, 'connect');
-    // The first request is under way while the server begins to close; the second comes when it already does.
+    // The first request is in progress when the server starts to close. The second arrives when it is already closing.
     const body = JSON.stringify({ username: 'ann', password: atrium.world.users.ann?.password });
     const signIn = `POST /api/v1/user/signin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     socket.write(signIn);

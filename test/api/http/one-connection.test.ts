@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { setActive } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-/** What a connection showed before is remembered with it; these tests would see it used where it must not be. */
+/** The server remembers the last credential of a connection. These tests notice if it uses that one wrongly. */
 describe('Requests over one connection', () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let atrium: TestServer;

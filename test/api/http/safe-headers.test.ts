@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-/** The names and values as they stood on the wire; a header that is there twice is in the list twice. */
+/** The names and values as they were on the wire. A header that was sent twice is in the list twice. */
 function headersOf(url: string): Promise<[string, string][]> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false, headers: { 'x-request-id': 'mine' } }, (answer) => {

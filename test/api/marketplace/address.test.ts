@@ -188,8 +188,8 @@ describe('Source addresses of marketplace A', () => {
         [403, { message: 'the source address is outside the allowed ranges' }],
       );
     }
-    await market.instance.features.marketplace.journal.flush();
-    const [counted] = await market.instance.features.marketplace.journal.refusals(1);
+    await market.instance.features.marketplace.deliveryLog.flush();
+    const [counted] = await market.instance.features.marketplace.deliveryLog.refusals(1);
     assert.deepEqual([counted?.reason, counted?.source, counted?.times], ['ip_outside_ranges', '127.0.0.1', 4]);
     await market.close();
   });

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/db.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { lacks } from '../../support/requirements.ts';
 
-/** What somebody might send who wants to run something on the machine of whoever unpacks the archive. */
+/** What an attacker might send to run something on the machine of whoever unpacks the archive. */
 const HOSTILE = {
   'key"$(touch pwned)': `'; touch pwned; echo '`,
   'a: b': '$(touch pwned) `touch pwned` $IFS',
@@ -37,7 +37,7 @@ const hostileText = (installer: string, cluster: string) =>
     }),
   ).replace('"EXACT"', '9007199254740993');
 
-/** The same bytes in other letters: the last one of 43 has two bits that stand for nothing. */
+/** The same bytes in different characters: two bits of the last of 43 characters are unused. */
 function respelled(sig: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const other = sig.slice(0, -1) + alphabet[alphabet.indexOf(sig.at(-1) ?? '') + 1];

@@ -61,7 +61,7 @@ describe('Marketplace passwords and secrets', () => {
     const link = String(answers[0]?.body.link);
     const archive = gunzipSync(await (await fetch(link)).bytes()).toString();
     assert.ok(archive.includes(CHOSEN), 'what was chosen is in the archive, and nowhere else');
-    await market.instance.features.marketplace.journal.flush();
+    await market.instance.features.marketplace.deliveryLog.flush();
 
     const canaries = [PASSWORD, CONFIGURED, GUESS, CHOSEN, cloudB, cloudC];
     const tables = await market.rows<{ name: string }>(

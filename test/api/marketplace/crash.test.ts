@@ -8,11 +8,11 @@ import { lacks } from '../../support/requirements.ts';
 
 const KILLS = COUNTS.deliveryKills;
 const AT_ONCE = 8;
-/** A server is killed after at most so many acknowledgements, while the other deliveries are under way. */
+/** A server is killed after at most this many acknowledgements, while the other deliveries are in progress. */
 const MAX_ACKNOWLEDGED = 20;
 const HOUR_MS = 3_600_000;
 
-/** One delivery and the answer that was got for it, if any. */
+/** One delivery, and whether it was acknowledged. */
 interface Delivery {
   readonly name: 'A' | 'B';
   readonly body: object;
@@ -98,7 +98,7 @@ describe(`Deliveries to a server killed ${KILLS} times`, { skip: lacks('postgres
       return rows.length;
     }
 
-    /** What was made for a binding must belong to one. */
+    /** What was created for a binding must belong to one. */
     async function orphans() {
       return await market.rows(
         `select (select count(*) from account o where o.name like 'standalone-%' and o.kind = 'organization'

@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runCommand } from '../../../src/operations/commands.ts';
+import { runInServer } from '../../../src/operations/server-commands.ts';
 import { COUNTS } from '../../counts.ts';
 import { openCli, openCliProcess } from '../../support/cli.ts';
 import { newPlace } from '../../support/db.ts';
@@ -82,7 +82,7 @@ describe('Marketplace operation', () => {
   it('The delivery log and the metrics show the reason for every rejected delivery', async () => {
     const operate = async (...argv: string[]) => {
       const lines: string[] = [];
-      await runCommand(market.instance, { argv }, (line) => void lines.push(line));
+      await runInServer(market.instance, { argv }, (line) => void lines.push(line));
       return lines.join('\n');
     };
     const cli = openCli();
@@ -128,7 +128,7 @@ describe('Marketplace operation', () => {
     assert.match(metrics, /atrium_marketplace_last_delivery_timestamp_seconds\{marketplace="CloudA"\} 1\d{9}/);
     assert.match(metrics, /atrium_marketplace_ranges_age_seconds -1/);
     await market.close();
-    // What was counted is written when the server ends, and the command opens the database by itself.
+    // The counts are written when the server ends, and the command opens the database itself.
     const strangers = await openCliProcess(market.settings)('marketplace log --strangers');
     assert.match(strangers.stdout, /CloudB {2}secret_mismatch {2}2× {2}127\.0\.0\.1/, strangers.stderr);
   });

@@ -6,9 +6,9 @@ import { type Name, openMarketplace, type TestMarketplace } from '../../support/
 import { type Payload, payloadFolder, readPayloads } from '../../support/payloads.ts';
 
 const folder = payloadFolder();
-/** The installer that every sample names; each test replaces it by one that exists. */
+/** The installer that every sample names. Each test replaces it with one that exists. */
 const SAMPLE_INSTALLER = 'inst-7Qm2xK9d';
-/** What the marketplaces say to others, in formats of their own: as a notification none of these makes sense. */
+/** What the marketplaces send to others, in their own formats. As notifications, none of these makes sense. */
 const FOREIGN = /^cloud[AC]\/(doc|synthetic|ip-ranges)\//;
 
 describe('The sample payloads', () => {
@@ -33,7 +33,7 @@ describe('The sample payloads', () => {
       if (payload.file.includes('variants')) return await sendVariants(payload);
       const { status, isLink, again } = expected(payload);
       const text = payload.text.replaceAll(SAMPLE_INSTALLER, await market.installer(name));
-      // Each file is a story of its own, so each has an application of its own that is there already.
+      // Each file is independent, so each has its own application that already exists.
       const body = text.replaceAll('platform-prod', `sample-${payload.sha256.slice(0, 12)}`);
       if (/"eventType": "DELETE"/.test(body)) await makeKnown(body);
       const first = await market.notify(name, body);
@@ -59,7 +59,7 @@ describe('The sample payloads', () => {
     assert.equal((await market.notify('B', put)).status, 200);
   }
 
-  /** One application in six spellings: the first makes it, the others are the same delivery again. */
+  /** One application in six spellings: the first creates it, the others are the same delivery again. */
   async function sendVariants({ text, sha256 }: Payload): Promise<void> {
     const name = `sample-${sha256.slice(0, 12)}`;
     for (const body of JSON.parse(text.replaceAll('platform-prod', name)) as object[]) {

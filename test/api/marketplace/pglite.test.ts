@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createSealedOptionsStore } from '../../../src/marketplace/installers/sealed-options.store.ts';
 import { createSealedOptions } from '../../../src/marketplace/installers/sealed-options.ts';
-import { runCommand } from '../../../src/operations/commands.ts';
+import { runInServer } from '../../../src/operations/server-commands.ts';
 import { serve } from '../../support/clouds.ts';
 import { applicationId, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Statements that no other everyday test runs on PGlite; the tests beside this one run them on PostgreSQL. */
+/** Statements that no other everyday test runs on PGlite. The tests next to this one run them on PostgreSQL. */
 describe('The marketplace listener on PGlite', () => {
   let market: TestMarketplace;
   let isTaken = false;
@@ -25,7 +25,7 @@ describe('The marketplace listener on PGlite', () => {
 
   const operate = async (...argv: string[]) => {
     const lines: string[] = [];
-    await runCommand(market.instance, { argv }, (line) => void lines.push(line));
+    await runInServer(market.instance, { argv }, (line) => void lines.push(line));
     return lines.join('\n');
   };
 
@@ -53,7 +53,7 @@ describe('The marketplace listener on PGlite', () => {
   it('The operator reads the delivery log and retires a secret on PGlite', async () => {
     const { cloudB } = market.demo.secrets;
     await market.notify('B', {}, '?secret=guess');
-    await market.instance.features.marketplace.journal.flush();
+    await market.instance.features.marketplace.deliveryLog.flush();
     assert.match(await operate('marketplace', 'log', '--marketplace', 'cloudC', '--limit', '1'), /done bound 200/);
     assert.match(await operate('marketplace', 'log', '--strangers'), /CloudB {2}secret_mismatch {2}1×/);
     await operate('marketplace', 'secret', 'retire', 'cloudB', cloudB);
@@ -79,7 +79,7 @@ describe('The marketplace listener on PGlite', () => {
       [`CloudC:${installer}`],
     );
     const { db, vault } = market.instance;
-    // Each process looks for them once, so this stands for another one.
+    // Each process looks for them once, so this simulates another process.
     await createSealedOptions(createSealedOptionsStore(db.query), vault).sealOlder();
     const inClear = await market.rows(
       `select subject from delivery where notification like '%"options"%'

@@ -15,7 +15,7 @@ interface Row {
 let deep: unknown = 1;
 for (let level = 0; level < 33; level++) deep = { deeper: deep };
 
-/** Every line: what is sent to which marketplace, and the refusal in words and for the record. */
+/** Each row: what is sent to which marketplace, and the rejection as a message and as a reason in the delivery log. */
 const rows: Row[] = [
   bad('A', 'a body that is not an object', [1], /JSON object/, 'malformed'),
   bad('A', 'malformed JSON', '{"eventType":', /not valid JSON/, 'malformed'),
@@ -256,12 +256,12 @@ describe('Rejected deliveries', () => {
   });
 
   it('A delivery with a wrong secret is counted but not recorded', async () => {
-    await market.instance.features.marketplace.journal.flush();
+    await market.instance.features.marketplace.deliveryLog.flush();
     const before = await market.rows('select times from delivery');
     for (let time = 0; time < 5; time++) await market.notify('B', { eventType: 'PUT' }, '?secret=guess');
-    await market.instance.features.marketplace.journal.flush();
+    await market.instance.features.marketplace.deliveryLog.flush();
     assert.equal((await market.rows('select times from delivery')).length, before.length);
-    const counted = await market.instance.features.marketplace.journal.refusals(10);
+    const counted = await market.instance.features.marketplace.deliveryLog.refusals(10);
     const b = counted.find(({ marketplace }) => marketplace === 'CloudB');
     assert.equal(b?.reason, 'secret_mismatch');
     assert.ok((b?.times ?? 0) >= 5);

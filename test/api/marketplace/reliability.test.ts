@@ -84,7 +84,7 @@ for (const driver of DRIVERS) {
       const body = binding(installer);
       const answer = await market.notify('A', body);
       assert.deepEqual([answer.status, answer.body], [500, { message: 'internal error' }]);
-      // The house sweeps by itself too, so how often it has tried by now is not certain.
+      // The instance also sweeps by itself, so the number of attempts so far is not certain.
       let tried = 0;
       for (let row = await stateOf(installer); row?.state !== 'dead'; row = await stateOf(installer)) {
         assert.equal(row?.state, 'received');

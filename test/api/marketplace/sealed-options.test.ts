@@ -51,9 +51,9 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(await kept(installer), [{ bound: true }], 'a second bind of the same brings nothing');
       assert.equal((await market.notify('A', bodyOf(installer, { clusterId: 'other' }))).status, 400);
       assert.deepEqual(await inClear(), []);
-      const { journal } = market.instance.features.marketplace;
-      for (const { id } of await journal.list({ text: installer, limit: 10 })) {
-        assert.doesNotMatch((await journal.get(id))?.notification ?? '', /options|canary/);
+      const { deliveryLog } = market.instance.features.marketplace;
+      for (const { id } of await deliveryLog.list({ text: installer, limit: 10 })) {
+        assert.doesNotMatch((await deliveryLog.get(id))?.notification ?? '', /options|canary/);
       }
     });
 
@@ -113,7 +113,7 @@ for (const driver of API_DRIVERS) {
   });
 }
 
-/** What an older version wrote is looked for once by each process, so this is another one. */
+/** Each process looks once for what an older version wrote, so this simulates another process. */
 async function openMarketplaceBeside(market: TestMarketplace) {
   const { wireMarketplace } = await import('../../../src/marketplace/marketplace.wiring.ts');
   const { createMetrics } = await import('../../../src/base/metrics.ts');

@@ -31,7 +31,7 @@ for (const driver of API_DRIVERS) {
       const listed = await call('GET', `/orgs/${org.name}/members?limit=1&page=2`);
       assert.deepEqual([listed.body.length, listed.headers.get('x-total-count')], [1, '2']);
       assert.deepEqual(names((await call('GET', `/teams/${org.team('Viewers')}/members`)).body), ['eve']);
-      // Again changes nothing: she is a member already, and stays one of these teams only.
+      // Repeating it changes nothing, because she is already a member. Naming another team adds her to that one, too.
       assert.equal((await call('PUT', `/orgs/${org.name}/members/eve`)).status, 204);
       assert.equal((await call('PUT', `/orgs/${org.name}/members/eve`, { team: 'editors' })).status, 204);
       const member = await call('GET', `/teams/${org.team('Editors')}/members/eve`);
@@ -229,7 +229,7 @@ describe('Members', () => {
       `/teams/${id.team('operators')}/members/${name}`,
       tell('cluster_mgmt "connect to clusters", cluster_mgmt "view clusters"$'),
     );
-    // What they hold themselves they may pass on.
+    // They may grant what they hold themselves.
     const own = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'plain', permission: 'none' });
     assert.equal((await call('PUT', `/teams/${own.body.id}/members/fan02`)).status, 204);
     assert.equal((await call('DELETE', `/orgs/acme/members/fan02`)).status, 204);
@@ -239,7 +239,7 @@ describe('Members', () => {
       status: 403,
       message: 'missing relation remove_member:team: only an owner takes an owner out',
     });
-    // An owner who is an editor too is not taken out of one half.
+    // An owner who is also an editor is not removed from only one of the two teams.
     assert.equal((await atrium.as('ann')('PUT', `/teams/${editors}/members/ann`)).status, 204);
     assert.equal((await call('DELETE', '/orgs/acme/members/ann')).status, 403);
     assert.equal((await atrium.as('ann')('GET', `/teams/${editors}/members/ann`)).status, 200);

@@ -65,7 +65,7 @@ for (const driver of API_DRIVERS) {
         scopes: ['all'],
       });
       await atrium.as('cat')('PUT', '/user/following/acme');
-      // Everything about it is remembered now.
+      // Everything about it is cached now.
       const prod = world.clusters.prod?.id ?? 0n;
       assert.ok((await allowedTo(atrium, 'ann', 'cluster', prod)).includes('can_remove'));
       assert.deepEqual(await allowedTo(atrium, 'dan', 'cluster', prod), ['can_view', 'can_connect']);
@@ -93,7 +93,7 @@ for (const driver of API_DRIVERS) {
       const asRobot = await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${robot.text}` });
       assert.equal(asRobot.status, 401);
       assert.deepEqual(await left(acme.id), NOTHING);
-      // Whoever keeps its graph, on any replica, is told of every row that gave it a tuple.
+      // Whoever caches its graph, on any replica, is notified of every row that contributed a tuple.
       const told = await named(acme.id);
       for (const source of sources) assert.ok(told.includes(source), source);
       assert.deepEqual(await left(world.orgs.globex?.id ?? 0n), others);
@@ -107,7 +107,7 @@ for (const driver of API_DRIVERS) {
       );
       assert.deepEqual(brokenLinks(entries), []);
 
-      // The name is free, and who takes it gets nothing of what was.
+      // The name is free, and whoever takes it gets nothing of what the old organization had.
       const again = await atrium.as('eve')('POST', '/orgs', { username: 'acme' });
       assert.equal(again.status, 201);
       assert.notEqual(again.body.id, Number(acme.id));
@@ -145,7 +145,7 @@ for (const driver of API_DRIVERS) {
         [[a, b, c]],
       );
       assert.deepEqual(kept, [{ installers: 3, bound: 3, owned: 0, contracted: 0 }]);
-      // The same delivery, another one, and what the operator asks for.
+      // The same delivery, another one, and what an administrator requests.
       for (const more of [{}, { clusterId: 'cluster-2' }]) {
         const answer = await market.notify('A', binding(a, more));
         assert.deepEqual(
@@ -168,7 +168,7 @@ for (const driver of API_DRIVERS) {
   });
 }
 
-/** As if it had been asked over HTTP. */
+/** As if it had been requested over HTTP. */
 const settled = [
   () => ({ status: 201 }),
   (error: { kind: string }) => ({ status: error.kind === 'conflict' ? 409 : 500 }),

@@ -50,7 +50,7 @@ for (const driver of API_DRIVERS) {
       assert.equal((await call('GET', '/orgs/initech')).status, 404);
       assert.equal((await call('GET', '/orgs/initrode')).body.id, made.body.id);
       assert.equal((await call('PATCH', '/orgs/initrode', { username: 'INITRODE' })).body.name, 'INITRODE');
-      // The Kelvin sign becomes a plain k in lower case, and is none.
+      // The Kelvin sign becomes a plain k in lower case, but is not one.
       const kelvin = await call('POST', '/orgs', { username: 'kelvin' });
       const odd = await call('PATCH', '/orgs/kelvin', { username: '\u212Aelvin' });
       assert.deepEqual([kelvin.status, odd.status, odd.body.errors?.[0]?.field], [201, 422, 'username']);

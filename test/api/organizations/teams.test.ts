@@ -250,7 +250,7 @@ describe('Teams', () => {
     assert.equal((await call('POST', '/orgs/acme/teams', { name: 'mine' })).status, 403, 'read is what is meant');
     const mine = await call('POST', '/orgs/acme/teams', { name: 'mine', permission: 'none' });
     assert.equal(mine.status, 201, mine.text);
-    // The role that they hold themselves they may give; one that holds more they may not.
+    // They may assign the role that they hold themselves, but not one that contains more.
     assert.equal((await call('PUT', `/teams/${mine.body.id}/roles/${roleId}`)).status, 204);
     const more = (await makeRole(atrium, { permissions: [orgPermission('delete teams')] })).body.id;
     await assertRefused(atrium, {
@@ -259,7 +259,7 @@ describe('Teams', () => {
       status: 403,
       message: 'you cannot grant what you do not hold yourself: org_mgmt "delete teams"',
     });
-    // Taking away, and making it less, is no gain.
+    // Taking away or reducing permissions is not an escalation.
     assert.equal((await atrium.as('ann')('PUT', `/teams/${mine.body.id}/roles/${more}`)).status, 204);
     await assertRefused(atrium, {
       who: name,

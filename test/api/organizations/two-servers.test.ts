@@ -8,7 +8,9 @@ import type { TestServer } from '../../support/server.ts';
 
 const bearer = (text: string) => ({ Authorization: `token ${text}` });
 
-/** A server in this process and one in another share a database: what one removes, the other knows at once. */
+/**
+ * A server in this process and one in another share a database. If one removes something, the other knows it at once.
+ */
 describe('Removals with two servers', { skip: lacks('postgresql') }, () => {
   let atrium: TestServer;
   let other: SecondProcess;

@@ -90,7 +90,7 @@ for (const driver of API_DRIVERS) {
         assert.equal(await beat(body.sha1), 401);
         assert.equal((await atrium.as('bob')('DELETE', `${path}/tokens/${body[by]}`)).status, 404);
       }
-      // Not those of another robot, nor of a person.
+      // The tokens of another robot or of a user are not deleted.
       const [foreign] = (await atrium.as('bob')('GET', `/robots/${atrium.world.robots.ci}/tokens`)).body;
       assert.equal((await atrium.as('bob')('DELETE', `${path}/tokens/${foreign.id}`)).status, 404);
     });
@@ -226,7 +226,7 @@ for (const driver of API_DRIVERS) {
       const made = await atrium.as(maker.name)('POST', `${ci}/tokens`, { name: 'made' });
       assert.equal(made.status, 201, made.text);
       assert.equal((await atrium.as(maker.name)('DELETE', `${ci}/tokens/made`)).status, 403);
-      // A token makes none that may do more than itself.
+      // A token cannot create one that may do more than itself.
       const narrow = await atrium.instance.identity.tokens.issue({
         accountId: maker.id,
         name: 'n',

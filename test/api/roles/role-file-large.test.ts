@@ -6,9 +6,9 @@ import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer } from '../../support/server.ts';
 
 const ROLES = COUNTS.importedRoles;
-/** Two seconds are the target on a quiet machine (`npm run bench -- role-file`). */
+/** The target is two seconds on a quiet machine (`npm run bench -- role-file`). */
 const WITHIN_MS = IS_LONG ? 20_000 : Number.POSITIVE_INFINITY;
-/** One statement for each role would take far longer. */
+/** One statement per role would exceed this by far. */
 const MAX_STATEMENTS = 50;
 
 for (const driver of API_DRIVERS) {

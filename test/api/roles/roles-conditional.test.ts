@@ -59,7 +59,7 @@ describe('Conditional and concurrent role changes', () => {
     assert.equal((await call('DELETE', id, undefined, '*')).status, 404);
   });
 
-  /** Whole roles that have nothing in common, so that a mixture of two would show. */
+  /** Complete roles that have nothing in common, so that a mixture of two would be noticed. */
   const drafts = (roleId: number) => {
     const teams = ['Owners', 'Editors', 'Viewers', 'operators'].map((name) => numbersOf(atrium).team(name));
     return Array.from({ length: AT_ONCE }, (_, place) => ({

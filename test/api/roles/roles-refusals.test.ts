@@ -8,7 +8,7 @@ const NONE = { name: 'nobody has this name', permissions: [] };
 const VIEW = clusterPermission('view clusters');
 const huge = (count: number) => Array.from({ length: count }, () => VIEW);
 
-/** What a body must not be, for POST and, but for what is required, for PUT alike. */
+/** Invalid bodies, for POST and PUT alike, except for required fields. */
 const REFUSED: readonly [what: string, body: unknown, status: number, message: RegExp][] = [
   ['an empty name', { ...NONE, name: '' }, 422, /^name must have 1 to 100 characters$/],
   ['a blank name', { ...NONE, name: ' \t ' }, 422, /^name must have 1 to 100 characters$/],

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { assertRefused, makeHolder, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-/** What each endpoint of one role answers when there is no such role, to whom. */
+/** What each endpoint of a role answers to whom if the role does not exist. */
 const ANSWERS: readonly [method: string, path: string, Readonly<Record<string, readonly [number, string]>>][] = [
   [
     'GET',

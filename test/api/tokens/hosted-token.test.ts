@@ -29,7 +29,7 @@ describe('Hosted tokens', () => {
     assert.equal(keys.length, 1);
     assert.equal(keys[0].kid, decodeProtectedHeader(again).kid);
     assert.equal('d' in keys[0], false);
-    // It says who somebody is to others; it is no credential here.
+    // It proves an identity to others. It is not a credential here.
     const tried = await atrium.as()('GET', '/user', undefined, { Authorization: `Bearer ${again}` });
     assert.equal(tried.status, 401);
     await atrium.close();

@@ -19,7 +19,7 @@ for (const driver of API_DRIVERS) {
 
     const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString('base64')}` });
     const asPassword = (name: string) => basic(`${name}:${atrium.world.users[name]?.password}`);
-    /** Checking a password is slow on purpose. */
+    /** A token instead of the password, because checking a password is slow by design. */
     const asToken = (name: string) => basic(`${name}:${atrium.world.users[name]?.token}`);
     const make = (name: string, body: unknown, headers = asToken(name), owner = name) =>
       atrium.as()('POST', `/users/${owner}/tokens`, body, headers);
@@ -67,7 +67,7 @@ for (const driver of API_DRIVERS) {
     it(`Token scopes are sorted, without redundant ones, and default to all on ${driver}`, async () => {
       const table: [string[] | null | undefined, string[]][] = [
         [undefined, ['all']],
-        // A client in Go sends null for a list that it was not given.
+        // A Go client sends null for a list that it was not given.
         [null, ['all']],
         [['all', 'read:user'], ['all']],
         [

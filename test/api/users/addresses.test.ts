@@ -35,7 +35,7 @@ const REFUSED = [
   ...[`${'a'.repeat(65)}@x.org`, `a@${'b.'.repeat(127)}org`],
 ];
 
-/** The whole table: adding an address and asking whether it could be used are one rule. */
+/** The whole table: adding an address and asking whether it can be used follow the same rule. */
 describe('Email address validation', () => {
   let atrium: TestServer;
   before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
-/** What a browser does with cookies, and no more: keeps what is set, sends it back, drops what has expired. */
+/** What a browser does with cookies, and no more: stores what is set, sends it back, drops what has expired. */
 class Browser {
   readonly #url: string;
   readonly jar = new Map<string, string>();
@@ -88,7 +88,7 @@ describe('Browser sessions', () => {
     assert.equal(answer.status, 403);
   });
 
-  /** Four ways of not being let in; each has its own status and its own words. */
+  /** Four kinds of rejected requests, each with its status and message. */
   const token = async (scopes: string[], expiresAt: Date | null = null) => {
     const accountId = atrium.world.users.ann?.id ?? 0n;
     return (await atrium.instance.identity.tokens.issue({ accountId, name: crypto.randomUUID(), scopes, expiresAt }))

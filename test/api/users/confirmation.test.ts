@@ -26,12 +26,12 @@ describe('Email confirmation', () => {
   const isVerified = async (address: string) =>
     (await atrium.as('bob')('GET', '/user/emails')).body.find(({ email }: { email: string }) => email === address)
       ?.verified;
-  /** Adds an address and takes the link out of the letter. */
+  /** Adds an address and takes the link from the email. */
   const add = async (address: string) => {
     const answer = await atrium.as('bob')('POST', '/user/emails', { emails: [address] });
     assert.equal(answer.status, 201);
     const letter = smtp.letters.find(({ to }) => to.includes(address)) ?? assert.fail('no letter');
-    // Quoted-printable, as long lines travel.
+    // The email is quoted-printable, because it has long lines.
     return LINK.exec(letter.text.replaceAll('=\n', '').replaceAll('=3D', '='))?.[1] ?? assert.fail(letter.text);
   };
 

@@ -36,7 +36,7 @@ for (const driver of API_DRIVERS) {
 
     it(`Email addresses are deleted in any case, and duplicates and empty lists are accepted, on ${driver}`, async () => {
       assert.equal((await call('bob', 'DELETE', [])).status, 204);
-      // An empty list of a client in Go.
+      // A Go client sends an empty list as null.
       assert.equal((await call('bob', 'DELETE', null)).status, 204);
       const gone = await call('bob', 'DELETE', ['BOB.WORK@example.com', 'bob.work@EXAMPLE.com']);
       assert.deepEqual([gone.status, gone.text], [204, '']);

@@ -28,7 +28,7 @@ for (const driver of API_DRIVERS) {
         Authorization: `token ${tokens.get(name) ?? atrium.world.users[name]?.token}`,
       });
     const query = <Row extends object>(text: string) => atrium.instance.db.query<Row>(statement(text));
-    /** What the counters say, beside what a count says. */
+    /** The accounts whose counters differ from an actual count. */
     const wrongCounters = () =>
       query<{ name: string }>(
         `select name from account a

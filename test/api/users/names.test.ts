@@ -51,7 +51,7 @@ const INVALID = [
     'a'.repeat(41),
     'a'.repeat(5000),
   ],
-  // Ill-formed comes before reserved.
+  // A malformed name is reported before a reserved one.
   ...['.keys', 'api-', '-admin', 'x..keys'],
 ];
 const RESERVED = [

@@ -4,7 +4,7 @@ import { sendRaw } from '../../support/raw.ts';
 import type { TestServer } from '../../support/server.ts';
 import { sharedServer } from '../../support/shared-server.ts';
 
-/** root has 45 followers, fan45 the newest. */
+/** root has 45 followers, of whom fan45 is the newest. */
 describe('Paging of followers', () => {
   let atrium: TestServer;
   before(async () => {

@@ -6,7 +6,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 import { until } from '../../support/until.ts';
 
-/** Statements that no other everyday test runs on PGlite; the tests beside this one run them on PostgreSQL. */
+/** Statements that no other everyday test runs on PGlite. The tests next to this one run them on PostgreSQL. */
 describe('The user API on PGlite', () => {
   let atrium: TestServer;
   before(async () => {

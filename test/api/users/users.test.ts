@@ -294,7 +294,7 @@ describe('Users', () => {
           ? atrium.as(who)('PATCH', `/admin/users/${whom}`, { admin: false })
           : atrium.as(who)('DELETE', `/admin/users/${whom}`);
       const answers = await Promise.all([against(one.name, two.name), against(two.name, one.name)]);
-      // Whoever was second is either no administrator any more or the last one.
+      // Whoever came second is either no longer an administrator or the last one.
       assert.equal(answers.filter((answer) => answer.status < 300).length, 1, answers.map((a) => a.text).join());
       assert.ok(answers.every((answer) => [200, 204, 401, 403, 404, 409].includes(answer.status)));
       const winner = answers[0]?.status === 200 || answers[0]?.status === 204 ? one : two;

@@ -1,4 +1,4 @@
-/** A process of its own for pglite.test.ts: opens the folder, writes row after row, and tells each acknowledged one. */
+/** A separate process for pglite.test.ts: opens the folder, writes row after row, and prints each acknowledged one. */
 import { openDb, sql } from '../../../src/db/db.ts';
 
 const tell = (word: string) => process.stdout.write(`${word}\n`);

@@ -9,7 +9,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const MANY = COUNTS.followers;
 
-/** The blocks by which a page is found must always say what a plain sort of all followers would. */
+/** The blocks by which a page is found must always give the same result as a plain sort of all followers. */
 describe(`A list of ${MANY} followers`, { skip: lacks('postgresql') }, () => {
   let atrium: TestServer;
   let client: pg.Client;

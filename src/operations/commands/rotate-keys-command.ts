@@ -1,0 +1,21 @@
+import { parseArgs } from 'node:util';
+import { createKeys } from '../../base/keys.ts';
+import type { CommandRequest } from '../command-socket.ts';
+import type { RunInServer } from '../server-commands.ts';
+
+export function rotateKeysIn(args: readonly string[], { nextKey }: CommandRequest): RunInServer {
+  const { values } = parseArgs({ args: [...args], options: { 'retire-old-root': { type: 'boolean' } } });
+  const next = nextKey === undefined ? undefined : createKeys(Buffer.from(nextKey, 'base64'));
+  return async ({ rotateKeys }, print) => {
+    const started = performance.now();
+    const { owners, values: count, damaged } = await rotateKeys({ next, retireOldRoot: values['retire-old-root'] });
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    print(`${owners} new data keys, ${count} secrets sealed anew, in ${seconds} s`);
+    if (next !== undefined) {
+      print(
+        'both root keys open this database now: start every server with the new one, then run rotate-keys --retire-old-root',
+      );
+    }
+    for (const one of damaged) print(`warning: ${one} could not be opened and was left as it is`);
+  };
+}
