@@ -29,7 +29,7 @@ async function handOverToNewerNode() {
   const node = join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (!existsSync(node)) {
     process.stderr.write(
-      `atrium: Node ${OLDEST} or newer is needed, this is ${process.version}: type npm ci in ${root}\n`,
+      `atrium: Node ${OLDEST} or newer is required, this is ${process.version}; run npm ci in ${root}\n`,
     );
     process.exit(2);
   }

@@ -57,13 +57,13 @@ export interface Values<A extends Args, O extends Options> {
 
 /** Options that every command accepts. */
 export const GLOBAL = {
-  org: { about: 'the organization; else ATRIUM_ORG, else that of the context', value: 'NAME', short: 'o', kind: 'org' },
-  context: { about: 'which server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
-  json: { about: 'the answer as JSON' },
-  yaml: { about: 'the answer as YAML' },
-  yes: { about: 'do not ask before something is lost', short: 'y' },
-  timeout: { about: 'how long to wait for an answer, 30 unless said', value: 'SECONDS' },
-  help: { about: 'what this command does', short: 'h' },
+  org: { about: 'organization; by default ATRIUM_ORG or that of the context', value: 'NAME', short: 'o', kind: 'org' },
+  context: { about: 'server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
+  json: { about: 'print the result as JSON' },
+  yaml: { about: 'print the result as YAML' },
+  yes: { about: 'do not ask for confirmation', short: 'y' },
+  timeout: { about: 'how long to wait for a response, 30 by default', value: 'SECONDS' },
+  help: { about: 'show the help of this command', short: 'h' },
 } as const satisfies Options;
 
 export type GlobalValues = Values<Record<never, Arg>, typeof GLOBAL>['options'];

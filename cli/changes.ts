@@ -3,13 +3,14 @@ import { misuse } from './failure.ts';
 /** Only the values that were given, so that everything else stays as it is. It is an error to give none. */
 export function changesIn<T extends object>(changes: T, command: string): T {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  if (Object.keys(given).length === 0) throw misuse(`nothing to change: type atrium ${command} --help`);
+  if (Object.keys(given).length === 0) throw misuse(`nothing to change; run atrium ${command} --help`);
   return given as T;
 }
 
 export function wholeNumber(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw misuse(`${option} needs a whole number, not ${JSON.stringify(text.slice(0, 40))}`);
+  if (!/^\d{1,9}$/.test(text))
+    throw misuse(`${option} must be a whole number, got ${JSON.stringify(text.slice(0, 40))}`);
   return Number(text);
 }
 

@@ -47,14 +47,14 @@ export function readConfig(path: string): Config {
     for (const one of Object.values(contexts)) if (typeof one?.url !== 'string') throw new TypeError('no url');
     return { contexts, ...(typeof current === 'string' && { current }) };
   } catch {
-    throw misuse(`${path} is not a config file of this program: mend it, or delete it and type atrium login`);
+    throw misuse(`${path} is not a valid config file; fix it, or delete it and run atrium login`);
   }
 }
 
 function readPrivate(path: string): string | undefined {
   try {
     if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
-      throw misuse(`others can read ${path}, which holds tokens: type chmod 600 ${path}`);
+      throw misuse(`other users can read ${path}, which contains tokens; run chmod 600 ${path}`);
     }
     return readFileSync(path, 'utf8');
   } catch (error) {

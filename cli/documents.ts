@@ -10,7 +10,7 @@ export interface Document {
  * sent.
  */
 export async function readDocument(text: string, file: string): Promise<Document> {
-  const where = file === '-' ? 'the standard input' : file;
+  const where = file === '-' ? 'standard input' : file;
   if (text.trim() === '') throw misuse(`${where} is empty`);
   if (/^\s*[[{]/.test(text)) {
     try {

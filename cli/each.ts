@@ -10,7 +10,7 @@ export async function forEach<T>(items: readonly T[], nameOf: (item: T) => strin
       await act(item);
     } catch (error) {
       if (done.length === 0 || !(error instanceof ApiError)) throw error;
-      throw refused(`${nameOf(item)}: ${error.message} (${done.join(', ')} went through before)`);
+      throw refused(`${nameOf(item)}: ${error.message} (already done: ${done.join(', ')})`);
     }
     done.push(nameOf(item));
   }
@@ -25,7 +25,7 @@ export async function requireUsers(session: Session, names: readonly string[]): 
         await session.client().call('GET /users/{username}', { path: { username } });
       } catch (error) {
         if (error instanceof ApiError && error.status === 404)
-          throw refused(`no user is called ${JSON.stringify(username)}; nothing was changed`);
+          throw refused(`there is no user named ${JSON.stringify(username)}; nothing was changed`);
         throw error;
       }
     }),

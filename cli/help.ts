@@ -16,11 +16,12 @@ function programHelp(style: Style): string[] {
     return ['', style.bold(title), ...columns(entries.map(([name, entry]) => [name, entry.about]))];
   });
   return [
-    'atrium COMMAND, the command line of Atrium. Everything is asked of a server over HTTP, except what says otherwise.',
+    'atrium COMMAND, the command line of Atrium. Commands call a server over HTTP unless noted otherwise.',
     ...sections,
     '',
-    'atrium COMMAND --help says more about each. Exit codes: 0 done or yes, 1 refused or no, 2 typed wrongly, 3 no server.',
-    'ATRIUM_URL, ATRIUM_TOKEN, ATRIUM_ORG and ATRIUM_CONTEXT stand in for a context; NO_COLOR turns colours off.',
+    'Run atrium COMMAND --help for details.',
+    'Exit codes: 0 done or yes, 1 rejected or no, 2 wrong usage, 3 server unreachable.',
+    'ATRIUM_CONTEXT selects a context; ATRIUM_URL, ATRIUM_TOKEN and ATRIUM_ORG override it. NO_COLOR turns off colors.',
   ];
 }
 
@@ -29,7 +30,7 @@ function serverHelp(path: readonly string[], node: ServerCommand, style: Style):
   const rows = options.map(({ name, value, help: about }) => [value ? `${name} ${value}` : name, about] as const);
   return [
     `atrium ${path.join(' ')}: ${summary}`,
-    "Runs on the server's own machine, with the server's own settings.",
+    "Runs on the server's own machine, with the server's settings.",
     '',
     ...usage.map((line) => `  atrium ${line}`),
     ...(rows.length > 0 ? ['', style.bold('Options'), ...columns(rows)] : []),
@@ -49,7 +50,7 @@ function groupHelp(path: readonly string[], group: Group, style: Style): string[
     style.bold('Commands'),
     ...columns(rows),
     '',
-    `${here} COMMAND --help says more about each.`,
+    `Run ${here} COMMAND --help for details.`,
   ];
 }
 
@@ -61,7 +62,7 @@ function commandHelp(path: readonly string[], command: Command, style: Style): s
     `${capital(summary)}.${details ? ` ${details}` : ''}`,
     ...section('Arguments', argumentRows(args)),
     ...section('Options', optionRows(options)),
-    ...section('Everywhere', optionRows(GLOBAL)),
+    ...section('Global options', optionRows(GLOBAL)),
     '',
     style.bold('Examples'),
     ...examples.map((example) => `  ${example}`),
@@ -88,7 +89,7 @@ export function argumentRows(args: Args): [string, string][] {
 export function optionRows(options: Readonly<Record<string, Option>>): [string, string][] {
   return Object.entries(options).map(([name, { about, value, short, many, choices }]) => {
     const shown = `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`;
-    return [shown, `${withChoices(about, choices)}${many ? '; may be repeated' : ''}`];
+    return [shown, `${withChoices(about, choices)}${many ? '; can be repeated' : ''}`];
   });
 }
 

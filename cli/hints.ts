@@ -17,8 +17,8 @@ export async function withHint(error: ApiError, session: Session, args: Typed): 
   if (about === undefined || typed === undefined || error.status !== 404) return error;
   try {
     const known = about === 'organization' ? await organizations(session) : await users(session, typed);
-    const who = about === 'organization' ? 'organization that you can see' : about;
-    return refused(`no ${who} is called ${JSON.stringify(typed)}${didYouMean(typed, known)}`);
+    const where = about === 'organization' ? ' that you can see' : '';
+    return refused(`there is no ${about} named ${JSON.stringify(typed)}${where}${didYouMean(typed, known)}`);
   } catch (failure) {
     return failure instanceof Failure ? failure : error;
   }

@@ -23,7 +23,7 @@ export const quickFetch: Fetch = async (url, { method, headers, body, signal }) 
       const status = answer.statusCode ?? 0;
       if (status >= 300 && status < 400) {
         answer.resume();
-        reject(new Error(`it leads elsewhere, to ${get('location')}`));
+        reject(new Error(`the server redirects to ${get('location')}`));
       } else resolve({ status, headers: { get }, body: answer, text });
     });
     sent.on('error', reject);

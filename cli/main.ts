@@ -58,7 +58,7 @@ async function explain(error: unknown, screen: Screen): Promise<number> {
   }
   const { ApiError, UnreachableError } = await import('../client/errors.ts');
   if (error instanceof UnreachableError) {
-    screen.complain(plain(`${error.message}; is the server running, and is the address right?`));
+    screen.complain(plain(`${error.message}; is the server running, and is its address correct?`));
     return EXIT.unreachable;
   }
   if (error instanceof ApiError) {
@@ -67,6 +67,6 @@ async function explain(error: unknown, screen: Screen): Promise<number> {
     screen.complain(plain(line));
     return exit;
   }
-  screen.complain(`this is a fault of the program, please report it: ${(error as Error)?.stack ?? String(error)}`);
+  screen.complain(`internal error, please report it: ${(error as Error)?.stack ?? String(error)}`);
   return EXIT.refused;
 }

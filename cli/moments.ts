@@ -9,7 +9,7 @@ export function momentIn(text: string, direction: 1 | -1, now = Date.now()): str
   const span = count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0) * 1000;
   const moment = span === undefined ? readDate(text) : now + direction * span;
   if (!(Math.abs(moment) < 8.64e15))
-    throw misuse(`${JSON.stringify(text)} is no time: write 90d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z`);
+    throw misuse(`${JSON.stringify(text)} is not a time; use 90d, 12h, 2026-01-31 or 2026-01-31T12:00:00Z`);
   return new Date(moment).toISOString().replace('.000Z', 'Z');
 }
 

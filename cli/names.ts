@@ -48,11 +48,12 @@ export async function findResource(session: Session, kind: ResourceKind, text: s
     exact.length > 0 ? exact : found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
   if (one && !another) return one;
   if (one && another) {
-    throw refused(`more than one ${WORD[kind]} is called ${text}: use an ID (${exact.map(({ id }) => id).join(', ')})`);
+    const ids = exact.map(({ id }) => id).join(', ');
+    throw refused(`more than one ${WORD[kind]} is named ${JSON.stringify(text)}; use an ID instead: ${ids}`);
   }
   const names = (await listResources(session, kind)).map(({ name }) => name);
-  const where = session.orgIfAny() === undefined ? 'here' : `in ${session.org()}`;
-  throw refused(`no ${WORD[kind]} ${where} is called ${JSON.stringify(text)}${didYouMean(text, names)}`);
+  const where = session.orgIfAny() === undefined ? ' that you can see' : ` in ${session.org()}`;
+  throw refused(`there is no ${WORD[kind]} named ${JSON.stringify(text)}${where}${didYouMean(text, names)}`);
 }
 
 /** The server searches clusters by name, because there may be thousands of them. */
@@ -64,7 +65,8 @@ async function narrowed(session: Session, kind: ResourceKind, name: string): Pro
 
 export function readId(text: string): bigint {
   const id = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
-  if (id < 1n || id > MAX_ID) throw misuse(`${JSON.stringify(text.slice(0, 40))} is no ID: a number from 1 on`);
+  if (id < 1n || id > MAX_ID)
+    throw misuse(`${JSON.stringify(text.slice(0, 40))} is not an ID; an ID is a whole number, 1 or greater`);
   return id;
 }
 
@@ -89,7 +91,7 @@ export async function findObject(
 ): Promise<ObjectRef> {
   const colon = text.indexOf(':');
   if (colon < 1 || colon === text.length - 1) {
-    throw misuse(`${JSON.stringify(text)} is no object: write its type and its name, such as cluster:prod`);
+    throw misuse(`${JSON.stringify(text)} is not an object; use a type and a name, such as cluster:prod`);
   }
   const typed = text.slice(0, colon).toLowerCase();
   const name = text.slice(colon + 1);
@@ -97,7 +99,8 @@ export async function findObject(
   const kind = type === 'robot_ac' ? 'robot' : type;
   if (!types.includes(kind)) {
     const hint = didYouMean(typed, types);
-    throw misuse(`nothing can be asked about ${JSON.stringify(typed)}${hint}: one of ${types.join(', ')}`);
+    const problem = types === NAMED_TYPES ? 'names cannot be looked up for' : 'permissions cannot be queried on';
+    throw misuse(`${problem} ${JSON.stringify(typed)}${hint}; use one of ${types.join(', ')}`);
   }
   if (type === 'organization') return await findOrganization(session, name);
   const found = await findResource(session, kind as ResourceKind, name);

@@ -38,9 +38,9 @@ async function findNode(argv: readonly string[], names: readonly string[], load:
   if (first === undefined || first === '--help' || first === '-h') return { path: [], node: undefined, rest: [] };
   if (first === 'help') return await findNode([...rest.filter((word) => word !== '--help'), '--help'], names, load);
   if (first === '--version') return await findNode(['version', ...rest], names, load);
-  if (first.startsWith('-')) throw misuse(`${first} comes after the command; type atrium --help`);
+  if (first.startsWith('-')) throw misuse(`${first} must come after the command; run atrium --help`);
   let node = await load(first);
-  if (!node) throw misuse(`there is no command ${shown(first)}${didYouMean(first, names)}; type atrium --help`);
+  if (!node) throw misuse(`unknown command ${shown(first)}${didYouMean(first, names)}; run atrium --help`);
   const path = [first];
   while (isGroup(node)) {
     const [word] = rest;
@@ -54,9 +54,12 @@ async function findNode(argv: readonly string[], names: readonly string[], load:
 
 function missingVerb(path: readonly string[], verbs: readonly string[], word: string | undefined): Error {
   const here = ['atrium', ...path].join(' ');
-  if (word === undefined) return misuse(`${here} needs one of ${verbs.join(', ')}; type ${here} --help`);
-  const what = word.startsWith('-') ? `${word} comes after the command` : `there is no ${here} ${shown(word)}`;
-  return misuse(`${what}${didYouMean(word, verbs)}; type ${here} --help`);
+  if (word === undefined)
+    return misuse(`missing subcommand after ${here}: use one of ${verbs.join(', ')}; run ${here} --help`);
+  const what = word.startsWith('-')
+    ? `${word} must come after the command`
+    : `${here} has no subcommand ${shown(word)}`;
+  return misuse(`${what}${didYouMean(word, verbs)}; run ${here} --help`);
 }
 
 export function readValues(node: Command, words: readonly string[], path: readonly string[]): Read.Values {
@@ -74,16 +77,17 @@ export function readValues(node: Command, words: readonly string[], path: readon
     const [name, attached] = nameAndValue(word, known, here);
     const option = known[name] as Option;
     if (option.value === undefined) {
-      if (attached !== undefined) throw misuse(`--${name} takes no value; type ${here} --help`);
+      if (attached !== undefined) throw misuse(`--${name} takes no value; run ${here} --help`);
       note(given, name, true);
       continue;
     }
     const value = attached ?? words[++place];
-    if (value === undefined || place === end) throw misuse(`--${name} needs ${option.value}; type ${here} --help`);
+    if (value === undefined || place === end)
+      throw misuse(`--${name} needs a value: --${name} ${option.value}; run ${here} --help`);
     note(given, name, checked(value, option.choices, `--${name}`));
   }
   for (const [name, values] of given) {
-    if (values.length > 1 && !known[name]?.many && known[name]?.value) throw misuse(`--${name} is given twice`);
+    if (values.length > 1 && !known[name]?.many && known[name]?.value) throw misuse(`--${name} can only be given once`);
   }
   const pickValue = (name: string, option: Option) => {
     const values = given.get(name) ?? [];
@@ -113,11 +117,11 @@ function nameAndValue(
     const name = equals < 0 ? word.slice(2) : word.slice(2, equals);
     if (Object.hasOwn(known, name)) return [name, equals < 0 ? undefined : word.slice(equals + 1)];
     const names = Object.keys(known).map((one) => `--${one}`);
-    throw misuse(`there is no option --${shown(name)}${didYouMean(`--${name}`, names)}; type ${here} --help`);
+    throw misuse(`unknown option ${shown(`--${name}`)}${didYouMean(`--${name}`, names)}; run ${here} --help`);
   }
   const found = Object.entries(known).find(([, option]) => option.short === word[1]);
   if (!found || (found[1].value === undefined && word.length > 2)) {
-    throw misuse(`there is no option ${shown(word)}; type ${here} --help`);
+    throw misuse(`unknown option ${shown(word)}; run ${here} --help`);
   }
   return [found[0], word.length > 2 ? word.slice(2) : undefined];
 }
@@ -125,21 +129,22 @@ function nameAndValue(
 function readArgs(args: Args, free: readonly string[], here: string) {
   const left = [...free];
   const values = Object.entries(args).map(([name, { optional, many, choices }]) => {
-    if (left.length === 0 && !optional) throw misuse(`${name.toUpperCase()} is missing; type ${here} --help`);
+    if (left.length === 0 && !optional) throw misuse(`missing argument ${name.toUpperCase()}; run ${here} --help`);
     const taken = many ? left.splice(0) : left.splice(0, 1);
     for (const value of taken) {
-      if (value === '') throw misuse(`${name.toUpperCase()} is empty; type ${here} --help`);
+      if (value === '') throw misuse(`${name.toUpperCase()} must not be empty; run ${here} --help`);
       checked(value, choices, name.toUpperCase());
     }
     return [name, many ? taken : taken[0]] as const;
   });
-  if (left.length > 0) throw misuse(`${shown(left[0] ?? '')} is one word too many; type ${here} --help`);
+  if (left.length > 0) throw misuse(`unexpected argument ${shown(left[0] ?? '')}; run ${here} --help`);
   return Object.fromEntries(values);
 }
 
 function checked(value: string, choices: readonly string[] | undefined, what: string): string {
   if (choices === undefined || choices.includes(value)) return value;
-  throw misuse(`${what} cannot be ${shown(value)}${didYouMean(value, choices)}: one of ${choices.join(', ')}`);
+  const hint = didYouMean(value, choices);
+  throw misuse(`invalid value ${shown(value)} for ${what}${hint}; use one of ${choices.join(', ')}`);
 }
 
 function note(given: Map<string, (string | true)[]>, name: string, value: string | true): void {

@@ -21,10 +21,9 @@ export async function readPermissions(session: Session, texts: readonly string[]
     const found = permissions.filter((one) => permissionName(one) === word || one.action === word);
     const [first, second] = found;
     if (first && !second) return { namespace: first.namespace, action: first.action };
-    if (second) throw misuse(`${JSON.stringify(text)} is more than one: ${found.map(permissionName).join(', ')}`);
+    if (second)
+      throw misuse(`${JSON.stringify(text)} is ambiguous; use one of ${found.map(permissionName).join(', ')}`);
     const names = permissions.flatMap((one) => [permissionName(one), one.action]);
-    throw misuse(
-      `there is no permission ${JSON.stringify(text)}${didYouMean(text, names)}; type atrium role permissions`,
-    );
+    throw misuse(`unknown permission ${JSON.stringify(text)}${didYouMean(text, names)}; run atrium role permissions`);
   });
 }

@@ -5,16 +5,16 @@ import { EXIT } from './failure.ts';
 export function wordsFor(error: ApiError): { readonly line: string; readonly exit: number } {
   const { status, requestId } = error;
   const message = fields(error);
-  if (status === 401) return refused(`${message}: sign in again with atrium login`);
+  if (status === 401) return refused(`${message}; sign in again with atrium login`);
   if (status === 403) return refused(`${message}${whatItTakes(error.relation)}`);
-  if (status === 412) return refused(`${message}, then try again`);
+  if (status === 412) return refused(`${message}; run the command again`);
   if (status === 429)
-    return refused(`${message}${error.retryAfter === undefined ? '' : `: wait ${error.retryAfter} s`}`);
+    return refused(`${message}${error.retryAfter === undefined ? '' : `; try again in ${error.retryAfter} s`}`);
   if (error.reason === 'route_not_found') {
-    return refused('this server does not know this command: is it older than this program, or of another kind?');
+    return refused('the server does not support this command; it may be older or another kind of deployment');
   }
   if (status >= 502 && status <= 504) return { line: `${message} (${status})`, exit: EXIT.unreachable };
-  if (status >= 500) return refused(`the server failed: ${message}; its log knows more under request ${requestId}`);
+  if (status >= 500) return refused(`the server failed: ${message}; look for request ${requestId} in its log`);
   return refused(message);
 }
 
@@ -22,7 +22,7 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
 function whatItTakes(relation: string): string {
   const [, verb, type = 'org'] = /^(?:can_)?(\w+)(?::(\w+))?$/.exec(relation) ?? [];
   const named = type === 'robot_ac' ? 'robot' : type;
-  return verb === undefined || type === 'role' ? '' : `; see what it takes: atrium can me ${verb} ${named}:NAME --why`;
+  return verb === undefined || type === 'role' ? '' : `; for details run atrium can me ${verb} ${named}:NAME --why`;
 }
 
 /** A 422 names each field. Only those that the message does not already mention are added. */

@@ -22,6 +22,6 @@ export async function orRelationHint<T>(asked: Promise<T>, relation: string, obj
     const { RELATIONS } = await import('./relations.gen.ts');
     const known = RELATIONS[object.type] ?? [];
     const hint = didYouMean(relation, known);
-    throw refused(`${error.message}${hint || (known.length > 0 ? `: one of ${known.join(', ')}` : '')}`);
+    throw refused(`${error.message}${hint || (known.length > 0 ? `; use one of ${known.join(', ')}` : '')}`);
   }
 }

@@ -53,7 +53,7 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
     if (context) return { name, context };
     throw misuse(
-      `there is no context ${JSON.stringify(name)}${didYouMean(name, Object.keys(contexts))}; type atrium context list`,
+      `unknown context ${JSON.stringify(name)}${didYouMean(name, Object.keys(contexts))}; run atrium context list`,
     );
   }
 
@@ -62,10 +62,10 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     if (env.ATRIUM_URL && env.ATRIUM_TOKEN && !global.context) return { url: env.ATRIUM_URL, token: env.ATRIUM_TOKEN };
     const context = getContext()?.context;
     const url = (global.context ? undefined : env.ATRIUM_URL) || context?.url;
-    if (!url) throw misuse('no server is known yet: type atrium login URL, or set ATRIUM_URL and ATRIUM_TOKEN');
+    if (!url) throw misuse('no server is configured; run atrium login URL, or set ATRIUM_URL and ATRIUM_TOKEN');
     const isOwn = context !== undefined && sameOrigin(url, context.url);
     const token = (global.context ? undefined : env.ATRIUM_TOKEN) || (isOwn ? context.token : undefined);
-    if (!token) throw misuse(`not signed in to ${url}: type atrium login ${url}`);
+    if (!token) throw misuse(`not signed in to ${url}; run atrium login ${url}`);
     return { url, token };
   }
 
@@ -84,7 +84,7 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     headers?: ClientOptions['headers'];
   }): Client {
     const seconds = global.timeout === undefined ? 30 : Number(global.timeout);
-    if (!(seconds > 0 && seconds < 86_400)) throw misuse('--timeout needs a number of seconds, such as 60');
+    if (!(seconds > 0 && seconds < 86_400)) throw misuse('--timeout must be a number of seconds, such as 60');
     return createClient({
       baseUrl: checkedUrl(url),
       token,
@@ -107,23 +107,22 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
 
   /** Where the account comes from, for display. */
   function source(): string {
-    if (env.ATRIUM_TOKEN && !global.context) return 'none: from the environment';
-    return contextInUse()?.name ?? 'none: from the environment';
+    if (env.ATRIUM_TOKEN && !global.context) return 'none (environment variables)';
+    return contextInUse()?.name ?? 'none (environment variables)';
   }
 
   function org(): string {
     const name = orgIfAny();
     if (name) return name;
-    throw misuse('which organization? Add --org NAME, or type atrium context use NAME --org NAME once');
+    throw misuse('no organization is selected; add --org NAME, or run atrium context use NAME --org NAME once');
   }
 }
 
 export function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw misuse(
-      `${JSON.stringify(text.slice(0, 100))} is no address of a server: it looks like https://atrium.example.com`,
-    );
+    const given = JSON.stringify(text.slice(0, 100));
+    throw misuse(`the server address must be a URL such as https://atrium.example.com, got ${given}`);
   }
   return url.href.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
 }

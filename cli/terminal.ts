@@ -4,13 +4,13 @@ import type { Session } from './session.ts';
 
 const INTERRUPT = '\u0003';
 const END = '\u0004';
-const MOST_INPUT = 4 * 1024 * 1024;
+const MAX_INPUT = 4 * 1024 * 1024;
 
 /** Asks before anything is lost. If there is no terminal, --yes is required. */
 export async function confirm(session: Session, question: string): Promise<void> {
   if (session.assumeYes) return;
-  if (!session.screen.isInteractive) throw misuse(`${question} There is nobody to ask: add --yes`);
-  const answer = await ask(`${question} Type yes: `);
+  if (!session.screen.isInteractive) throw misuse(`${question} Add --yes to confirm`);
+  const answer = await ask(`${question} Type yes to confirm: `);
   if (!/^y(es)?$/i.test(answer.trim())) throw refused('nothing was changed');
 }
 
@@ -18,7 +18,7 @@ export async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const dialogue = createInterface({ input: process.stdin, output: process.stderr });
   return await new Promise((resolve, reject) => {
-    dialogue.once('close', () => reject(refused('nothing was typed')));
+    dialogue.once('close', () => reject(refused('nothing was entered')));
     dialogue.once('SIGINT', () => process.exit(130));
     void dialogue.question(question).then((answer) => {
       resolve(answer);
@@ -41,7 +41,7 @@ export async function askSecret(question: string): Promise<string> {
           if (letter === INTERRUPT) process.exit(130);
           if (letter === '\r' || letter === '\n' || letter === END) {
             stdin.off('data', hear).pause();
-            return letter === END && typed === '' ? reject(refused('nothing was typed')) : resolve(typed);
+            return letter === END && typed === '' ? reject(refused('nothing was entered')) : resolve(typed);
           }
           typed = letter === '\u007f' || letter === '\b' ? typed.slice(0, -1) : typed + letter;
         }
@@ -56,15 +56,15 @@ export async function askSecret(question: string): Promise<string> {
 
 /** Reads a file, or standard input for `-`. */
 export async function readInput(file: string): Promise<string> {
-  if (file === '-' && process.stdin.isTTY) throw misuse('- means that something is piped in, but nothing is');
+  if (file === '-' && process.stdin.isTTY) throw misuse('- reads standard input, but nothing is piped in');
   try {
     const text = file === '-' ? await pipedIn() : readFileSync(file, 'utf8');
-    if (text.length > MOST_INPUT) throw misuse(`${file} is too large`);
+    if (text.length > MAX_INPUT) throw misuse(`${file} is too large`);
     return text;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw misuse(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : code}`);
+    throw misuse(`cannot read ${file}: ${code === 'ENOENT' ? 'no such file' : code}`);
   }
 }
 
@@ -76,7 +76,7 @@ async function pipedIn(): Promise<string> {
     chunks.push(chunk as Buffer);
     length += (chunk as Buffer).length;
     // `readInput` rejects anything longer.
-    if (length > MOST_INPUT * 3) break;
+    if (length > MAX_INPUT * 3) break;
   }
   return Buffer.concat(chunks).toString();
 }

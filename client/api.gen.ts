@@ -5,11 +5,11 @@ export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
 export type ErrorBody = {
-  /** What was wrong, for a person. */
+  /** Human-readable description of the error. */
   readonly message: string;
-  /** Address of the API documentation. */
+  /** URL of the API documentation. */
   readonly url: string;
-  /** Why, for programs. A new version may add reasons, but does not rename any. */
+  /** Machine-readable reason. A new version may add reasons, but does not rename any. */
   readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'name_taken' | 'email_taken' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
@@ -25,7 +25,7 @@ export type ListenerErrorBody = {
 };
 
 export interface Operations {
-  /** The public keys that hosted tokens are checked with */
+  /** Get the public keys that hosted tokens are verified with */
   'GET /.well-known/jwks.json': {
     input: {
     };
@@ -35,25 +35,25 @@ export interface Operations {
       }[];
     };
   };
-  /** The audit log of the whole deployment, newest first */
+  /** List the audit entries of the whole deployment, newest first */
   'GET /admin/audit': {
     input: {
       query?: {
-        /** Who did it: a login name, or the ID of an account (also of one that is gone; 0: the server itself). */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
         actor?: Text | undefined;
-        /** What was done, such as role.create; with a dot at the end all that begins so: role. */
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
-        /** What it was done to, such as cluster:7; cluster alone: all clusters. */
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
         object?: Text | undefined;
-        /** From this time on (RFC 3339). */
+        /** Only entries from this time on (RFC 3339). */
         since?: Text | undefined;
-        /** Before this time (RFC 3339). */
+        /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
-        /** Go on behind here: the next_cursor of the page before. */
+        /** The next_cursor of the previous page. */
         cursor?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 200. */
+        /** Entries per page: 30 by default, maximum 200. */
         limit?: Text | undefined;
-        /** Only what concerns this organization: its name, or its ID when it is gone; 0: the deployment. */
+        /** Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment. */
         org?: Text | undefined;
       };
     };
@@ -71,51 +71,51 @@ export interface Operations {
           readonly type: string;
           readonly id: bigint;
         };
-        /** What it was like; null where there was nothing. */
+        /** State before or after the change. Null if there is none. */
         readonly before: unknown;
-        /** What it was like; null where there was nothing. */
+        /** State before or after the change. Null if there is none. */
         readonly after: unknown;
         readonly request_id: string;
         readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, over the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without blanks: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All are strings: numbers in decimal, before and after as they stand in this answer, letter for letter, or null. The first entry of an organization has zeros for previous_hash. */
+        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
         readonly hash: string;
       }[];
       readonly next_cursor: string | null;
     };
   };
-  /** The audit log of the whole deployment as a stream of JSON lines, oldest first */
+  /** Export the audit log of the whole deployment as a stream of JSON lines, oldest first */
   'GET /admin/audit/export': {
     input: {
       query?: {
-        /** Who did it: a login name, or the ID of an account (also of one that is gone; 0: the server itself). */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
         actor?: Text | undefined;
-        /** What was done, such as role.create; with a dot at the end all that begins so: role. */
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
-        /** What it was done to, such as cluster:7; cluster alone: all clusters. */
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
         object?: Text | undefined;
-        /** From this time on (RFC 3339). */
+        /** Only entries from this time on (RFC 3339). */
         since?: Text | undefined;
-        /** Before this time (RFC 3339). */
+        /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
-        /** Only what concerns this organization: its name, or its ID when it is gone; 0: the deployment. */
+        /** Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment. */
         org?: Text | undefined;
       };
     };
     answer: undefined;
   };
-  /** What marketplaces delivered, newest first */
+  /** List marketplace deliveries, newest first */
   'GET /admin/marketplace/deliveries': {
     input: {
       query?: {
-        /** CloudA, CloudB or CloudC. */
+        /** Only deliveries from this marketplace: CloudA, CloudB or CloudC. */
         marketplace?: Text | undefined;
-        /** One of the states received, done, refused, dead, or a reason such as bound, superseded, already_bound, unknown_event_type. */
+        /** A state (received, done, refused, dead) or a reason such as bound, superseded, already_bound or unknown_event_type. */
         outcome?: Text | undefined;
-        /** A part of the subject: an application, an installer. */
+        /** Part of the subject, such as an application ID or an installer ID. */
         search?: Text | undefined;
-        /** Go on behind here: the next_cursor of the page before. */
+        /** The next_cursor of the previous page. */
         cursor?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 200. */
+        /** Entries per page: 30 by default, maximum 200. */
         limit?: Text | undefined;
       };
     };
@@ -123,20 +123,20 @@ export interface Operations {
       readonly items: readonly ({
         readonly id: bigint;
         readonly marketplace: string;
-        /** What it is about; empty when it could not be understood. */
+        /** What the delivery is about. Empty if it could not be understood. */
         readonly subject: string;
         readonly event_type: string;
         readonly event_time: string;
-        /** One of received, done, refused, dead; dead: given up after many tries. */
+        /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
         readonly state: string;
         readonly reason: string;
         readonly status: number | null;
         readonly message: string | null;
         readonly source: string;
         readonly request_id: string;
-        /** How often the marketplace sent it. */
+        /** How many times the marketplace sent it. */
         readonly times: number;
-        /** How often acting on it failed. */
+        /** How many attempts to process it failed. */
         readonly attempts: number;
         readonly received_at: string;
         readonly last_at: string;
@@ -145,7 +145,7 @@ export interface Operations {
       readonly next_cursor: string | null;
     };
   };
-  /** One delivery with what it said */
+  /** Get a delivery with its notification */
   'GET /admin/marketplace/deliveries/{id}': {
     input: {
       path: {
@@ -155,29 +155,29 @@ export interface Operations {
     answer: {
       readonly id: bigint;
       readonly marketplace: string;
-      /** What it is about; empty when it could not be understood. */
+      /** What the delivery is about. Empty if it could not be understood. */
       readonly subject: string;
       readonly event_type: string;
       readonly event_time: string;
-      /** One of received, done, refused, dead; dead: given up after many tries. */
+      /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
       readonly state: string;
       readonly reason: string;
       readonly status: number | null;
       readonly message: string | null;
       readonly source: string;
       readonly request_id: string;
-      /** How often the marketplace sent it. */
+      /** How many times the marketplace sent it. */
       readonly times: number;
-      /** How often acting on it failed. */
+      /** How many attempts to process it failed. */
       readonly attempts: number;
       readonly received_at: string;
       readonly last_at: string;
       readonly done_at: string | null;
-      /** What it said, without anything secret. */
+      /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
     };
   };
-  /** Act on a delivery again that is not done; answers what became of it */
+  /** Retry an unfinished delivery and return its outcome */
   'POST /admin/marketplace/deliveries/{id}/redeliver': {
     input: {
       path: {
@@ -187,35 +187,35 @@ export interface Operations {
     answer: {
       readonly id: bigint;
       readonly marketplace: string;
-      /** What it is about; empty when it could not be understood. */
+      /** What the delivery is about. Empty if it could not be understood. */
       readonly subject: string;
       readonly event_type: string;
       readonly event_time: string;
-      /** One of received, done, refused, dead; dead: given up after many tries. */
+      /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
       readonly state: string;
       readonly reason: string;
       readonly status: number | null;
       readonly message: string | null;
       readonly source: string;
       readonly request_id: string;
-      /** How often the marketplace sent it. */
+      /** How many times the marketplace sent it. */
       readonly times: number;
-      /** How often acting on it failed. */
+      /** How many attempts to process it failed. */
       readonly attempts: number;
       readonly received_at: string;
       readonly last_at: string;
       readonly done_at: string | null;
-      /** What it said, without anything secret. */
+      /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
     };
   };
-  /** All organizations */
+  /** List all organizations */
   'GET /admin/orgs': {
     input: {
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -232,15 +232,15 @@ export interface Operations {
       readonly orgType: string;
     }[];
   };
-  /** All users, or those whose name or address holds a text */
+  /** List all users, or search them by name or email address */
   'GET /admin/users': {
     input: {
       query?: {
-        /** A part of a name. */
+        /** Part of a name. */
         q?: Text | undefined;
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -255,7 +255,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -266,18 +266,18 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     }[];
   };
-  /** Make a user */
+  /** Create a user */
   'POST /admin/users': {
     input: {
       body: {
         readonly username: string;
         readonly email: string;
         readonly full_name?: string | undefined;
-        /** 8 to 255 characters. A new one ends all sessions. */
+        /** 8 to 255 characters. A new password ends all sessions of the user. */
         readonly password?: string | undefined;
-        /** A site administrator. */
+        /** Whether the user is a site administrator. */
         readonly admin?: boolean | undefined;
-        /** Without this nobody can do anything as them. */
+        /** If false, all requests of the user are rejected. */
         readonly active?: boolean | undefined;
         readonly prohibit_login?: boolean | undefined;
       } | RawBody;
@@ -293,7 +293,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -304,25 +304,25 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
-  /** Change a user; what is left out stays */
+  /** Update a user; omitted fields stay unchanged */
   'PATCH /admin/users/{username}': {
     input: {
       path: {
         username: Id;
       };
       body: {
-        /** Becomes the primary address, in place of the present one. */
+        /** New primary address. It replaces the current one. */
         readonly email?: string | undefined;
         readonly full_name?: string | undefined;
-        /** 8 to 255 characters. A new one ends all sessions. */
+        /** 8 to 255 characters. A new password ends all sessions of the user. */
         readonly password?: string | undefined;
         readonly description?: string | undefined;
-        /** An http address, or empty. */
+        /** An http or https URL, or empty. */
         readonly website?: string | undefined;
         readonly location?: string | undefined;
-        /** A site administrator. */
+        /** Whether the user is a site administrator. */
         readonly admin?: boolean | undefined;
-        /** Without this nobody can do anything as them. */
+        /** If false, all requests of the user are rejected. */
         readonly active?: boolean | undefined;
         readonly prohibit_login?: boolean | undefined;
       } | RawBody;
@@ -338,7 +338,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -349,7 +349,7 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
-  /** Delete a user with all that is theirs */
+  /** Delete a user and everything they own */
   'DELETE /admin/users/{username}': {
     input: {
       path: {
@@ -358,7 +358,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Make an organization for somebody, who becomes its owner */
+  /** Create an organization for a user, who becomes its owner */
   'POST /admin/users/{username}/orgs': {
     input: {
       path: {
@@ -368,7 +368,7 @@ export interface Operations {
         readonly username: string;
         readonly full_name?: string | undefined;
         readonly description?: string | undefined;
-        /** An http address, or empty. */
+        /** An http or https URL, or empty. */
         readonly website?: string | undefined;
         readonly location?: string | undefined;
         readonly visibility?: 'public' | 'limited' | 'private' | undefined;
@@ -387,7 +387,7 @@ export interface Operations {
       readonly orgType: string;
     };
   };
-  /** The permissions that the caller holds on many objects, at one moment */
+  /** List the permissions that the caller holds on many objects, all as of one moment */
   'POST /authz/objects/allowed-permissions': {
     input: {
       query: {
@@ -405,7 +405,7 @@ export interface Operations {
       readonly allowedPermissions: readonly string[];
     }[];
   };
-  /** The permissions that the caller holds on one object */
+  /** List the permissions that the caller holds on an object */
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': {
     input: {
       path: {
@@ -423,7 +423,7 @@ export interface Operations {
       readonly allowedPermissions: readonly string[];
     };
   };
-  /** Why somebody holds a relation on an object, or what is missing */
+  /** Explain why a user holds a relation on an object, or what is missing */
   'GET /authz/objects/{objectType}/{objID}/explain': {
     input: {
       path: {
@@ -433,9 +433,9 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** One of the permissions that the object can have, such as can_view. */
+        /** A relation that can be held on the object, such as can_view. */
         relation: Text;
-        /** Whom to ask about; the caller unless said. */
+        /** Login name of the user. By default, the caller. */
         user?: Text | undefined;
       };
     };
@@ -445,18 +445,25 @@ export interface Operations {
       readonly relation: string;
       readonly userID: bigint;
       readonly allowed: boolean;
-      /** From the object to the user; each rests on the deeper ones after it. */
+      /** The whole answer as one sentence. */
+      readonly sentence: string;
+      /** From the object to the user. Each step rests on the deeper ones after it. */
       readonly steps: readonly {
         readonly depth: number;
         readonly object: string;
         readonly relation: string;
+        /** Which kind of rule the step applies, such as direct, userset or parent. */
+        readonly rule: string;
+        /** What the step follows from, such as user:2 or team:4#member, or empty. */
+        readonly subject: string;
+        /** The step as a sentence. */
         readonly text: string;
       }[];
-      /** What would have to be so for the answer to be yes; empty for an object that the caller may not see. */
+      /** What would have to change for the answer to be yes. Empty if the caller may not see the object. */
       readonly missing: readonly string[];
     };
   };
-  /** Who holds a relation on an object */
+  /** List the users who hold a relation on an object */
   'GET /authz/objects/{objectType}/{objID}/principals': {
     input: {
       path: {
@@ -466,11 +473,11 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
-        /** One of the permissions that the object can have, such as can_view. */
+        /** A relation that can be held on the object, such as can_view. */
         relation: Text;
       };
     };
@@ -480,7 +487,7 @@ export interface Operations {
       readonly name: string;
     }[];
   };
-  /** The custom roles */
+  /** List the custom roles of an organization */
   'GET /authz/roles': {
     input: {
       query: {
@@ -502,7 +509,7 @@ export interface Operations {
       readonly updated_at: string;
     }[];
   };
-  /** Make a role */
+  /** Create a role */
   'POST /authz/roles': {
     input: {
       query: {
@@ -533,7 +540,7 @@ export interface Operations {
       readonly updated_at: string;
     };
   };
-  /** The permissions that a role can hold */
+  /** List the permissions that a role can contain */
   'GET /authz/roles/available_permissions': {
     input: {
       query: {
@@ -554,27 +561,27 @@ export interface Operations {
       }[];
     };
   };
-  /** All custom roles as one document, YAML or JSON */
+  /** Export all custom roles as one YAML or JSON document */
   'GET /authz/roles/export': {
     input: {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** yaml or json; else what Accept says, and YAML unless it says JSON. */
+        /** By default, JSON if the Accept header asks for JSON, otherwise YAML. */
         format?: 'yaml' | 'json' | undefined;
       };
     };
     answer: undefined;
   };
-  /** Make the custom roles those of a document, all or nothing; answers what changed */
+  /** Import custom roles from a document, all or nothing, and return what changed */
   'PUT /authz/roles/import': {
     input: {
       query: {
         /** Name of the organization. */
         org: Text;
-        /** Change nothing, but answer what would change. */
+        /** Change nothing, only return what would change. */
         dry_run?: Text | undefined;
-        /** Delete the roles that the document does not name. */
+        /** Delete the roles that are not in the document. */
         prune?: Text | undefined;
       };
       body: unknown | RawBody;
@@ -586,12 +593,12 @@ export interface Operations {
         readonly words: readonly string[];
       })[];
       readonly unchanged: number;
-      /** Roles that the document does not name, and that stay. */
+      /** Roles that are not in the document and that stay. */
       readonly unmanaged: readonly string[];
       readonly dry_run: boolean;
     };
   };
-  /** What making, changing or deleting a role would change, and for whom */
+  /** Preview what creating, updating or deleting a role would change, and for whom */
   'POST /authz/roles/preview': {
     input: {
       query: {
@@ -607,7 +614,7 @@ export interface Operations {
         }[] | undefined;
         readonly teamIDs?: readonly (bigint | number)[] | undefined;
         readonly id?: bigint | number | undefined;
-        /** With an id: preview deleting the role. */
+        /** If true, previews deleting the role. Requires id. */
         readonly delete?: boolean | undefined;
       } | RawBody;
     };
@@ -628,7 +635,7 @@ export interface Operations {
       }[];
     };
   };
-  /** One role */
+  /** Get a role */
   'GET /authz/roles/{id}': {
     input: {
       path: {
@@ -653,7 +660,7 @@ export interface Operations {
       readonly updated_at: string;
     };
   };
-  /** Change a role; what is sent replaces what was there */
+  /** Update a role; fields in the body replace the current values */
   'PUT /authz/roles/{id}': {
     input: {
       path: {
@@ -700,7 +707,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Who is assigned to a role */
+  /** List the teams and users that a role is assigned to */
   'GET /authz/roles/{id}/principals': {
     input: {
       path: {
@@ -719,7 +726,7 @@ export interface Operations {
       readonly assigned_at: string;
     }[];
   };
-  /** One cluster */
+  /** Get a cluster */
   'GET /clusters/{id}': {
     input: {
       path: {
@@ -730,7 +737,7 @@ export interface Operations {
       readonly id: bigint;
       readonly displayName: string;
       readonly name: string;
-      /** The UUID of its kube-system namespace. */
+      /** UUID of its kube-system namespace. */
       readonly uid: string;
       readonly ownerID: bigint;
       readonly ownerName: string;
@@ -750,7 +757,7 @@ export interface Operations {
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
-      /** Such as 43m, 8d or 6mo. */
+      /** Time since creation, such as 43m, 8d or 6mo. */
       readonly age: string;
       readonly status: {
         readonly response: {
@@ -760,11 +767,11 @@ export interface Operations {
         };
       };
       readonly hubClusterOwnerName: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
       readonly heartbeatAt: string;
     };
   };
-  /** Edit a cluster; what is left out stays */
+  /** Update a cluster; omitted fields stay unchanged */
   'PATCH /clusters/{id}': {
     input: {
       path: {
@@ -772,12 +779,12 @@ export interface Operations {
       };
       body: {
         readonly name?: string | undefined;
-        /** The UUID of its kube-system namespace; cannot change. */
+        /** UUID of its kube-system namespace. Cannot be changed. */
         readonly uid?: string | undefined;
         readonly displayName?: string | undefined;
         readonly managerID?: bigint | number | undefined;
         readonly externalID?: string | undefined;
-        /** Such as AKS, EKS, GKE, Generic: any text. */
+        /** Any text, such as AKS, EKS, GKE or Generic. */
         readonly provider?: string | undefined;
         readonly vendor?: string | undefined;
         readonly orchestratorVersion?: string | undefined;
@@ -798,7 +805,7 @@ export interface Operations {
       readonly id: bigint;
       readonly displayName: string;
       readonly name: string;
-      /** The UUID of its kube-system namespace. */
+      /** UUID of its kube-system namespace. */
       readonly uid: string;
       readonly ownerID: bigint;
       readonly ownerName: string;
@@ -818,7 +825,7 @@ export interface Operations {
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
-      /** Such as 43m, 8d or 6mo. */
+      /** Time since creation, such as 43m, 8d or 6mo. */
       readonly age: string;
       readonly status: {
         readonly response: {
@@ -828,7 +835,7 @@ export interface Operations {
         };
       };
       readonly hubClusterOwnerName: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
       readonly heartbeatAt: string;
     };
   };
@@ -841,7 +848,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** A cluster says that it is alive; also with the token of a robot account of its owner */
+  /** Report that a cluster is alive; a robot account of its owner may also call this */
   'POST /clusters/{id}/heartbeat': {
     input: {
       path: {
@@ -857,7 +864,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** One contract */
+  /** Get a contract */
   'GET /contracts/{id}': {
     input: {
       path: {
@@ -874,16 +881,16 @@ export interface Operations {
       /** UIDs of clusters. */
       readonly clusters: readonly string[];
       readonly start: string;
-      /** null for a contract that never ends */
+      /** Null if the contract never ends. */
       readonly end: string | null;
       readonly revoked: boolean;
-      /** How much of what, such as {"nodes": 100}. */
+      /** Amounts by kind, such as {"nodes": 100}. */
       readonly quota: {
         readonly [key: string]: number;
       };
     };
   };
-  /** Edit or revoke a contract; what is left out stays */
+  /** Update or revoke a contract; omitted fields stay unchanged */
   'PATCH /contracts/{id}': {
     input: {
       path: {
@@ -896,11 +903,11 @@ export interface Operations {
         readonly clusters?: readonly string[] | undefined;
         readonly start?: string | undefined;
         readonly end?: string | null | undefined;
-        /** How much of what, such as {"nodes": 100}. */
+        /** Amounts by kind, such as {"nodes": 100}. */
         readonly quota?: {
           readonly [key: string]: number;
         } | undefined;
-        /** true revokes it, for good */
+        /** If true, revokes the contract permanently. */
         readonly revoked?: boolean | undefined;
       } | RawBody;
     };
@@ -914,10 +921,10 @@ export interface Operations {
       /** UIDs of clusters. */
       readonly clusters: readonly string[];
       readonly start: string;
-      /** null for a contract that never ends */
+      /** Null if the contract never ends. */
       readonly end: string | null;
       readonly revoked: boolean;
-      /** How much of what, such as {"nodes": 100}. */
+      /** Amounts by kind, such as {"nodes": 100}. */
       readonly quota: {
         readonly [key: string]: number;
       };
@@ -932,13 +939,13 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The organizations of the caller; for a site administrator all */
+  /** List the organizations of the caller, or all for site administrators */
   'GET /orgs': {
     input: {
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -955,14 +962,14 @@ export interface Operations {
       readonly orgType: string;
     }[];
   };
-  /** Make an organization; the caller becomes its owner */
+  /** Create an organization; the caller becomes its owner */
   'POST /orgs': {
     input: {
       body: {
         readonly username: string;
         readonly full_name?: string | undefined;
         readonly description?: string | undefined;
-        /** An http address, or empty. */
+        /** An http or https URL, or empty. */
         readonly website?: string | undefined;
         readonly location?: string | undefined;
         readonly visibility?: 'public' | 'limited' | 'private' | undefined;
@@ -981,7 +988,7 @@ export interface Operations {
       readonly orgType: string;
     };
   };
-  /** One organization */
+  /** Get an organization */
   'GET /orgs/{org}': {
     input: {
       path: {
@@ -1001,7 +1008,7 @@ export interface Operations {
       readonly orgType: string;
     };
   };
-  /** Change an organization; what is left out stays */
+  /** Update an organization; omitted fields stay unchanged */
   'PATCH /orgs/{org}': {
     input: {
       path: {
@@ -1012,7 +1019,7 @@ export interface Operations {
         readonly username?: string | undefined;
         readonly full_name?: string | undefined;
         readonly description?: string | undefined;
-        /** An http address, or empty. */
+        /** An http or https URL, or empty. */
         readonly website?: string | undefined;
         readonly location?: string | undefined;
         readonly visibility?: 'public' | 'limited' | 'private' | undefined;
@@ -1031,7 +1038,7 @@ export interface Operations {
       readonly orgType: string;
     };
   };
-  /** Delete an organization with all that it has */
+  /** Delete an organization and everything it owns */
   'DELETE /orgs/{org}': {
     input: {
       path: {
@@ -1040,26 +1047,26 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The audit log of an organization, newest first */
+  /** List the audit entries of an organization, newest first */
   'GET /orgs/{org}/audit': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Who did it: a login name, or the ID of an account (also of one that is gone; 0: the server itself). */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
         actor?: Text | undefined;
-        /** What was done, such as role.create; with a dot at the end all that begins so: role. */
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
-        /** What it was done to, such as cluster:7; cluster alone: all clusters. */
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
         object?: Text | undefined;
-        /** From this time on (RFC 3339). */
+        /** Only entries from this time on (RFC 3339). */
         since?: Text | undefined;
-        /** Before this time (RFC 3339). */
+        /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
-        /** Go on behind here: the next_cursor of the page before. */
+        /** The next_cursor of the previous page. */
         cursor?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 200. */
+        /** Entries per page: 30 by default, maximum 200. */
         limit?: Text | undefined;
       };
     };
@@ -1077,40 +1084,40 @@ export interface Operations {
           readonly type: string;
           readonly id: bigint;
         };
-        /** What it was like; null where there was nothing. */
+        /** State before or after the change. Null if there is none. */
         readonly before: unknown;
-        /** What it was like; null where there was nothing. */
+        /** State before or after the change. Null if there is none. */
         readonly after: unknown;
         readonly request_id: string;
         readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, over the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without blanks: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All are strings: numbers in decimal, before and after as they stand in this answer, letter for letter, or null. The first entry of an organization has zeros for previous_hash. */
+        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
         readonly hash: string;
       }[];
       readonly next_cursor: string | null;
     };
   };
-  /** The audit log of an organization as a stream of JSON lines, oldest first */
+  /** Export the audit log of an organization as a stream of JSON lines, oldest first */
   'GET /orgs/{org}/audit/export': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Who did it: a login name, or the ID of an account (also of one that is gone; 0: the server itself). */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
         actor?: Text | undefined;
-        /** What was done, such as role.create; with a dot at the end all that begins so: role. */
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
-        /** What it was done to, such as cluster:7; cluster alone: all clusters. */
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
         object?: Text | undefined;
-        /** From this time on (RFC 3339). */
+        /** Only entries from this time on (RFC 3339). */
         since?: Text | undefined;
-        /** Before this time (RFC 3339). */
+        /** Only entries before this time (RFC 3339). */
         until?: Text | undefined;
       };
     };
     answer: undefined;
   };
-  /** Whether the audit log of an organization is whole: every entry must follow from the one before */
+  /** Verify the audit log of an organization: every entry must follow from the previous one */
   'GET /orgs/{org}/audit/verify': {
     input: {
       path: {
@@ -1123,18 +1130,18 @@ export interface Operations {
       readonly first_broken_id: bigint | null;
     };
   };
-  /** The clusters of an organization */
+  /** List the clusters of an organization */
   'GET /orgs/{org}/clusters': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
-        /** Only the cluster with this very name. */
+        /** Only the cluster with exactly this name. */
         name?: Text | undefined;
       };
     };
@@ -1142,7 +1149,7 @@ export interface Operations {
       readonly id: bigint;
       readonly displayName: string;
       readonly name: string;
-      /** The UUID of its kube-system namespace. */
+      /** UUID of its kube-system namespace. */
       readonly uid: string;
       readonly ownerID: bigint;
       readonly ownerName: string;
@@ -1162,7 +1169,7 @@ export interface Operations {
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
-      /** Such as 43m, 8d or 6mo. */
+      /** Time since creation, such as 43m, 8d or 6mo. */
       readonly age: string;
       readonly status: {
         readonly response: {
@@ -1172,7 +1179,7 @@ export interface Operations {
         };
       };
       readonly hubClusterOwnerName: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
       readonly heartbeatAt: string;
     }[];
   };
@@ -1188,7 +1195,7 @@ export interface Operations {
         readonly displayName?: string | undefined;
         readonly managerID?: bigint | number | undefined;
         readonly externalID?: string | undefined;
-        /** Such as AKS, EKS, GKE, Generic: any text. */
+        /** Any text, such as AKS, EKS, GKE or Generic. */
         readonly provider?: string | undefined;
         readonly vendor?: string | undefined;
         readonly orchestratorVersion?: string | undefined;
@@ -1209,7 +1216,7 @@ export interface Operations {
       readonly id: bigint;
       readonly displayName: string;
       readonly name: string;
-      /** The UUID of its kube-system namespace. */
+      /** UUID of its kube-system namespace. */
       readonly uid: string;
       readonly ownerID: bigint;
       readonly ownerName: string;
@@ -1229,7 +1236,7 @@ export interface Operations {
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
-      /** Such as 43m, 8d or 6mo. */
+      /** Time since creation, such as 43m, 8d or 6mo. */
       readonly age: string;
       readonly status: {
         readonly response: {
@@ -1239,20 +1246,20 @@ export interface Operations {
         };
       };
       readonly hubClusterOwnerName: string;
-      /** 1970-01-01T00:00:00Z: it never sent one. */
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
       readonly heartbeatAt: string;
     };
   };
-  /** The contracts of an organization */
+  /** List the contracts of an organization */
   'GET /orgs/{org}/contracts': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
         name?: Text | undefined;
       };
@@ -1267,16 +1274,16 @@ export interface Operations {
       /** UIDs of clusters. */
       readonly clusters: readonly string[];
       readonly start: string;
-      /** null for a contract that never ends */
+      /** Null if the contract never ends. */
       readonly end: string | null;
       readonly revoked: boolean;
-      /** How much of what, such as {"nodes": 100}. */
+      /** Amounts by kind, such as {"nodes": 100}. */
       readonly quota: {
         readonly [key: string]: number;
       };
     })[];
   };
-  /** Make a contract */
+  /** Create a contract */
   'POST /orgs/{org}/contracts': {
     input: {
       path: {
@@ -1289,7 +1296,7 @@ export interface Operations {
         readonly clusters?: readonly string[] | undefined;
         readonly start?: string | undefined;
         readonly end?: string | null | undefined;
-        /** How much of what, such as {"nodes": 100}. */
+        /** Amounts by kind, such as {"nodes": 100}. */
         readonly quota?: {
           readonly [key: string]: number;
         } | undefined;
@@ -1305,25 +1312,25 @@ export interface Operations {
       /** UIDs of clusters. */
       readonly clusters: readonly string[];
       readonly start: string;
-      /** null for a contract that never ends */
+      /** Null if the contract never ends. */
       readonly end: string | null;
       readonly revoked: boolean;
-      /** How much of what, such as {"nodes": 100}. */
+      /** Amounts by kind, such as {"nodes": 100}. */
       readonly quota: {
         readonly [key: string]: number;
       };
     };
   };
-  /** Who is in the organization */
+  /** List the members of an organization */
   'GET /orgs/{org}/members': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -1338,7 +1345,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -1349,7 +1356,7 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     }[];
   };
-  /** Whether somebody is in the organization: 204 if so, else 404 */
+  /** Check whether a user is a member of an organization: 204 if so, otherwise 404 */
   'GET /orgs/{org}/members/{username}': {
     input: {
       path: {
@@ -1359,7 +1366,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Bring somebody into the organization, into a team of it */
+  /** Add a user to an organization, as a member of one of its teams */
   'PUT /orgs/{org}/members/{username}': {
     input: {
       path: {
@@ -1367,13 +1374,13 @@ export interface Operations {
         username: Id;
       };
       body: {
-        /** Name of a team; Viewers unless said. */
+        /** Name of the team. By default, Viewers. */
         readonly team?: string | undefined;
       } | RawBody;
     };
     answer: undefined;
   };
-  /** Take somebody out of all teams: oneself, or others with remove_member:org */
+  /** Remove a user from all teams of an organization; removing others requires remove_member:org */
   'DELETE /orgs/{org}/members/{username}': {
     input: {
       path: {
@@ -1383,16 +1390,16 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The robot accounts of an organization */
+  /** List the robot accounts of an organization */
   'GET /orgs/{org}/robots': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
         name?: Text | undefined;
       };
@@ -1405,7 +1412,7 @@ export interface Operations {
       readonly created_at: string;
     }[];
   };
-  /** Make a robot account */
+  /** Create a robot account */
   'POST /orgs/{org}/robots': {
     input: {
       path: {
@@ -1424,16 +1431,16 @@ export interface Operations {
       readonly created_at: string;
     };
   };
-  /** The teams of the organization */
+  /** List the teams of an organization */
   'GET /orgs/{org}/teams': {
     input: {
       path: {
         org: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -1453,14 +1460,14 @@ export interface Operations {
         readonly visibility: string;
         readonly orgType: string;
       };
-      /** none, read, write, admin or owner */
+      /** One of none, read, write, admin or owner. */
       readonly permission: string;
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
     }[];
   };
-  /** Make a team */
+  /** Create a team */
   'POST /orgs/{org}/teams': {
     input: {
       path: {
@@ -1469,7 +1476,7 @@ export interface Operations {
       body: {
         readonly name: string;
         readonly description?: string | undefined;
-        /** none, read, write or admin; owner is that of the built-in owners alone */
+        /** One of none, read, write or admin. Only the built-in Owners team has owner. */
         readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
         readonly units?: readonly string[] | undefined;
       } | RawBody;
@@ -1490,14 +1497,14 @@ export interface Operations {
         readonly visibility: string;
         readonly orgType: string;
       };
-      /** none, read, write, admin or owner */
+      /** One of none, read, write, admin or owner. */
       readonly permission: string;
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
     };
   };
-  /** The teams of the organization whose name holds a text */
+  /** Search the teams of an organization by name */
   'GET /orgs/{org}/teams/search': {
     input: {
       path: {
@@ -1505,9 +1512,9 @@ export interface Operations {
       };
       query?: {
         q?: Text | undefined;
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -1529,7 +1536,7 @@ export interface Operations {
           readonly visibility: string;
           readonly orgType: string;
         };
-        /** none, read, write, admin or owner */
+        /** One of none, read, write, admin or owner. */
         readonly permission: string;
         readonly units: readonly string[];
         readonly type: string;
@@ -1537,7 +1544,7 @@ export interface Operations {
       }[];
     };
   };
-  /** One robot account */
+  /** Get a robot account */
   'GET /robots/{id}': {
     input: {
       path: {
@@ -1552,7 +1559,7 @@ export interface Operations {
       readonly created_at: string;
     };
   };
-  /** Edit a robot account; what is left out stays */
+  /** Update a robot account; omitted fields stay unchanged */
   'PATCH /robots/{id}': {
     input: {
       path: {
@@ -1571,7 +1578,7 @@ export interface Operations {
       readonly created_at: string;
     };
   };
-  /** Delete a robot account and end its tokens */
+  /** Delete a robot account and revoke its tokens */
   'DELETE /robots/{id}': {
     input: {
       path: {
@@ -1580,33 +1587,33 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The access tokens of a robot account */
+  /** List the access tokens of a robot account */
   'GET /robots/{id}/tokens': {
     input: {
       path: {
         id: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
     answer: readonly ({
       readonly id: bigint;
       readonly name: string;
-      /** The token itself, shown only when it is made. */
+      /** The token itself, shown only when it is created. */
       readonly sha1: string;
       readonly token_last_eight: string;
       readonly scopes: readonly string[];
       readonly created_at: string;
       readonly last_used_at: string;
-      /** null for a token that never expires */
+      /** Null if the token never expires. */
       readonly expires_at: string | null;
     })[];
   };
-  /** Make an access token for a robot account */
+  /** Create an access token for a robot account */
   'POST /robots/{id}/tokens': {
     input: {
       path: {
@@ -1621,17 +1628,17 @@ export interface Operations {
     answer: {
       readonly id: bigint;
       readonly name: string;
-      /** The token itself, shown only when it is made. */
+      /** The token itself, shown only when it is created. */
       readonly sha1: string;
       readonly token_last_eight: string;
       readonly scopes: readonly string[];
       readonly created_at: string;
       readonly last_used_at: string;
-      /** null for a token that never expires */
+      /** Null if the token never expires. */
       readonly expires_at: string | null;
     };
   };
-  /** Revoke an access token of a robot account, by id or name */
+  /** Revoke an access token of a robot account, by ID or name */
   'DELETE /robots/{id}/tokens/{token}': {
     input: {
       path: {
@@ -1641,7 +1648,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** One team */
+  /** Get a team */
   'GET /teams/{id}': {
     input: {
       path: {
@@ -1664,14 +1671,14 @@ export interface Operations {
         readonly visibility: string;
         readonly orgType: string;
       };
-      /** none, read, write, admin or owner */
+      /** One of none, read, write, admin or owner. */
       readonly permission: string;
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
     };
   };
-  /** Change a team; what is left out stays */
+  /** Update a team; omitted fields stay unchanged */
   'PATCH /teams/{id}': {
     input: {
       path: {
@@ -1680,7 +1687,7 @@ export interface Operations {
       body: {
         readonly name?: string | undefined;
         readonly description?: string | undefined;
-        /** none, read, write or admin; owner is that of the built-in owners alone */
+        /** One of none, read, write or admin. Only the built-in Owners team has owner. */
         readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
         readonly units?: readonly string[] | undefined;
       } | RawBody;
@@ -1701,7 +1708,7 @@ export interface Operations {
         readonly visibility: string;
         readonly orgType: string;
       };
-      /** none, read, write, admin or owner */
+      /** One of none, read, write, admin or owner. */
       readonly permission: string;
       readonly units: readonly string[];
       readonly type: string;
@@ -1717,16 +1724,16 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Who is in the team */
+  /** List the members of a team */
   'GET /teams/{id}/members': {
     input: {
       path: {
         id: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -1741,7 +1748,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -1752,7 +1759,7 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     }[];
   };
-  /** One member of the team */
+  /** Get a member of a team */
   'GET /teams/{id}/members/{username}': {
     input: {
       path: {
@@ -1771,7 +1778,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -1782,7 +1789,7 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
-  /** Put somebody into the team */
+  /** Add a user to a team */
   'PUT /teams/{id}/members/{username}': {
     input: {
       path: {
@@ -1792,7 +1799,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Take somebody out of the team */
+  /** Remove a user from a team */
   'DELETE /teams/{id}/members/{username}': {
     input: {
       path: {
@@ -1802,7 +1809,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The custom roles of the team */
+  /** List the custom roles of a team */
   'GET /teams/{id}/roles': {
     input: {
       path: {
@@ -1823,7 +1830,7 @@ export interface Operations {
       readonly updated_at: string;
     }[];
   };
-  /** Give the team a role; needs edit_roles:org */
+  /** Assign a role to a team; requires edit_roles:org */
   'PUT /teams/{id}/roles/{role}': {
     input: {
       path: {
@@ -1834,7 +1841,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Take a role from the team; needs edit_roles:org */
+  /** Remove a role from a team; requires edit_roles:org */
   'DELETE /teams/{id}/roles/{role}': {
     input: {
       path: {
@@ -1845,11 +1852,11 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The signed-in user */
+  /** Get the signed-in user */
   'GET /user': {
     input: {
       query?: {
-        /** "true" fills clientOrgUser */
+        /** If "true", clientOrgUser is included. */
         check_client_org?: Text | undefined;
       };
     };
@@ -1864,7 +1871,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -1875,41 +1882,41 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
-  /** Credentials of the administrative account */
+  /** Get message bus credentials for the administrative account */
   'GET /user/bus/admin_credentials': {
     input: {
     };
     answer: {
-      /** Where to connect: TCP first, then websocket. */
+      /** Addresses of the bus: TCP first, then WebSocket. */
       readonly busEndpoints: readonly string[];
       /** Public key of the account. */
       readonly account: string;
       /** Public key of the user. */
       readonly user: string;
       readonly jwt: string;
-      /** The secret of the user. */
+      /** Secret seed of the user. */
       readonly seed: string;
-      /** A .creds file of NATS, in base64. */
+      /** NATS .creds file, encoded as base64. */
       readonly credentials: string;
     };
   };
-  /** What a cluster reported about its resources */
+  /** List what a cluster reported about its resources */
   'GET /user/bus/cluster-resource-history': {
     input: {
       query: {
         /** UID of the cluster. */
         cluster: Text;
-        /** API group; empty: the core group. */
+        /** API group. Empty means the core group. */
         group?: Text | undefined;
         /** Kind of resource. */
         resource?: Text | undefined;
         /** ID of the resource. */
         rid?: Text | undefined;
-        /** Only what was reported since this moment (RFC 3339). */
+        /** Only reports from this time on (RFC 3339). */
         since?: Text | undefined;
-        /** Items wanted; at most and by default 1000. */
+        /** Items per page. The default and maximum is 1000. */
         limit?: Text | undefined;
-        /** Where the page before ended. */
+        /** The cursor of the previous page. */
         cursor?: Text | undefined;
       };
     };
@@ -1925,76 +1932,76 @@ export interface Operations {
         }[];
         readonly lastSeen: string;
       }[];
-      /** Send it back for the next page; absent on the last one. */
+      /** Send it to get the next page. Absent on the last page. */
       readonly cursor?: string;
     };
   };
-  /** Message bus credentials of the caller */
+  /** Get message bus credentials for the caller */
   'GET /user/bus/credentials': {
     input: {
     };
     answer: {
-      /** Where to connect: TCP first, then websocket. */
+      /** Addresses of the bus: TCP first, then WebSocket. */
       readonly busEndpoints: readonly string[];
-      /** A .creds file of NATS, in base64. */
+      /** NATS .creds file, encoded as base64. */
       readonly credentials: string;
     };
   };
-  /** Message bus credentials of a user */
+  /** Get message bus credentials for a user */
   'GET /user/bus/user_credentials': {
     input: {
       query?: {
-        /** Login name; default: the caller. */
+        /** Login name. By default, the caller. */
         user?: Text | undefined;
       };
     };
     answer: {
-      /** Where to connect: TCP first, then websocket. */
+      /** Addresses of the bus: TCP first, then WebSocket. */
       readonly busEndpoints: readonly string[];
       /** Public key of the account. */
       readonly account: string;
       /** Public key of the user. */
       readonly user: string;
       readonly jwt: string;
-      /** The secret of the user. */
+      /** Secret seed of the user. */
       readonly seed: string;
-      /** A .creds file of NATS, in base64. */
+      /** NATS .creds file, encoded as base64. */
       readonly credentials: string;
     };
   };
-  /** The buckets that a credential can see */
+  /** List the buckets that a credential can see */
   'GET /user/clouds/{cloud}/buckets': {
     input: {
       path: {
-        /** aws or s3, azure or azureStorage, gcp, gcs or gce; S3-compatible services: s3 */
+        /** aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services. */
         cloud: Id;
       };
       query?: {
-        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
         credential?: Text | undefined;
-        /** Project to look in, where buckets belong to projects. */
+        /** Project to list, for clouds whose buckets belong to projects. */
         cloudC_project?: Text | undefined;
-        /** UID of the cluster that the question is about; required. */
+        /** UID of the cluster that the request is about. Required. */
         cluster_uid?: Text | undefined;
-        /** Where in the cluster the secret stands. */
+        /** Namespace of the secret in the cluster. */
         secret_namespace?: Text | undefined;
-        /** Secret of the cluster that holds the keys. */
+        /** Name of the secret in the cluster that contains the keys. */
         secret_name?: Text | undefined;
-        /** Accepted and not used: the cloud stands in the path. */
+        /** Accepted but ignored: the path names the cloud. */
         provider?: Text | undefined;
       };
       body: {
-        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
         readonly credential?: string | undefined;
-        /** Project to look in, where buckets belong to projects. */
+        /** Project to list, for clouds whose buckets belong to projects. */
         readonly cloudC_project?: string | undefined;
-        /** UID of the cluster that the question is about; required. */
+        /** UID of the cluster that the request is about. Required. */
         readonly cluster_uid?: string | undefined;
-        /** Where in the cluster the secret stands. */
+        /** Namespace of the secret in the cluster. */
         readonly secret_namespace?: string | undefined;
-        /** Secret of the cluster that holds the keys. */
+        /** Name of the secret in the cluster that contains the keys. */
         readonly secret_name?: string | undefined;
-        /** Accepted and not used: the cloud stands in the path. */
+        /** Accepted but ignored: the path names the cloud. */
         readonly provider?: string | undefined;
       } | RawBody;
     };
@@ -2002,39 +2009,39 @@ export interface Operations {
       readonly names: readonly string[];
     };
   };
-  /** The same, for clients whose GET cannot have a body */
+  /** List the buckets that a credential can see, for clients that cannot send a body with GET */
   'POST /user/clouds/{cloud}/buckets': {
     input: {
       path: {
-        /** aws or s3, azure or azureStorage, gcp, gcs or gce; S3-compatible services: s3 */
+        /** aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services. */
         cloud: Id;
       };
       query?: {
-        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
         credential?: Text | undefined;
-        /** Project to look in, where buckets belong to projects. */
+        /** Project to list, for clouds whose buckets belong to projects. */
         cloudC_project?: Text | undefined;
-        /** UID of the cluster that the question is about; required. */
+        /** UID of the cluster that the request is about. Required. */
         cluster_uid?: Text | undefined;
-        /** Where in the cluster the secret stands. */
+        /** Namespace of the secret in the cluster. */
         secret_namespace?: Text | undefined;
-        /** Secret of the cluster that holds the keys. */
+        /** Name of the secret in the cluster that contains the keys. */
         secret_name?: Text | undefined;
-        /** Accepted and not used: the cloud stands in the path. */
+        /** Accepted but ignored: the path names the cloud. */
         provider?: Text | undefined;
       };
       body: {
-        /** Name of the cloud credential; or else secret_namespace and secret_name. */
+        /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
         readonly credential?: string | undefined;
-        /** Project to look in, where buckets belong to projects. */
+        /** Project to list, for clouds whose buckets belong to projects. */
         readonly cloudC_project?: string | undefined;
-        /** UID of the cluster that the question is about; required. */
+        /** UID of the cluster that the request is about. Required. */
         readonly cluster_uid?: string | undefined;
-        /** Where in the cluster the secret stands. */
+        /** Namespace of the secret in the cluster. */
         readonly secret_namespace?: string | undefined;
-        /** Secret of the cluster that holds the keys. */
+        /** Name of the secret in the cluster that contains the keys. */
         readonly secret_name?: string | undefined;
-        /** Accepted and not used: the cloud stands in the path. */
+        /** Accepted but ignored: the path names the cloud. */
         readonly provider?: string | undefined;
       } | RawBody;
     };
@@ -2042,11 +2049,11 @@ export interface Operations {
       readonly names: readonly string[];
     };
   };
-  /** The clusters of the caller */
+  /** List the clusters of the caller */
   'GET /user/clusters': {
     input: {
       query?: {
-        /** "true": also those of others that the caller may view */
+        /** If "true", lists every cluster that the caller may view. */
         all?: Text | undefined;
       };
     };
@@ -2054,7 +2061,7 @@ export interface Operations {
       readonly id: bigint;
       readonly displayName: string;
       readonly name: string;
-      /** The UUID of its kube-system namespace. */
+      /** UUID of its kube-system namespace. */
       readonly uid: string;
       readonly ownerID: bigint;
       readonly ownerName: string;
@@ -2074,7 +2081,7 @@ export interface Operations {
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
-      /** Such as 43m, 8d or 6mo. */
+      /** Time since creation, such as 43m, 8d or 6mo. */
       readonly age: string;
       readonly status: {
         readonly response: {
@@ -2085,7 +2092,7 @@ export interface Operations {
       };
     }[];
   };
-  /** Import a cluster for oneself */
+  /** Import a cluster for the caller */
   'POST /user/clusters': {
     input: {
       body: {
@@ -2094,7 +2101,7 @@ export interface Operations {
         readonly displayName?: string | undefined;
         readonly managerID?: bigint | number | undefined;
         readonly externalID?: string | undefined;
-        /** Such as AKS, EKS, GKE, Generic: any text. */
+        /** Any text, such as AKS, EKS, GKE or Generic. */
         readonly provider?: string | undefined;
         readonly vendor?: string | undefined;
         readonly orchestratorVersion?: string | undefined;
@@ -2115,7 +2122,7 @@ export interface Operations {
       readonly id: bigint;
       readonly displayName: string;
       readonly name: string;
-      /** The UUID of its kube-system namespace. */
+      /** UUID of its kube-system namespace. */
       readonly uid: string;
       readonly ownerID: bigint;
       readonly ownerName: string;
@@ -2135,7 +2142,7 @@ export interface Operations {
       readonly clusterManagers: readonly string[];
       readonly isMonitoringCluster: boolean;
       readonly createdAt: string;
-      /** Such as 43m, 8d or 6mo. */
+      /** Time since creation, such as 43m, 8d or 6mo. */
       readonly age: string;
       readonly status: {
         readonly response: {
@@ -2146,13 +2153,13 @@ export interface Operations {
       };
     };
   };
-  /** Your cloud credentials */
+  /** List the cloud credentials of the caller */
   'GET /user/credentials': {
     input: {
       query?: {
-        /** Only credentials of these types; may be repeated or hold several, separated by commas. */
+        /** Only credentials of these types. Repeat the parameter, or separate types with commas. */
         credential_type?: string | readonly string[] | undefined;
-        /** Leaves out management platforms at another address than this. */
+        /** Excludes credentials of management platforms at other addresses. */
         mgmt_endpoint?: Text | undefined;
       };
     };
@@ -2162,29 +2169,29 @@ export interface Operations {
       readonly [key: string]: unknown;
     }[];
   };
-  /** Keep a cloud credential */
+  /** Create a cloud credential */
   'POST /user/credentials': {
     input: {
       body: {
-        /** 1 to 100 letters, digits, ".", "_" or "-"; yours alone */
+        /** 1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials. */
         readonly name: string;
         readonly [key: string]: unknown;
       } | RawBody;
     };
     answer: undefined;
   };
-  /** Replace the credential that the body names */
+  /** Replace the credential named in the body */
   'PUT /user/credentials': {
     input: {
       body: {
-        /** 1 to 100 letters, digits, ".", "_" or "-"; yours alone */
+        /** 1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials. */
         readonly name: string;
         readonly [key: string]: unknown;
       } | RawBody;
     };
     answer: undefined;
   };
-  /** One cloud credential */
+  /** Get a cloud credential */
   'GET /user/credentials/{credName}': {
     input: {
       path: {
@@ -2197,7 +2204,7 @@ export interface Operations {
       readonly [key: string]: unknown;
     };
   };
-  /** Forget a cloud credential */
+  /** Delete a cloud credential */
   'DELETE /user/credentials/{credName}': {
     input: {
       path: {
@@ -2206,7 +2213,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Order charts to be deployed */
+  /** Create an order to deploy charts */
   'POST /user/deploy/orders': {
     input: {
       body: {
@@ -2240,7 +2247,7 @@ export interface Operations {
     };
     answer: unknown;
   };
-  /** The Flux manifests of an order, as YAML */
+  /** Render the Flux manifests of an order as YAML */
   'GET /user/deploy/orders/{id}/render/manifest': {
     input: {
       path: {
@@ -2249,7 +2256,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The resources of an order, chart by chart */
+  /** Render the resources of an order, chart by chart */
   'GET /user/deploy/orders/{id}/render/resources': {
     input: {
       path: {
@@ -2262,7 +2269,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** The addresses of the caller */
+  /** List the email addresses of the caller */
   'GET /user/emails': {
     input: {
     };
@@ -2272,7 +2279,7 @@ export interface Operations {
       readonly primary: boolean;
     }[];
   };
-  /** Add addresses, all or none */
+  /** Add email addresses, all or none */
   'POST /user/emails': {
     input: {
       body: {
@@ -2285,7 +2292,7 @@ export interface Operations {
       readonly primary: boolean;
     }[];
   };
-  /** Remove addresses, all or none */
+  /** Remove email addresses, all or none */
   'DELETE /user/emails': {
     input: {
       body: {
@@ -2294,7 +2301,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Confirm an address: the link in the letter */
+  /** Confirm an email address with the key from the confirmation email */
   'GET /user/emails/confirm': {
     input: {
       query: {
@@ -2305,13 +2312,13 @@ export interface Operations {
       readonly message: string;
     };
   };
-  /** Who follows the caller, newest first */
+  /** List the followers of the caller, newest first */
   'GET /user/followers': {
     input: {
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -2326,7 +2333,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -2337,13 +2344,13 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     }[];
   };
-  /** Whom the caller follows, newest first */
+  /** List the users that the caller follows, newest first */
   'GET /user/following': {
     input: {
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -2358,7 +2365,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -2369,7 +2376,7 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     }[];
   };
-  /** Whether the caller follows somebody: 204 if so, else 404 */
+  /** Check whether the caller follows a user: 204 if so, otherwise 404 */
   'GET /user/following/{username}': {
     input: {
       path: {
@@ -2378,7 +2385,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Follow somebody */
+  /** Follow a user */
   'PUT /user/following/{username}': {
     input: {
       path: {
@@ -2387,7 +2394,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Follow somebody no longer */
+  /** Unfollow a user */
   'DELETE /user/following/{username}': {
     input: {
       path: {
@@ -2396,7 +2403,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** A short-lived signed token that says who the caller is */
+  /** Get a short-lived signed token that identifies the caller */
   'GET /user/hosted-token': {
     input: {
     };
@@ -2404,13 +2411,13 @@ export interface Operations {
       readonly hostedToken: string;
     };
   };
-  /** The organizations that the caller is in, in pages */
+  /** List the organizations of the caller, in pages */
   'GET /user/orgs': {
     input: {
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -2427,7 +2434,7 @@ export interface Operations {
       readonly orgType: string;
     }[];
   };
-  /** The organizations that the caller is in */
+  /** List the organizations of the caller */
   'GET /user/settings/organizations': {
     input: {
     };
@@ -2444,7 +2451,7 @@ export interface Operations {
       readonly orgType: string;
     }[];
   };
-  /** Open a browser session */
+  /** Sign in: open a browser session */
   'POST /user/signin': {
     input: {
       body: {
@@ -2464,7 +2471,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -2475,19 +2482,19 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
-  /** End the browser session */
+  /** Sign out: end the browser session */
   'GET /user/signout': {
     input: {
     };
     answer: undefined;
   };
-  /** All teams that the caller is in; in pages only when asked for */
+  /** List the teams of the caller; in pages only if page or limit is given */
   'GET /user/teams': {
     input: {
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -2507,14 +2514,14 @@ export interface Operations {
         readonly visibility: string;
         readonly orgType: string;
       };
-      /** none, read, write, admin or owner */
+      /** One of none, read, write, admin or owner. */
       readonly permission: string;
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
     }[];
   };
-  /** Could this address be used? */
+  /** Check whether an email address can be used */
   'POST /user/validate/email': {
     input: {
       query?: {
@@ -2522,11 +2529,11 @@ export interface Operations {
       };
     };
     answer: {
-      /** VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED */
+      /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
       readonly Status: string;
     };
   };
-  /** Could this organization name be taken? */
+  /** Check whether an organization name is available */
   'POST /user/validate/orgname': {
     input: {
       query?: {
@@ -2535,11 +2542,11 @@ export interface Operations {
       };
     };
     answer: {
-      /** VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED */
+      /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
       readonly Status: string;
     };
   };
-  /** Could this user name be taken? */
+  /** Check whether a username is available */
   'POST /user/validate/username': {
     input: {
       query?: {
@@ -2547,19 +2554,19 @@ export interface Operations {
       };
     };
     answer: {
-      /** VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED */
+      /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
       readonly Status: string;
     };
   };
-  /** Users whose name holds a text */
+  /** Search users by name */
   'GET /users/search': {
     input: {
       query?: {
-        /** A part of a name. */
+        /** Part of a name. */
         q?: Text | undefined;
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
@@ -2576,7 +2583,7 @@ export interface Operations {
         readonly is_admin: boolean;
         readonly last_login: string;
         readonly created: string;
-        /** 0 a person, 1 an organization */
+        /** 0 for a user, 1 for an organization. */
         readonly type: number;
         readonly active: boolean;
         readonly prohibit_login: boolean;
@@ -2588,7 +2595,7 @@ export interface Operations {
       }[];
     };
   };
-  /** One user; with everything about them for themselves and for site administrators */
+  /** Get a user; only the user and site administrators see all fields */
   'GET /users/{username}': {
     input: {
       path: {
@@ -2606,7 +2613,7 @@ export interface Operations {
       readonly is_admin: boolean;
       readonly last_login: string;
       readonly created: string;
-      /** 0 a person, 1 an organization */
+      /** 0 for a user, 1 for an organization. */
       readonly type: number;
       readonly active: boolean;
       readonly prohibit_login: boolean;
@@ -2617,33 +2624,33 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
-  /** The access tokens of a user */
+  /** List the access tokens of a user */
   'GET /users/{username}/tokens': {
     input: {
       path: {
         username: Id;
       };
       query?: {
-        /** Page to show, from 1. */
+        /** Page number, starting at 1. */
         page?: Text | undefined;
-        /** Entries a page; 30 unless said, at most 50. */
+        /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
       };
     };
     answer: readonly ({
       readonly id: bigint;
       readonly name: string;
-      /** The token itself, shown only when it is made. */
+      /** The token itself, shown only when it is created. */
       readonly sha1: string;
       readonly token_last_eight: string;
       readonly scopes: readonly string[];
       readonly created_at: string;
       readonly last_used_at: string;
-      /** null for a token that never expires */
+      /** Null if the token never expires. */
       readonly expires_at: string | null;
     })[];
   };
-  /** Make an access token; with Basic authentication only */
+  /** Create an access token; requires Basic authentication */
   'POST /users/{username}/tokens': {
     input: {
       path: {
@@ -2658,17 +2665,17 @@ export interface Operations {
     answer: {
       readonly id: bigint;
       readonly name: string;
-      /** The token itself, shown only when it is made. */
+      /** The token itself, shown only when it is created. */
       readonly sha1: string;
       readonly token_last_eight: string;
       readonly scopes: readonly string[];
       readonly created_at: string;
       readonly last_used_at: string;
-      /** null for a token that never expires */
+      /** Null if the token never expires. */
       readonly expires_at: string | null;
     };
   };
-  /** Revoke an access token, by id or name */
+  /** Revoke an access token, by ID or name */
   'DELETE /users/{username}/tokens/{token}': {
     input: {
       path: {
@@ -2678,7 +2685,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Version of the server */
+  /** Get the server version */
   'GET /version': {
     input: {
     };
@@ -2686,13 +2693,13 @@ export interface Operations {
       readonly version: string;
     };
   };
-  /** The key that archives are signed with */
+  /** Get the public key that archive signatures are verified with */
   'GET /links/installer.pub': {
     input: {
     };
     answer: undefined;
   };
-  /** The archive of a bound installer */
+  /** Download the archive of a bound installer */
   'GET /links/installer/{ownerID}/{name}/{installerID}/archive.tar.gz': {
     input: {
       path: {
@@ -2707,7 +2714,7 @@ export interface Operations {
     };
     answer: undefined;
   };
-  /** Marketplace A reports a subscription */
+  /** Receive a notification from marketplace A */
   'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {
     input: {
       body: {
@@ -2715,13 +2722,13 @@ export interface Operations {
         readonly eventTime?: string | undefined;
         readonly bindingInfo: {
           readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
-          /** The installer to bind. Keys in here are matched ignoring case. */
+          /** The installer to bind. Keys of this object are case-insensitive. */
           readonly installerId: string;
-          /** Required on marketplaces A and C. */
+          /** Required for marketplaces A and C. */
           readonly clusterId?: string | undefined;
           readonly cloudAAccountID?: string | undefined;
           readonly adminUsername?: string | undefined;
-          /** Hashed at once and kept nowhere. */
+          /** Hashed immediately. The password itself is not stored. */
           readonly adminPassword?: string | undefined;
           readonly domainWhiteList?: readonly string[] | undefined;
           readonly options?: {
@@ -2731,11 +2738,11 @@ export interface Operations {
       } | RawBody;
     };
     answer: {
-      /** The archive of the installer. */
+      /** URL of the installer archive. */
       readonly link: string;
     };
   };
-  /** Marketplace B reports a subscription; only a BIND is answered with a link */
+  /** Receive a notification from marketplace B; only a BIND returns a link */
   'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {
     input: {
       query?: {
@@ -2760,13 +2767,13 @@ export interface Operations {
         } | undefined;
         readonly bindingInfo?: {
           readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
-          /** The installer to bind. Keys in here are matched ignoring case. */
+          /** The installer to bind. Keys of this object are case-insensitive. */
           readonly installerId: string;
-          /** Required on marketplaces A and C. */
+          /** Required for marketplaces A and C. */
           readonly clusterId?: string | undefined;
           readonly cloudAAccountID?: string | undefined;
           readonly adminUsername?: string | undefined;
-          /** Hashed at once and kept nowhere. */
+          /** Hashed immediately. The password itself is not stored. */
           readonly adminPassword?: string | undefined;
           readonly domainWhiteList?: readonly string[] | undefined;
           readonly options?: {
@@ -2776,11 +2783,11 @@ export interface Operations {
       } | RawBody;
     };
     answer: {
-      /** The archive of the installer. */
+      /** URL of the installer archive. */
       readonly link: string;
     };
   };
-  /** Marketplace C reports a subscription */
+  /** Receive a notification from marketplace C */
   'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {
     input: {
       query?: {
@@ -2791,13 +2798,13 @@ export interface Operations {
         readonly eventTime?: string | undefined;
         readonly bindingInfo: {
           readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
-          /** The installer to bind. Keys in here are matched ignoring case. */
+          /** The installer to bind. Keys of this object are case-insensitive. */
           readonly installerId: string;
-          /** Required on marketplaces A and C. */
+          /** Required for marketplaces A and C. */
           readonly clusterId?: string | undefined;
           readonly cloudAAccountID?: string | undefined;
           readonly adminUsername?: string | undefined;
-          /** Hashed at once and kept nowhere. */
+          /** Hashed immediately. The password itself is not stored. */
           readonly adminPassword?: string | undefined;
           readonly domainWhiteList?: readonly string[] | undefined;
           readonly options?: {
@@ -2807,11 +2814,11 @@ export interface Operations {
       } | RawBody;
     };
     answer: {
-      /** The archive of the installer. */
+      /** URL of the installer archive. */
       readonly link: string;
     };
   };
-  /** Whether a standalone organization can be claimed */
+  /** Check whether a standalone organization can be claimed */
   'GET /marketplace/api/v1/marketplaces/standalone-organizations/{claimID}/claimable': {
     input: {
       path: {
@@ -2823,7 +2830,7 @@ export interface Operations {
       readonly claimID: string;
     };
   };
-  /** Version of the server */
+  /** Get the server version */
   'GET /marketplace/api/v1/version': {
     input: {
     };

@@ -77,7 +77,7 @@ interface AnyInput extends CallOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const MOST_LIMIT = 50;
+const MAX_LIMIT = 50;
 
 export function createClient(options: ClientOptions): Client {
   const base = options.baseUrl.replace(/\/+$/, '');
@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
   return { baseUrl: base, call, request, each, lines } as Client;
 
   async function* each(name: string, input: AnyInput = {}): AsyncGenerator<unknown> {
-    let query: Readonly<Record<string, unknown>> = { limit: MOST_LIMIT, ...input.query };
+    let query: Readonly<Record<string, unknown>> = { limit: MAX_LIMIT, ...input.query };
     for (;;) {
       const { data, nextPage } = await ask(name, { ...input, query });
       const { items, next_cursor: cursor } = Array.isArray(data)

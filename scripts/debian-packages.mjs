@@ -22,7 +22,7 @@ export function provideDebianPackages(say) {
     if (!apt('install', missing)) apt('update') && apt('install', missing);
   }
   const left = PACKAGES.filter((one) => !isThere(one)).map((one) => one.name);
-  if (left.length > 0) say(`skipping what needs ${left.join(', ')}; to install: apt-get install ${left.join(' ')}`);
+  if (left.length > 0) say(`skipping tests that need ${left.join(', ')}; run apt-get install ${left.join(' ')}`);
   return [...new Set([...left, ...pretended])];
 }
 

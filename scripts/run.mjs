@@ -12,7 +12,7 @@ const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 const MARK = join(ROOT, 'node_modules', '.installed');
 
 const job = process.argv.slice(2);
-if (job.length === 0) stop('what is to run? The jobs are in package.json: npm run NAME');
+if (job.length === 0) stop('missing job. The jobs are in package.json; run npm run NAME');
 install();
 if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
@@ -29,14 +29,14 @@ function install() {
     cwd: ROOT,
     stdio: ['ignore', 2, 2],
   });
-  if (done.status !== 0) stop('npm ci failed; what it said stands above', done.status ?? 1);
-  if (!nodeStarts()) stop('npm ci ran, but node_modules/.bin/node does not start: is this platform one of Node 24?');
+  if (done.status !== 0) stop('npm ci failed; see its output above', done.status ?? 1);
+  if (!nodeStarts()) stop('npm ci ran, but node_modules/.bin/node does not start; does Node 24 support this platform?');
   writeFileSync(MARK, `${wanted}\n`);
 }
 
 function reasonToInstall(wanted) {
   if (!existsSync(join(ROOT, 'node_modules'))) return 'node_modules is missing';
-  if (!existsSync(MARK)) return 'node_modules was not installed from here, or not to the end';
+  if (!existsSync(MARK)) return 'node_modules was not installed by this script, or not completely';
   if (readFileSync(MARK, 'utf8').trim() !== wanted) return 'package-lock.json or the platform changed';
   if (!nodeStarts()) return 'the pinned Node does not start';
   return undefined;

@@ -6,7 +6,7 @@ import type { Relations } from './http/access.ts';
 import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
 import { docsRoutes } from './http/docs.ts';
-import { type ErrorFormat, marketplaceFormat, platformFormat, speak } from './http/error-format.ts';
+import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { frontendRoutes } from './http/frontend.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
 import { createWatch } from './http/observe.ts';
@@ -41,7 +41,7 @@ export function createApp(parts: AppParts) {
   const platform = platformFormat(() => `${baseUrl()}/api/v1/docs`);
   const hasListener = config.DEPLOYMENT === 'marketplace';
   // An unreadable path gets the terse error format of the listener, if there is one.
-  const voiceOf = (url: string = LISTENER_PREFIX) =>
+  const formatOf = (url: string = LISTENER_PREFIX) =>
     hasListener && originForm(url).startsWith(LISTENER_PREFIX) ? marketplaceFormat : platform;
   const isHttps = () => baseUrl().startsWith('https:');
 
@@ -50,8 +50,8 @@ export function createApp(parts: AppParts) {
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps,
     watch: createWatch(parts.log, metrics),
-    refuse: (error, request, reply) => void speak(voiceOf(request.url), error, request, reply),
-    word: (path, message) => voiceOf(path).body(new AppError('invalid', message), ''),
+    refuse: (error, request, reply) => void sendError(formatOf(request.url), error, request, reply),
+    word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
   });
   const count = createRateLimit(config.RATE_LIMIT);
   const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
@@ -59,7 +59,7 @@ export function createApp(parts: AppParts) {
     createGate(access, admission(access), count, metrics.requests.of(path)),
   );
   refuseUnknown(app, book, count);
-  giveVoice(app, platform, book);
+  setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   if (hasListener) {
     // If the listener has its own port, a notification that arrives here by mistake must not look acknowledged.
@@ -77,7 +77,7 @@ export function createApp(parts: AppParts) {
   return { app, routes: book.routes, describe: () => describeApi(book.routes, parts.version) };
 
   async function platformScope(scope: Scope): Promise<void> {
-    giveVoice(scope, platform, book);
+    setErrorFormat(scope, platform, book);
     versionRoutes(scope, parts.version);
     docsRoutes(scope, () => describeApi(book.routes, parts.version));
     for (const mount of mounts.platform) mount(scope);
@@ -93,7 +93,7 @@ export function createListenerApp(parts: AppParts) {
     trustedProxies: config.TRUSTED_PROXIES,
     isHttps: () => baseUrl().startsWith('https:'),
     watch: createWatch(parts.log, metrics),
-    refuse: (error, request, reply) => void speak(marketplaceFormat, error, request, reply),
+    refuse: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
     word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });
   const count = createRateLimit(config.RATE_LIMIT);
@@ -102,7 +102,7 @@ export function createListenerApp(parts: AppParts) {
     createGate(access, (_request, done) => done(), count, metrics.requests.of(path)),
   );
   refuseUnknown(app, book, count);
-  giveVoice(app, marketplaceFormat, book);
+  setErrorFormat(app, marketplaceFormat, book);
   app.register(async (scope) => listenerScope(scope, book, parts), { prefix: LISTENER_PREFIX });
   return app;
 }
@@ -110,16 +110,16 @@ export function createListenerApp(parts: AppParts) {
 type Book = ReturnType<typeof createRouteBook>;
 
 function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version' | 'mounts'> | undefined): void {
-  giveVoice(scope, marketplaceFormat, book);
+  setErrorFormat(scope, marketplaceFormat, book);
   if (!parts) return;
   versionRoutes(scope, parts.version);
   for (const mount of parts.mounts.listener) mount(scope);
   scope.register(async (last) => book.refuseCovered(last));
 }
 
-function giveVoice(scope: Scope, voice: ErrorFormat, book: Book): void {
-  scope.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+function setErrorFormat(scope: Scope, format: ErrorFormat, book: Book): void {
+  scope.setErrorHandler((error, request, reply) => sendError(format, error, request, reply));
   scope.setNotFoundHandler((request, reply) =>
-    speak(voice, book.refuseUnknown(request.method, request.url), request, reply),
+    sendError(format, book.refuseUnknown(request.method, request.url), request, reply),
   );
 }

@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from './base/config.ts';
 import { AppError } from './base/errors.ts';
 import { helpOf, usageOf } from './operations/command-help.ts';
-import { askServer, kindOf } from './operations/command-socket.ts';
+import { askServer, kindOf, type RunInServer } from './operations/command-socket.ts';
 import { terminal } from './operations/commands/terminal.ts';
-import { commandNamed, environment, type RunInServer, SERVER_COMMANDS } from './operations/server-commands.ts';
+import { commandNamed, environment, SERVER_COMMANDS } from './operations/server-commands.ts';
 
 const { say, complain } = terminal;
 

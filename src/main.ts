@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   config = readConfig({ ...(isDemo && DEMO_SETTINGS), ...dotEnv(), ...process.env });
   const log = createLog(config.LOG_LEVEL);
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'unexpected fault: the process ends');
+    log.fatal({ err: error }, 'unexpected fault; the process exits');
     process.exit(1);
   });
   instance = await openInstance(config, { log, say });
@@ -35,13 +35,13 @@ async function main(): Promise<void> {
       const { runInServer } = await import('./operations/server-commands.ts');
       await runInServer(open, request, print);
     }).catch((error) => {
-      log.warn({ err: error }, 'the server takes no commands: stop it to run them');
+      log.warn({ err: error }, 'the server cannot accept commands; stop it to run them');
       return () => undefined;
     });
   }
   if (isDemo) await openDemo(instance, config, address, say);
   else await createFirstAdministrator(instance, address, say);
-  if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version answers with its own engine only');
+  if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
   const listenerPort = instance.listenerPort();
   if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
   say(`listening on ${address}`);
@@ -51,12 +51,12 @@ function end(signal: NodeJS.Signals): void {
   if (ending) return;
   ending = true;
   if (instance === undefined) process.exit(0);
-  say(`${signal}: finishing the requests under way`);
+  say(`${signal}: finishing the requests in progress`);
   setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
   closeSocket();
   instance.close().then(
     () => process.exit(0),
-    (error) => leave(`did not end in order: ${explain(error)}`),
+    (error) => leave(`did not shut down cleanly: ${explain(error)}`),
   );
 }
 
@@ -87,16 +87,16 @@ function explain(error: unknown): string {
   const isListener = port !== undefined && port === config?.MARKETPLACE_PORT;
   const setting = isAdmin ? 'ADMIN_PORT' : isListener ? 'MARKETPLACE_PORT' : 'PORT';
   if (code === 'EADDRINUSE') {
-    return `port ${port} of ${address} is taken: stop the program that has it, or choose another with ${setting}`;
+    return `port ${port} of ${address} is in use; stop the program that uses it, or choose another with ${setting}`;
   }
   if (code === 'EACCES' && port !== undefined) {
-    return `port ${port} may not be used by this user: choose one above 1023 with ${setting}`;
+    return `this user may not open port ${port}; choose one above 1023 with ${setting}`;
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return `${address ?? message} is not an address of this machine: set ${isAdmin ? 'ADMIN_HOST' : 'HOST'}`;
+    return `${address ?? message} is not an address of this machine; set ${isAdmin ? 'ADMIN_HOST' : 'HOST'}`;
   }
   // The operating system rejected an operation on a file or folder, and the message names it.
-  if (code !== undefined && syscall !== undefined) return `${message} (are DATA_DIR and its files in order?)`;
+  if (code !== undefined && syscall !== undefined) return `${message} (check DATA_DIR and its files)`;
   return stack ?? String(error);
 }
 

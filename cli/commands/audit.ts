@@ -21,23 +21,25 @@ const columns: Columns<Entry> = {
 };
 
 export const audit = command({
-  summary: 'who changed what',
-  details: 'Newest first. With --export everything that the filters leave, oldest first, a JSON document a line.',
+  summary: 'show who changed what',
+  details:
+    'Lists the newest entries first. With --export, prints every entry that matches the filters, oldest first, ' +
+    'as one JSON object per line.',
   options: {
-    actor: { about: 'only what this user did', value: 'USER', kind: 'user' },
-    action: { about: 'only this, such as role.create; role. is all about roles', value: 'ACTION' },
+    actor: { about: 'only changes by this user', value: 'USER', kind: 'user' },
+    action: { about: 'only this action, such as role.create; role. matches every action on roles', value: 'ACTION' },
     object: {
-      about: 'only what was done to this, such as cluster:prod; cluster is all clusters',
+      about: 'only changes to this object, such as cluster:prod; cluster matches all clusters',
       value: 'OBJECT',
       kind: 'object',
     },
-    since: { about: 'from then on, such as 7d or 2026-01-31', value: 'WHEN' },
-    until: { about: 'before then', value: 'WHEN' },
-    limit: { about: `how many; ${USUAL} unless said`, value: 'N' },
-    all: { about: 'all of them' },
-    site: { about: 'for site administrators: of the whole deployment' },
-    export: { about: 'as JSON lines, for another program' },
-    verify: { about: 'check that nothing was changed or taken out; 1 if something was' },
+    since: { about: 'only changes since then, such as 7d or 2026-01-31', value: 'WHEN' },
+    until: { about: 'only changes before then', value: 'WHEN' },
+    limit: { about: `maximum number of entries; ${USUAL} by default`, value: 'N' },
+    all: { about: 'list all entries' },
+    site: { about: 'for site administrators: the whole deployment' },
+    export: { about: 'print JSON lines, for another program' },
+    verify: { about: 'check that no entry was changed or removed; exits 1 if one was' },
   },
   examples: [
     'atrium audit --since 7d --actor ann',
@@ -57,7 +59,7 @@ export const audit = command({
     const org = options.site ? session.orgOption : session.org();
     const client = session.client();
     if (options.export) {
-      if (session.format === 'yaml') throw misuse('--export writes JSON lines, not YAML');
+      if (session.format === 'yaml') throw misuse('--export prints JSON lines and cannot be combined with --yaml');
       const lines = options.site
         ? client.lines('GET /admin/audit/export', { query: { ...query, org } })
         : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query });
@@ -69,7 +71,7 @@ export const audit = command({
     const entries = options.site
       ? client.each('GET /admin/audit', { query: { ...query, org, limit } })
       : client.each('GET /orgs/{org}/audit', { path: { org: org ?? '' }, query: { ...query, limit } });
-    return list(await take(entries, most), columns, 'nothing');
+    return list(await take(entries, most), columns, 'none');
   },
 });
 
@@ -79,8 +81,8 @@ async function verify(session: Session): Promise<Shown> {
   const found = await session.client().call('GET /orgs/{org}/audit/verify', { path, timeoutMs: 0 });
   const { ok, rows, first_broken_id: broken } = found;
   const text = ok
-    ? `whole: ${rows} entries, each follows from the one before`
-    : `broken at entry ${broken}, of ${rows}`;
+    ? `intact: ${rows} entries, each follows from the one before`
+    : `broken at entry ${broken}; ${rows} entries in total`;
   return { data: found, lay: () => [text], exit: ok ? 0 : EXIT.refused };
 }
 
@@ -107,5 +109,5 @@ async function copyLines(session: Session, lines: AsyncIterable<string>): Promis
     if (!session.screen.writeDocument(line)) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
   bar.done();
-  if (count === 0 && process.stdout.isTTY) session.screen.note('nothing');
+  if (count === 0 && process.stdout.isTTY) session.screen.note('none');
 }

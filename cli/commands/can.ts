@@ -33,23 +33,14 @@ export const can = command({
     return {
       data: answer,
       exit: answer.allowed ? 0 : EXIT.refused,
-      lay: (style) => [verdict(style, answer.allowed, subject), ...(options.why ? reasons(answer) : [])],
+      lay: (style) => [
+        verdict(style, answer.allowed, subject),
+        ...(options.why ? [`  ${plain(answer.sentence)}`] : []),
+      ],
     };
   },
 });
 
 function verdict(style: Style, allowed: boolean, subject: string): string {
   return `${allowed ? style.good('yes') : style.bad('no')}  ${plain(subject)}`;
-}
-
-interface Explanation {
-  readonly steps: readonly { readonly depth: number; readonly text: string }[];
-  readonly missing: readonly string[];
-}
-
-function reasons({ steps, missing }: Explanation): string[] {
-  return [
-    ...steps.map(({ depth, text }) => `  ${'  '.repeat(depth)}${plain(text)}`),
-    ...missing.map((text) => `  missing: ${plain(text)}`),
-  ];
 }

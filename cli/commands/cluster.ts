@@ -15,15 +15,15 @@ type ListedCluster = Pick<
 
 const cluster_ = { about: 'name or ID of the cluster', kind: 'cluster' } as const;
 const details = {
-  'display-name': { about: 'its name for people', value: 'TEXT' },
+  'display-name': { about: 'display name', value: 'TEXT' },
   provider: { about: 'where it runs, such as GKE, EKS, AKS or Generic', value: 'NAME' },
-  vendor: { about: 'who makes its orchestrator', value: 'NAME' },
-  location: { about: 'region or place', value: 'TEXT' },
+  vendor: { about: 'vendor of its orchestrator', value: 'NAME' },
+  location: { about: 'region or location', value: 'TEXT' },
   project: { about: 'project or account at the provider', value: 'TEXT' },
-  endpoint: { about: 'address of its API', value: 'URL' },
-  'orchestrator-version': { about: 'such as v1.33.4', value: 'VERSION' },
-  nodes: { about: 'how many nodes it has', value: 'N' },
-  'cluster-set': { about: 'the set that it belongs to', value: 'NAME' },
+  endpoint: { about: 'address of its API server', value: 'URL' },
+  'orchestrator-version': { about: 'version of its orchestrator, such as v1.33.4', value: 'VERSION' },
+  nodes: { about: 'number of nodes', value: 'N' },
+  'cluster-set': { about: 'cluster set that it belongs to', value: 'NAME' },
 } as const;
 const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 type Details = Readonly<Record<keyof typeof details, string | undefined>>;
@@ -61,17 +61,17 @@ const fields: Columns<Cluster> = {
 };
 
 export const cluster: Group = {
-  summary: 'clusters',
+  summary: 'manage clusters',
   commands: {
     list: command({
-      summary: 'the clusters of the organization; with --mine your own, with --all everything that you may see',
+      summary: 'list the clusters of the organization; with --mine, your own; with --all, all that you can see',
       options: {
-        mine: { about: 'your own clusters' },
-        all: { about: 'all clusters that you may see, wherever they are' },
+        mine: { about: 'list your own clusters' },
+        all: { about: 'list all clusters that you can see, in any organization' },
       },
       examples: ['atrium cluster list --org acme', 'atrium cluster list --all'],
       async run(session, { options }) {
-        if (options.mine && options.all) throw misuse('--mine and --all exclude each other');
+        if (options.mine && options.all) throw misuse('use either --mine or --all, not both');
         const columns: Columns<ListedCluster> = {
           id: (row) => row.id,
           name: (row) => row.name,
@@ -91,7 +91,7 @@ export const cluster: Group = {
       },
     }),
     show: command({
-      summary: 'one cluster',
+      summary: 'show a cluster',
       args: { cluster: cluster_ },
       examples: ['atrium cluster show prod', 'atrium cluster show prod --json'],
       async run(session, { args }) {
@@ -100,17 +100,17 @@ export const cluster: Group = {
       },
     }),
     import: command({
-      summary: 'bring a cluster into the organization; with --mine, to your own',
-      args: { name: { about: 'its name' } },
+      summary: 'import a cluster into the organization; with --mine, as your own',
+      args: { name: { about: 'name of the cluster' } },
       options: {
         uid: { about: 'UUID of its kube-system namespace', value: 'UUID' },
-        mine: { about: 'your own cluster, of no organization' },
+        mine: { about: 'import it as your own, without an organization' },
         ...details,
       },
       examples: ['atrium cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3'],
       async run(session, { args, options }) {
         if (options.uid === undefined)
-          throw misuse('--uid UUID is missing: it is the UID of the kube-system namespace');
+          throw misuse('missing option --uid UUID; use the UID of the kube-system namespace');
         const body = { name: args.name, uid: options.uid, ...bodyOf(options) };
         const client = session.client();
         const made = options.mine
@@ -120,9 +120,9 @@ export const cluster: Group = {
       },
     }),
     edit: command({
-      summary: 'change a cluster; what is not named stays',
+      summary: 'change a cluster; only the given fields change',
       args: { cluster: cluster_ },
-      options: { name: { about: 'a new name', value: 'NAME' }, ...details },
+      options: { name: { about: 'new name', value: 'NAME' }, ...details },
       examples: ['atrium cluster edit staging --display-name "Staging, Frankfurt" --nodes 4'],
       async run(session, { args, options }) {
         const body = changesIn({ name: options.name, ...bodyOf(options) }, 'cluster edit');
@@ -131,12 +131,12 @@ export const cluster: Group = {
       },
     }),
     heartbeat: command({
-      summary: 'report that a cluster lives, for its own agent or a timer',
+      summary: 'report the state of a cluster, for its agent or a scheduled job',
       args: { cluster: cluster_ },
       options: {
-        phase: { about: 'how it is', value: 'PHASE', choices: PHASES },
-        reason: { about: 'one word why', value: 'WORD' },
-        message: { about: 'a sentence for people', value: 'TEXT' },
+        phase: { about: 'phase of the cluster', value: 'PHASE', choices: PHASES },
+        reason: { about: 'reason for the phase, in one word', value: 'WORD' },
+        message: { about: 'explanation, as a sentence', value: 'TEXT' },
         nodes: details.nodes,
         'orchestrator-version': details['orchestrator-version'],
       },
@@ -147,11 +147,11 @@ export const cluster: Group = {
         const body = { phase, reason, message, nodeCount, orchestratorVersion: options['orchestrator-version'] };
         const path = { id: await idOf(session, 'cluster', args.cluster) };
         await session.client().call('POST /clusters/{id}/heartbeat', { path, body });
-        return said(`${args.cluster} lives`);
+        return said(`reported the state of ${args.cluster}`);
       },
     }),
     remove: command({
-      summary: 'take a cluster out',
+      summary: 'remove a cluster',
       args: { cluster: cluster_ },
       examples: ['atrium cluster remove prod2 --yes'],
       async run(session, { args }) {

@@ -58,13 +58,13 @@ complete -c atrium -f -a '(__atrium_complete)'`,
 const WHERE = {
   bash: 'add to ~/.bashrc:  source <(atrium completion bash)',
   zsh: 'add to ~/.zshrc, below compinit:  source <(atrium completion zsh)',
-  fish: 'type once:  atrium completion fish > ~/.config/fish/completions/atrium.fish',
+  fish: 'run once:  atrium completion fish > ~/.config/fish/completions/atrium.fish',
 } as const;
 
 export const completion = command({
-  summary: 'completion for bash, zsh and fish',
-  details: `For bash ${WHERE.bash}; for zsh ${WHERE.zsh}; for fish ${WHERE.fish}`,
-  args: { shell: { about: 'which shell', choices: ['bash', 'zsh', 'fish'] } },
+  summary: 'print the completion script for bash, zsh or fish',
+  details: `For bash, ${WHERE.bash}; for zsh, ${WHERE.zsh}; for fish, ${WHERE.fish}`,
+  args: { shell: { about: 'the shell', choices: ['bash', 'zsh', 'fish'] } },
   examples: ['source <(atrium completion bash)', 'atrium completion fish > ~/.config/fish/completions/atrium.fish'],
   run: async (_session, { args }) => verbatim(SCRIPTS[args.shell]),
 });

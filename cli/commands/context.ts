@@ -23,14 +23,14 @@ function requireContext(session: Session, key: string) {
   const found = Object.hasOwn(config.contexts, key) ? config.contexts[key] : undefined;
   if (found) return { config, found };
   const hint = didYouMean(key, Object.keys(config.contexts));
-  throw misuse(`there is no context ${JSON.stringify(key)}${hint}; type atrium context list`);
+  throw misuse(`unknown context ${JSON.stringify(key)}${hint}; run atrium context list`);
 }
 
 export const context: Group = {
-  summary: 'servers and accounts that you use',
+  summary: 'manage the servers and accounts that you use',
   commands: {
     list: command({
-      summary: 'all contexts',
+      summary: 'list all contexts',
       examples: ['atrium context list'],
       async run(session) {
         return list(
@@ -42,20 +42,20 @@ export const context: Group = {
             user: (row) => row.user,
             org: (row) => row.org,
           },
-          'none yet: type atrium login URL',
+          'none; run atrium login URL',
         );
       },
     }),
     show: command({
-      summary: 'one context, the current one unless named',
+      summary: 'show a context, by default the current one',
       args: { name: { ...name, optional: true } },
       examples: ['atrium context show', 'atrium context show staging'],
       async run(session, { args }) {
         const key = args.name ?? session.context()?.name;
-        if (key === undefined) throw misuse('there is no current context: type atrium login URL');
+        if (key === undefined) throw misuse('there is no current context; run atrium login URL');
         const { config } = requireContext(session, key);
         const row = rows(config).find((entry) => entry.name === key);
-        if (!row) throw misuse(`there is no context ${key}`);
+        if (!row) throw misuse(`unknown context ${key}`);
         return one(row, {
           name: (it) => it.name,
           server: (it) => it.url,
@@ -67,7 +67,7 @@ export const context: Group = {
       },
     }),
     use: command({
-      summary: 'change the current context; with --org, also its organization',
+      summary: 'switch to a context; with --org, also set its organization',
       args: { name },
       examples: ['atrium context use staging', 'atrium context use staging --org acme'],
       async run(session, { args }) {
@@ -75,12 +75,12 @@ export const context: Group = {
         const org = session.orgOption;
         const changed = { ...found, ...(org && { org }) };
         session.saveConfig({ current: args.name, contexts: { ...config.contexts, [args.name]: changed } });
-        return said(`${args.name} is the current context${changed.org ? `, in ${changed.org}` : ''}`);
+        return said(`switched to ${args.name}${changed.org ? `, organization ${changed.org}` : ''}`);
       },
     }),
     delete: command({
-      summary: 'forget a context and its token',
-      details: 'The token stays valid on the server; atrium logout revokes one that signing in made.',
+      summary: 'delete a context and its token',
+      details: 'The token stays valid on the server. To revoke a token that atrium login created, use atrium logout.',
       args: { name },
       examples: ['atrium context delete staging'],
       async run(session, { args }) {
@@ -88,7 +88,7 @@ export const context: Group = {
         const { [args.name]: _gone, ...contexts } = config.contexts;
         const isCurrent = config.current === args.name;
         session.saveConfig({ contexts, ...(config.current && !isCurrent && { current: config.current }) });
-        return said(`${args.name} is forgotten`);
+        return said(`deleted the context ${args.name}`);
       },
     }),
   },

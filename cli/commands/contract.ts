@@ -11,12 +11,12 @@ type Contract = Answer<'GET /contracts/{id}'>;
 
 const contract_ = { about: 'name or ID of the contract', kind: 'contract' } as const;
 const terms = {
-  product: { about: 'what is sold', value: 'NAME' },
-  feature: { about: 'a feature of it', value: 'NAME', many: true },
-  cluster: { about: 'UID of a cluster that it is for', value: 'UID', many: true },
-  start: { about: 'from when on, such as 2026-01-31; now unless said', value: 'WHEN' },
-  end: { about: 'until when, such as 365d or 2027-01-31; never unless said', value: 'WHEN' },
-  quota: { about: 'how much of what, such as nodes=100', value: 'WHAT=N', many: true },
+  product: { about: 'name of the product', value: 'NAME' },
+  feature: { about: 'feature that is included', value: 'NAME', many: true },
+  cluster: { about: 'UID of a cluster that it covers', value: 'UID', many: true },
+  start: { about: 'start time, such as 2026-01-31; now by default', value: 'WHEN' },
+  end: { about: 'end time, such as 365d or 2027-01-31; never by default', value: 'WHEN' },
+  quota: { about: 'quota, such as nodes=100', value: 'WHAT=N', many: true },
 } as const;
 interface Terms {
   readonly product: string | undefined;
@@ -40,7 +40,7 @@ function bodyOf({ product, feature, cluster, start, end, quota }: Terms) {
 
 function readQuota(text: string): [string, number] {
   const [, what = '', count = ''] = /^([^=]+)=(\d{1,15})$/.exec(text) ?? [];
-  if (what === '') throw misuse(`--quota needs WHAT=N, such as nodes=100, not ${JSON.stringify(text.slice(0, 60))}`);
+  if (what === '') throw misuse(`--quota must be WHAT=N, such as nodes=100, got ${JSON.stringify(text.slice(0, 60))}`);
   return [what, Number(count)];
 }
 
@@ -59,10 +59,10 @@ const fields: Columns<Contract> = {
 };
 
 export const contract: Group = {
-  summary: 'billing contracts',
+  summary: 'manage billing contracts',
   commands: {
     list: command({
-      summary: 'the contracts of the organization',
+      summary: 'list the contracts of the organization',
       examples: ['atrium contract list --org acme'],
       async run(session) {
         const columns: Columns<Contract> = {
@@ -78,7 +78,7 @@ export const contract: Group = {
       },
     }),
     show: command({
-      summary: 'one contract',
+      summary: 'show a contract',
       args: { contract: contract_ },
       examples: ['atrium contract show acme'],
       async run(session, { args }) {
@@ -87,8 +87,8 @@ export const contract: Group = {
       },
     }),
     create: command({
-      summary: 'make a contract',
-      args: { name: { about: 'its name' } },
+      summary: 'create a contract',
+      args: { name: { about: 'name of the contract' } },
       options: terms,
       examples: ['atrium contract create enterprise --product platform --end 365d --quota nodes=100'],
       async run(session, { args, options }) {
@@ -98,9 +98,9 @@ export const contract: Group = {
       },
     }),
     edit: command({
-      summary: 'change a contract; what is not named stays',
+      summary: 'change a contract; only the given fields change',
       args: { contract: contract_ },
-      options: { name: { about: 'a new name', value: 'NAME' }, ...terms },
+      options: { name: { about: 'new name', value: 'NAME' }, ...terms },
       examples: ['atrium contract edit enterprise --quota nodes=200 --end never'],
       async run(session, { args, options }) {
         const body = changesIn({ name: options.name, ...bodyOf(options) }, 'contract edit');
@@ -109,12 +109,12 @@ export const contract: Group = {
       },
     }),
     revoke: command({
-      summary: 'end a contract for good, and keep it for the record',
+      summary: 'end a contract permanently, but keep it on record',
       args: { contract: contract_ },
       examples: ['atrium contract revoke enterprise --yes'],
       async run(session, { args }) {
         const { id, name } = await findResource(session, 'contract', args.contract);
-        await confirm(session, `Revoke the contract ${name} for good?`);
+        await confirm(session, `Revoke the contract ${name} permanently?`);
         await session.client().call('PATCH /contracts/{id}', { path: { id }, body: { revoked: true } });
         return said(`revoked the contract ${name}`);
       },

@@ -11,18 +11,18 @@ const columns: Columns<Email> = {
   primary: (row) => row.primary,
   verified: (row) => row.verified,
 };
-const addresses = { about: 'addresses, all or none of them', many: true } as const;
+const addresses = { about: 'email addresses; if one is rejected, none is changed', many: true } as const;
 
 export const email: Group = {
-  summary: 'your addresses',
+  summary: 'manage your email addresses',
   commands: {
     list: command({
-      summary: 'your addresses',
+      summary: 'list your email addresses',
       examples: ['atrium email list'],
       run: async (session) => list(await session.client().call('GET /user/emails'), columns, 'none'),
     }),
     add: command({
-      summary: 'add addresses',
+      summary: 'add email addresses',
       args: { address: addresses },
       examples: ['atrium email add ann@work.example'],
       async run(session, { args }) {
@@ -31,7 +31,7 @@ export const email: Group = {
       },
     }),
     delete: command({
-      summary: 'remove addresses',
+      summary: 'remove email addresses',
       args: { address: addresses },
       examples: ['atrium email delete ann@work.example'],
       async run(session, { args }) {

@@ -15,17 +15,17 @@ interface Signed {
 }
 
 export const login = command({
-  summary: 'sign in to a server and remember it',
+  summary: 'sign in to a server and save it',
   details:
-    'Asks for an access token, or for a name and password with which it makes one. Neither is ever given as an argument, ' +
-    'where a shell would remember it and others could see it.',
+    'Asks for an access token, or for a user name and password to create one. Neither is an argument: ' +
+    'the shell would keep it in its history, and other users could see it.',
   args: { url: { about: 'address of the server', optional: true } },
   options: {
-    name: { about: 'what to call this context; the host name unless said', value: 'NAME' },
-    'token-stdin': { about: 'read an access token from the standard input' },
+    name: { about: 'name of the new context; the host name by default', value: 'NAME' },
+    'token-stdin': { about: 'read an access token from standard input' },
     user: { about: 'sign in with a password as this user', value: 'USER', short: 'u' },
-    'password-stdin': { about: 'read the password from the standard input' },
-    scope: { about: 'what the new token may be used for; all unless said', value: 'SCOPE', many: true },
+    'password-stdin': { about: 'read the password from standard input' },
+    scope: { about: 'scope of the new token; all by default', value: 'SCOPE', many: true },
   },
   examples: [
     'atrium login https://atrium.example.com',
@@ -35,15 +35,15 @@ export const login = command({
   async run(session, { args, options }) {
     const { isInteractive } = session.screen;
     const given = args.url ?? session.env.ATRIUM_URL;
-    if (given === undefined && !isInteractive) throw misuse('URL is missing: type atrium login URL --token-stdin');
+    if (given === undefined && !isInteractive) throw misuse('missing argument URL; run atrium login URL --token-stdin');
     const url = checkedUrl(given ?? ((await ask(`Server [${USUAL_URL}]: `)).trim() || USUAL_URL));
     if (url.startsWith('http:') && !LOOPBACK.test(url)) {
-      session.screen.note(`warning: ${url} is not encrypted, so others on the way can read the token`);
+      session.screen.note(`warning: ${url} is not encrypted; others on the network can read the token`);
     }
     const signed = await signIn(session, url, options);
     const client = session.connect({ url, token: signed.token });
     const user = await client.call('GET /user').catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 401) throw refused(`${url} does not know this token`);
+      if (error instanceof ApiError && error.status === 401) throw refused(`${url} rejected the token`);
       throw error;
     });
     const name = options.name ?? new URL(url).host.replace(/:/g, '-');
@@ -51,7 +51,7 @@ export const login = command({
     const context = { url, user: user.login, ...signed, ...(org && { org }) };
     const { contexts } = session.config();
     session.saveConfig({ current: name, contexts: { ...contexts, [name]: context } });
-    return said(`signed in to ${url} as ${user.login}; the context is called ${name}${org ? `, in ${org}` : ''}`);
+    return said(`signed in to ${url} as ${user.login}; saved as context ${name}${org ? `, organization ${org}` : ''}`);
 
     /** If the user is in exactly one organization, it becomes the default. */
     async function onlyOrganization(): Promise<string | undefined> {
@@ -71,13 +71,13 @@ interface Ways {
 async function signIn(session: Session, url: string, ways: Ways): Promise<Signed> {
   const { isInteractive } = session.screen;
   if (ways['token-stdin'] && (ways.user !== undefined || ways['password-stdin'])) {
-    throw misuse('--token-stdin needs neither --user nor --password-stdin');
+    throw misuse('--token-stdin cannot be combined with --user or --password-stdin');
   }
   if (ways['token-stdin']) return { token: tokenIn(await readInput('-')) };
   if (ways['password-stdin'] && ways.user === undefined) throw misuse('--password-stdin needs --user NAME');
   if (ways['password-stdin'])
     return await makeToken(session, url, ways.user ?? '', firstLine(await readInput('-')), ways.scope);
-  if (!isInteractive) throw misuse('there is nobody to ask: add --token-stdin, or --user NAME --password-stdin');
+  if (!isInteractive) throw misuse('this is not a terminal; add --token-stdin, or --user NAME --password-stdin');
   if (ways.user === undefined) {
     const text = await askSecret('Access token (empty to use a password): ');
     if (text.trim() !== '') return { token: tokenIn(text) };
@@ -93,8 +93,8 @@ async function makeToken(
   password: string,
   scopes: readonly string[],
 ): Promise<Signed> {
-  if (user === '' || password === '') throw misuse('a user and a password are needed');
-  if (user.includes(':')) throw misuse('a user name holds no colon');
+  if (user === '' || password === '') throw misuse('a user name and a password are required');
+  if (user.includes(':')) throw misuse('a user name cannot contain a colon');
   const headers = { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
   const day = new Date().toISOString().slice(0, 10);
   const made = await session.connect({ url, headers }).call('POST /users/{username}/tokens', {
@@ -106,7 +106,7 @@ async function makeToken(
 
 function tokenIn(text: string): string {
   const token = firstLine(text).trim();
-  if (!/^[\x21-\x7e]+$/.test(token)) throw misuse('what was given is no token: one word without spaces');
+  if (!/^[\x21-\x7e]+$/.test(token)) throw misuse('the input is not a token; a token is one word without spaces');
   return token;
 }
 

@@ -3,12 +3,12 @@ import { misuse } from '../failure.ts';
 import { said } from '../output.ts';
 
 export const logout = command({
-  summary: 'forget a server and its token',
-  details: 'A token that atrium login made is revoked; one that you brought yourself stays valid.',
+  summary: 'sign out of a server',
+  details: 'Deletes the context. A token that atrium login created is revoked; a token that you entered stays valid.',
   examples: ['atrium logout', 'atrium logout --context staging'],
   async run(session) {
     const found = session.context();
-    if (!found) throw misuse('you are signed in nowhere');
+    if (!found) throw misuse('not signed in to any server');
     const { url, token, tokenId, user } = found.context;
     let revoked = '';
     if (token && tokenId && user) {
@@ -17,8 +17,8 @@ export const logout = command({
         .connect({ url, token })
         .call('DELETE /users/{username}/tokens/{token}', { path })
         .then(
-          () => ', its token is revoked',
-          (error: Error) => `; its token could not be revoked: ${error.message}`,
+          () => ' and revoked its token',
+          (error: Error) => `, but could not revoke its token: ${error.message}`,
         );
     }
     const config = session.config();

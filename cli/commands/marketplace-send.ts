@@ -7,7 +7,7 @@ import { readInput } from '../terminal.ts';
 import { plain } from '../text.ts';
 
 const USUAL_URL = 'http://127.0.0.1:3000';
-const MOST_TIMES = 100_000;
+const MAX_TIMES = 100_000;
 
 interface Sent {
   readonly file: string;
@@ -17,20 +17,21 @@ interface Sent {
 }
 
 export const send = command({
-  summary: 'play payload files against a listener',
+  summary: 'send payload files to a marketplace listener',
   details:
-    'In the order given, each as often as wished. A file that holds a list is sent item by item. A secret is read from a file or the environment, never from the command line.',
+    'Sends the files in the given order. If a file contains a list, its items are sent one by one. ' +
+    'Keep the secret in a file or in the environment, because other users can see the command line.',
   args: {
-    marketplace: { about: 'which one', choices: ['cloudA', 'cloudB', 'cloudC'] },
+    marketplace: { about: 'the marketplace', choices: ['cloudA', 'cloudB', 'cloudC'] },
     file: { about: 'payload files', many: true, kind: 'file' },
   },
   options: {
-    url: { about: `address of the listener; the context's server, else ${USUAL_URL}`, value: 'URL' },
-    'secret-file': { about: 'file with the secret; else ATRIUM_MARKETPLACE_SECRET', value: 'FILE', kind: 'file' },
-    secret: { about: 'the secret itself, for tests: others can see it', value: 'SECRET' },
-    installer: { about: 'this installer in the place of that of the payload', value: 'ID' },
-    times: { about: 'how often each is sent', value: 'N' },
-    together: { about: 'all at once' },
+    url: { about: `address of the listener; by default the current server or ${USUAL_URL}`, value: 'URL' },
+    'secret-file': { about: 'file with the secret; by default ATRIUM_MARKETPLACE_SECRET', value: 'FILE', kind: 'file' },
+    secret: { about: 'the secret itself; for tests only, other users can see it', value: 'SECRET' },
+    installer: { about: 'installer to use instead of the one in the payload', value: 'ID' },
+    times: { about: 'how many times to send each payload; 1 by default', value: 'N' },
+    together: { about: 'send all payloads at the same time' },
   },
   examples: [
     'atrium marketplace send cloudA bind.json --installer ID',
@@ -38,8 +39,8 @@ export const send = command({
   ],
   async run(session, { args, options }): Promise<Shown> {
     const times = Number(options.times ?? 1);
-    if (!(Number.isInteger(times) && times > 0 && times <= MOST_TIMES))
-      throw misuse('--times needs a number from 1 on');
+    if (!(Number.isInteger(times) && times > 0 && times <= MAX_TIMES))
+      throw misuse(`--times must be a whole number from 1 to ${MAX_TIMES}, got ${JSON.stringify(options.times)}`);
     const secret = options['secret-file']
       ? (await readInput(options['secret-file'])).trim()
       : (options.secret ?? session.env.ATRIUM_MARKETPLACE_SECRET);

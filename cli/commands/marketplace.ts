@@ -46,16 +46,16 @@ function onServer(name: string, summary: string, further: readonly string[]): Se
 }
 
 export const marketplace: Group = {
-  summary: 'what marketplaces sent, for site administrators',
+  summary: 'inspect marketplace deliveries, for site administrators',
   commands: {
     deliveries: command({
-      summary: 'what marketplaces delivered and what became of it, newest first',
+      summary: 'list the deliveries of marketplaces and their outcomes, newest first',
       options: {
-        marketplace: { about: 'only of this one', value: 'NAME', choices: ['cloudA', 'cloudB', 'cloudC'] },
-        outcome: { about: 'received, done, refused, dead, or a reason such as already_bound', value: 'WORD' },
-        search: { about: 'a part of the subject', value: 'TEXT' },
-        limit: { about: `how many; ${USUAL} unless said`, value: 'N' },
-        all: { about: 'all of them' },
+        marketplace: { about: 'only of this marketplace', value: 'NAME', choices: ['cloudA', 'cloudB', 'cloudC'] },
+        outcome: { about: 'only received, done, refused or dead, or a reason such as already_bound', value: 'WORD' },
+        search: { about: 'only deliveries whose subject contains this text', value: 'TEXT' },
+        limit: { about: `maximum number of deliveries; ${USUAL} by default`, value: 'N' },
+        all: { about: 'list all deliveries' },
       },
       examples: ['atrium marketplace deliveries', 'atrium marketplace deliveries --outcome dead --marketplace cloudB'],
       async run(session, { options }) {
@@ -67,11 +67,11 @@ export const marketplace: Group = {
           if (found.length >= most) break;
           found.push(row);
         }
-        return list(found, columns, 'nothing');
+        return list(found, columns, 'none');
       },
     }),
     show: command({
-      summary: 'one delivery; with --json also what it said',
+      summary: 'show a delivery; with --json, also its payload',
       args: { id },
       examples: ['atrium marketplace show 17', 'atrium marketplace show 17 --json'],
       async run(session, { args }) {
@@ -80,12 +80,12 @@ export const marketplace: Group = {
       },
     }),
     redeliver: command({
-      summary: 'act again on deliveries that are not done',
+      summary: 'retry unfinished deliveries',
       args: { id: { ...id, many: true, optional: true } },
-      options: { dead: { about: 'all that were given up' } },
+      options: { dead: { about: 'retry all dead deliveries' } },
       examples: ['atrium marketplace redeliver 17 18', 'atrium marketplace redeliver --dead'],
       async run(session, { args, options }) {
-        if (options.dead === args.id.length > 0) throw misuse('name deliveries by their IDs, or say --dead');
+        if (options.dead === args.id.length > 0) throw misuse('use either the IDs of deliveries or --dead');
         const client = session.client();
         const query = { outcome: 'dead', limit: PAGE };
         const ids = options.dead
@@ -97,14 +97,14 @@ export const marketplace: Group = {
           const path = { id: one_ };
           const { state, reason } = await client.call('POST /admin/marketplace/deliveries/{id}/redeliver', { path });
           states.push(`${one_}: ${[state, reason].filter(Boolean).join(', ')}`);
-          bar.tell(`${states.length} of ${ids.length} acted on again…`);
+          bar.tell(`${states.length} of ${ids.length} retried…`);
         });
         bar.done();
-        return said(states.length === 0 ? 'nothing to act on again' : states.join('; '));
+        return said(states.length === 0 ? 'nothing to retry' : states.join('; '));
       },
     }),
     send,
-    log: onServer('log', 'the same from the database itself, also callers who proved nothing', ['--strangers']),
+    log: onServer('log', 'list deliveries, and callers that failed to authenticate', ['--strangers']),
     secret: onServer('secret', 'add or retire a secret of a marketplace', []),
   },
 };

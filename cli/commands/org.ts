@@ -10,16 +10,16 @@ import { confirm } from '../terminal.ts';
 type Organization = Answer<'GET /orgs/{org}'>;
 
 const org_ = {
-  about: 'name of the organization; that of --org or the context unless said',
+  about: 'name of the organization; by default that of --org or the context',
   kind: 'org',
   optional: true,
 } as const;
 const user = { about: 'name of the user', kind: 'user' } as const;
 const details = {
-  'full-name': { about: 'its name for people', value: 'TEXT' },
-  description: { about: 'what it is', value: 'TEXT' },
-  website: { about: 'its address on the web', value: 'URL' },
-  location: { about: 'where it is', value: 'TEXT' },
+  'full-name': { about: 'display name', value: 'TEXT' },
+  description: { about: 'description of the organization', value: 'TEXT' },
+  website: { about: 'address of its website', value: 'URL' },
+  location: { about: 'where it is located', value: 'TEXT' },
   visibility: { about: 'who can see it', value: 'WHO', choices: ['public', 'limited', 'private'] },
 } as const;
 
@@ -43,10 +43,10 @@ function bodyOf(options: Details) {
 const orgOf = (session: Session, given: string | undefined) => given ?? session.org();
 
 export const org: Group = {
-  summary: 'organizations and their members',
+  summary: 'manage organizations and their members',
   commands: {
     list: command({
-      summary: 'the organizations that you are in; for site administrators all',
+      summary: 'list your organizations; for site administrators, all organizations',
       examples: ['atrium org list', 'atrium org list --json'],
       async run(session) {
         const columns: Columns<Organization> = {
@@ -59,7 +59,7 @@ export const org: Group = {
       },
     }),
     show: command({
-      summary: 'one organization',
+      summary: 'show an organization',
       args: { org: org_ },
       examples: ['atrium org show acme'],
       async run(session, { args }) {
@@ -68,11 +68,11 @@ export const org: Group = {
       },
     }),
     create: command({
-      summary: 'make an organization, with yourself as its owner',
-      args: { name: { about: 'its name' } },
+      summary: 'create an organization, with you as its owner',
+      args: { name: { about: 'name of the organization' } },
       options: {
         ...details,
-        owner: { about: 'for site administrators: who is to own it', value: 'USER', kind: 'user' },
+        owner: { about: 'for site administrators: the user who owns it', value: 'USER', kind: 'user' },
       },
       examples: ['atrium org create acme --full-name "Acme Corporation"', 'atrium org create initech --owner bob'],
       async run(session, { args, options }) {
@@ -86,9 +86,9 @@ export const org: Group = {
       },
     }),
     edit: command({
-      summary: 'change an organization; what is not named stays',
+      summary: 'change an organization; only the given fields change',
       args: { org: org_ },
-      options: { name: { about: 'a new name', value: 'NAME' }, ...details },
+      options: { name: { about: 'new name', value: 'NAME' }, ...details },
       examples: ['atrium org edit acme --description "Makes everything"', 'atrium org edit acme --name acme-inc'],
       async run(session, { args, options }) {
         const body = changesIn({ username: options.name, ...bodyOf(options) }, 'org edit');
@@ -97,45 +97,45 @@ export const org: Group = {
       },
     }),
     delete: command({
-      summary: 'delete an organization with all that it has',
+      summary: 'delete an organization and everything it owns',
       args: { org: { about: 'name of the organization', kind: 'org' } },
       examples: ['atrium org delete initech --yes'],
       async run(session, { args }) {
-        await confirm(session, `Delete the organization ${args.org} with its teams, roles and everything it owns?`);
+        await confirm(session, `Delete the organization ${args.org}, its teams, its roles and everything it owns?`);
         await session.client().call('DELETE /orgs/{org}', { path: { org: args.org } });
         return said(`deleted ${args.org}`);
       },
     }),
     members: command({
-      summary: 'the people of an organization',
+      summary: 'list the members of an organization',
       args: { org: org_ },
       examples: ['atrium org members acme'],
       async run(session, { args }) {
         const path = { org: orgOf(session, args.org) };
         const found = await all(session.client().each('GET /orgs/{org}/members', { path }));
-        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'nobody');
+        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'none');
       },
     }),
     'add-member': command({
-      summary: 'bring somebody into the organization',
+      summary: 'add a user to the organization',
       args: { user },
-      options: { team: { about: 'into which team; Viewers unless said', value: 'TEAM', kind: 'team' } },
+      options: { team: { about: 'team to add the user to; by default Viewers', value: 'TEAM', kind: 'team' } },
       examples: ['atrium org add-member eve --org acme', 'atrium org add-member eve --team Editors'],
       async run(session, { args, options }) {
         const path = { org: session.org(), username: args.user };
         await session.client().call('PUT /orgs/{org}/members/{username}', { path, body: { team: options.team } });
-        return said(`${args.user} is in ${path.org}${options.team ? `, in the team ${options.team}` : ''}`);
+        return said(`${args.user} is a member of ${path.org}${options.team ? `, in the team ${options.team}` : ''}`);
       },
     }),
     'remove-member': command({
-      summary: 'take somebody out of the organization and all of its teams',
+      summary: 'remove a user from the organization and all its teams',
       args: { user },
       examples: ['atrium org remove-member eve --org acme --yes'],
       async run(session, { args }) {
         const path = { org: session.org(), username: args.user };
-        await confirm(session, `Take ${args.user} out of ${path.org} and all of its teams?`);
+        await confirm(session, `Remove ${args.user} from ${path.org} and all its teams?`);
         await session.client().call('DELETE /orgs/{org}/members/{username}', { path });
-        return said(`${args.user} is no longer in ${path.org}`);
+        return said(`${args.user} is no longer a member of ${path.org}`);
       },
     }),
   },

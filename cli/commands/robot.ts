@@ -17,10 +17,10 @@ const columns: Columns<Robot> = {
 };
 
 const token: Group = {
-  summary: 'tokens of a robot account',
+  summary: 'manage the tokens of a robot account',
   commands: {
     list: command({
-      summary: 'the tokens of a robot account',
+      summary: 'list the tokens of a robot account',
       args: { robot: robot_ },
       examples: ['atrium robot token list ci'],
       async run(session, { args }) {
@@ -29,8 +29,8 @@ const token: Group = {
       },
     }),
     create: command({
-      summary: 'make a token for a robot account and show it once',
-      args: { robot: robot_, name: { about: 'what it is for' } },
+      summary: 'create a token for a robot account and show it once',
+      args: { robot: robot_, name: { about: 'name of the token' } },
       options: newTokenOptions,
       examples: ['atrium robot token create ci pipeline --scope write:organization --expires 90d'],
       async run(session, { args, options }) {
@@ -41,7 +41,7 @@ const token: Group = {
     }),
     delete: command({
       summary: 'revoke a token of a robot account',
-      args: { robot: robot_, token: { about: 'its name or ID' } },
+      args: { robot: robot_, token: { about: 'name or ID of the token' } },
       examples: ['atrium robot token delete ci pipeline --yes'],
       async run(session, { args }) {
         const { id, name } = await findResource(session, 'robot', args.robot);
@@ -54,10 +54,10 @@ const token: Group = {
 };
 
 export const robot: Group = {
-  summary: 'robot accounts and their tokens',
+  summary: 'manage robot accounts and their tokens',
   commands: {
     list: command({
-      summary: 'the robot accounts of the organization',
+      summary: 'list the robot accounts of the organization',
       examples: ['atrium robot list --org acme'],
       async run(session) {
         const path = { org: session.org() };
@@ -65,7 +65,7 @@ export const robot: Group = {
       },
     }),
     show: command({
-      summary: 'one robot account',
+      summary: 'show a robot account',
       args: { robot: robot_ },
       examples: ['atrium robot show ci'],
       async run(session, { args }) {
@@ -74,8 +74,8 @@ export const robot: Group = {
       },
     }),
     create: command({
-      summary: 'make a robot account',
-      args: { name: { about: 'its name' } },
+      summary: 'create a robot account',
+      args: { name: { about: 'name of the robot account' } },
       options: { description },
       examples: ['atrium robot create deployer --description "Rolls out releases"'],
       async run(session, { args, options }) {
@@ -85,9 +85,9 @@ export const robot: Group = {
       },
     }),
     edit: command({
-      summary: 'change a robot account; what is not named stays',
+      summary: 'change a robot account; only the given fields change',
       args: { robot: robot_ },
-      options: { name: { about: 'a new name', value: 'NAME' }, description },
+      options: { name: { about: 'new name', value: 'NAME' }, description },
       examples: ['atrium robot edit deployer --description "Rolls out and back"'],
       async run(session, { args, options }) {
         const body = changesIn({ name: options.name, description: options.description }, 'robot edit');
@@ -96,12 +96,12 @@ export const robot: Group = {
       },
     }),
     delete: command({
-      summary: 'delete a robot account; its tokens end with it',
+      summary: 'delete a robot account and its tokens',
       args: { robot: robot_ },
       examples: ['atrium robot delete deployer --yes'],
       async run(session, { args }) {
         const { id, name } = await findResource(session, 'robot', args.robot);
-        await confirm(session, `Delete the robot account ${name} with its tokens?`);
+        await confirm(session, `Delete the robot account ${name} and its tokens?`);
         await session.client().call('DELETE /robots/{id}', { path: { id } });
         return said(`deleted the robot account ${name}`);
       },

@@ -10,7 +10,7 @@ import { plain } from '../text.ts';
 type Report = Answer<'PUT /authz/roles/import'>;
 
 export const roleExport = command({
-  summary: 'all roles of the organization as one document, for keeping in git',
+  summary: 'print all roles of the organization as one document, for example to keep in git',
   examples: ['atrium role export --org acme > roles.yaml', 'atrium role export --json > roles.json'],
   async run(session) {
     const format = session.format === 'json' ? 'json' : 'yaml';
@@ -23,13 +23,14 @@ export const roleExport = command({
 });
 
 export const roleApply = command({
-  summary: 'make the roles of the organization what a document says',
+  summary: 'make the roles of the organization match a document',
   details:
-    'All or nothing. On a terminal what would change is shown first and asked about; if somebody changes a role meanwhile, nothing happens.',
+    'Applies all changes or none. On a terminal, shows the changes first and asks for confirmation; ' +
+    'if another user changes a role in the meantime, nothing is applied.',
   options: {
-    file: { about: 'the document, YAML or JSON; - for the standard input', value: 'FILE', short: 'f', kind: 'file' },
+    file: { about: 'the document, YAML or JSON; - for standard input', value: 'FILE', short: 'f', kind: 'file' },
     'dry-run': { about: 'only show what would change' },
-    prune: { about: 'delete the roles that the document does not name' },
+    prune: { about: 'delete the roles that are not in the document' },
   },
   examples: [
     'atrium role apply --file roles.yaml --dry-run',
@@ -37,7 +38,7 @@ export const roleApply = command({
     'atrium role apply -f roles.yaml --prune --yes',
   ],
   async run(session, { options }): Promise<Shown> {
-    if (options.file === undefined) throw misuse('--file FILE is missing; - reads from the standard input');
+    if (options.file === undefined) throw misuse('missing option --file FILE; use - for standard input');
     const { text, type } = await readDocument(await readInput(options.file), options.file);
     const body = new RawBody(text, type);
     const put = (dryRun: boolean, ifMatch?: string) =>
@@ -64,8 +65,9 @@ export const roleApply = command({
 function preview({ screen }: Session, plan: Report): string {
   if (screen.isInteractive) for (const line of difference(plan, screen.style)) screen.note(line);
   const gone = plan.changes.filter(({ kind }) => kind === 'delete').map(({ role }) => role);
-  const loss = gone.length > 0 ? `, of which ${gone.length} delete a role (${gone.join(', ')})` : '';
-  return `Make ${plan.changes.length === 1 ? '1 change' : `${plan.changes.length} changes`}${loss}?`;
+  const deletions = gone.length === 1 ? '1 deletion' : `${gone.length} deletions`;
+  const loss = gone.length > 0 ? `, including ${deletions} (${gone.join(', ')})` : '';
+  return `Apply ${plan.changes.length === 1 ? '1 change' : `${plan.changes.length} changes`}${loss}?`;
 }
 
 function shown(report: Report): Shown {
@@ -87,12 +89,12 @@ function difference({ changes }: Report, style: Style): string[] {
 
 function summary({ changes, unchanged, dry_run }: Report): string {
   const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
-  if (changes.length === 0) return `nothing to change: ${unchanged} roles are as the document says`;
-  const parts = [`${count('create')} to make`, `${count('update')} to change`, `${count('delete')} to delete`];
-  const done = [`${count('create')} made`, `${count('update')} changed`, `${count('delete')} deleted`];
+  if (changes.length === 0) return `nothing to change: ${unchanged} roles match the document`;
+  const parts = [`${count('create')} to create`, `${count('update')} to change`, `${count('delete')} to delete`];
+  const done = [`${count('create')} created`, `${count('update')} changed`, `${count('delete')} deleted`];
   return `${(dry_run ? parts : done).join(', ')}, ${unchanged} unchanged`;
 }
 
 function unmanaged({ unmanaged: names }: Report, style: Style): string[] {
-  return names.length === 0 ? [] : [style.dim(`not in the document, left alone: ${plain(names.join(', '))}`)];
+  return names.length === 0 ? [] : [style.dim(`not in the document, left unchanged: ${plain(names.join(', '))}`)];
 }

@@ -30,10 +30,10 @@ async function teamIds(session: Session, names: readonly string[]): Promise<bigi
 }
 
 export const role: Group = {
-  summary: 'custom roles, also as code',
+  summary: 'manage custom roles, also as code',
   commands: {
     list: command({
-      summary: 'the custom roles of the organization',
+      summary: 'list the custom roles of the organization',
       examples: ['atrium role list --org acme'],
       async run(session) {
         const query = { org: session.org() };
@@ -48,7 +48,7 @@ export const role: Group = {
       },
     }),
     permissions: command({
-      summary: 'what a role can hold',
+      summary: 'list the permissions that a role can contain',
       examples: ['atrium role permissions'],
       async run(session) {
         const query = { org: session.org() };
@@ -57,7 +57,7 @@ export const role: Group = {
       },
     }),
     show: command({
-      summary: 'one role',
+      summary: 'show a role',
       args: { role: role_ },
       examples: ['atrium role show cluster-operator', 'atrium role show 7 --yaml'],
       async run(session, { args }) {
@@ -69,7 +69,7 @@ export const role: Group = {
       },
     }),
     who: command({
-      summary: 'the teams and people that have a role',
+      summary: 'list the teams and users that have a role',
       args: { role: role_ },
       examples: ['atrium role who cluster-operator'],
       async run(session, { args }) {
@@ -79,17 +79,17 @@ export const role: Group = {
         return list(
           found,
           { type: (row) => row.type, name: (row) => row.display_name, since: (row) => shortTime(row.assigned_at) },
-          'nobody',
+          'none',
         );
       },
     }),
     create: command({
-      summary: 'make a role',
-      args: { name: { about: 'its name' } },
+      summary: 'create a role',
+      args: { name: { about: 'name of the role' } },
       options: {
         description: { about: 'what it is for', value: 'TEXT' },
-        permission: { ...permission, about: 'a permission that it holds; see atrium role permissions' },
-        team: { ...team, about: 'a team that has it' },
+        permission: { ...permission, about: 'permission that it contains; see atrium role permissions' },
+        team: { ...team, about: 'team to assign it to' },
       },
       examples: [
         'atrium role create auditor --permission "view audit log" --permission "view members" --team operators',
@@ -109,15 +109,15 @@ export const role: Group = {
     }),
     edit: command({
       summary: 'change a role',
-      details: 'What is not named stays as it is; if somebody else changed the role meanwhile, nothing happens.',
+      details: 'Only the given fields change. If another user changes the role in the meantime, nothing is changed.',
       args: { role: role_ },
       options: {
-        name: { about: 'a new name', value: 'NAME' },
-        description: { about: 'a new description', value: 'TEXT' },
-        add: { ...permission, about: 'a permission more' },
-        remove: { ...permission, about: 'a permission less' },
-        'add-team': { ...team, about: 'a team more' },
-        'remove-team': { ...team, about: 'a team less' },
+        name: { about: 'new name', value: 'NAME' },
+        description: { about: 'new description', value: 'TEXT' },
+        add: { ...permission, about: 'permission to add' },
+        remove: { ...permission, about: 'permission to remove' },
+        'add-team': { ...team, about: 'team to assign it to' },
+        'remove-team': { ...team, about: 'team to take it from' },
       },
       examples: [
         'atrium role edit auditor --add "view teams" --remove "view members"',
@@ -125,7 +125,7 @@ export const role: Group = {
       ],
       async run(session, { args, options }) {
         const given = Object.values(options).some((value) => (Array.isArray(value) ? value.length > 0 : value));
-        if (!given) throw misuse('nothing to change: type atrium role edit --help');
+        if (!given) throw misuse('nothing to change; run atrium role edit --help');
         const [add, remove] = await Promise.all([
           readPermissions(session, options.add),
           readPermissions(session, options.remove),

@@ -13,8 +13,8 @@ const users = { about: 'names of users', kind: 'user', many: true } as const;
 const rolesArg = { about: 'names or IDs of roles', kind: 'role', many: true } as const;
 const details = {
   description: { about: 'what it is for', value: 'TEXT' },
-  permission: { about: 'what its members may do', value: 'LEVEL', choices: ['none', 'read', 'write', 'admin'] },
-  unit: { about: 'a unit that it works on', value: 'UNIT', many: true },
+  permission: { about: 'access level of its members', value: 'LEVEL', choices: ['none', 'read', 'write', 'admin'] },
+  unit: { about: 'unit that it works on', value: 'UNIT', many: true },
 } as const;
 
 const fields: Columns<Team> = {
@@ -28,10 +28,10 @@ const fields: Columns<Team> = {
 };
 
 export const team: Group = {
-  summary: 'teams, who is in them, their roles',
+  summary: 'manage teams, their members and roles',
   commands: {
     list: command({
-      summary: 'the teams of the organization',
+      summary: 'list the teams of the organization',
       examples: ['atrium team list --org acme'],
       async run(session) {
         const columns: Columns<Team> = {
@@ -46,7 +46,7 @@ export const team: Group = {
       },
     }),
     show: command({
-      summary: 'one team',
+      summary: 'show a team',
       args: { team: team_ },
       examples: ['atrium team show operators'],
       async run(session, { args }) {
@@ -55,8 +55,8 @@ export const team: Group = {
       },
     }),
     create: command({
-      summary: 'make a team',
-      args: { name: { about: 'its name' } },
+      summary: 'create a team',
+      args: { name: { about: 'name of the team' } },
       options: details,
       examples: ['atrium team create auditors --permission none --description "Looks, touches nothing"'],
       async run(session, { args, options }) {
@@ -69,9 +69,9 @@ export const team: Group = {
       },
     }),
     edit: command({
-      summary: 'change a team; what is not named stays',
+      summary: 'change a team; only the given fields change',
       args: { team: team_ },
-      options: { name: { about: 'a new name', value: 'NAME' }, ...details },
+      options: { name: { about: 'new name', value: 'NAME' }, ...details },
       examples: ['atrium team edit auditors --permission read'],
       async run(session, { args, options }) {
         const { name, description, permission, unit } = options;
@@ -92,17 +92,17 @@ export const team: Group = {
       },
     }),
     members: command({
-      summary: 'who is in a team',
+      summary: 'list the members of a team',
       args: { team: team_ },
       examples: ['atrium team members operators'],
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
         const found = await all(session.client().each('GET /teams/{id}/members', { path }));
-        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'nobody');
+        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'none');
       },
     }),
     add: command({
-      summary: 'put people into a team',
+      summary: 'add users to a team',
       args: { team: team_, user: users },
       examples: ['atrium team add operators dan cat'],
       async run(session, { args }) {
@@ -111,11 +111,11 @@ export const team: Group = {
         await forEach(args.user, String, (username) =>
           session.client().call('PUT /teams/{id}/members/{username}', { path: { id, username } }),
         );
-        return said(`${args.user.join(', ')} in ${args.team}`);
+        return said(`added ${args.user.join(', ')} to ${args.team}`);
       },
     }),
     remove: command({
-      summary: 'take people out of a team',
+      summary: 'remove users from a team',
       args: { team: team_, user: users },
       examples: ['atrium team remove operators cat'],
       async run(session, { args }) {
@@ -124,11 +124,11 @@ export const team: Group = {
         await forEach(args.user, String, (username) =>
           session.client().call('DELETE /teams/{id}/members/{username}', { path: { id, username } }),
         );
-        return said(`${args.user.join(', ')} no longer in ${args.team}`);
+        return said(`removed ${args.user.join(', ')} from ${args.team}`);
       },
     }),
     roles: command({
-      summary: 'the custom roles of a team',
+      summary: 'list the custom roles of a team',
       args: { team: team_ },
       examples: ['atrium team roles operators'],
       async run(session, { args }) {
@@ -142,7 +142,7 @@ export const team: Group = {
       },
     }),
     grant: command({
-      summary: 'give custom roles to a team',
+      summary: 'grant custom roles to a team',
       args: { team: team_, role: rolesArg },
       examples: ['atrium team grant operators cluster-operator'],
       async run(session, { args }) {
@@ -153,11 +153,11 @@ export const team: Group = {
           ({ name }) => name,
           (role) => session.client().call('PUT /teams/{id}/roles/{role}', { path: { id, role: role.id } }),
         );
-        return said(`${args.team} has ${args.role.join(', ')}`);
+        return said(`granted ${args.role.join(', ')} to ${args.team}`);
       },
     }),
     revoke: command({
-      summary: 'take custom roles from a team',
+      summary: 'revoke custom roles from a team',
       args: { team: team_, role: rolesArg },
       examples: ['atrium team revoke operators cluster-operator'],
       async run(session, { args }) {
@@ -168,7 +168,7 @@ export const team: Group = {
           ({ name }) => name,
           (role) => session.client().call('DELETE /teams/{id}/roles/{role}', { path: { id, role: role.id } }),
         );
-        return said(`${args.team} no longer has ${args.role.join(', ')}`);
+        return said(`revoked ${args.role.join(', ')} from ${args.team}`);
       },
     }),
   },

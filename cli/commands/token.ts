@@ -16,7 +16,7 @@ export interface TokenRow {
 export const tokenColumns: Columns<TokenRow> = {
   id: (row) => row.id,
   name: (row) => row.name,
-  ends: (row) => `…${row.token_last_eight}`,
+  'ends with': (row) => `…${row.token_last_eight}`,
   scopes: (row) => row.scopes,
   'last used': (row) => shortTime(row.last_used_at),
   expires: (row) => shortTime(row.expires_at),
@@ -24,8 +24,8 @@ export const tokenColumns: Columns<TokenRow> = {
 
 /** The options of a new token, shared with the tokens of robot accounts. */
 export const newTokenOptions = {
-  scope: { about: 'what it may be used for, such as read:user; all unless said', value: 'SCOPE', many: true },
-  expires: { about: 'when it ends, such as 90d or 2027-01-31; never unless said', value: 'WHEN' },
+  scope: { about: 'scope of the token, such as read:user; all by default', value: 'SCOPE', many: true },
+  expires: { about: 'when it expires, such as 90d or 2027-01-31; never by default', value: 'WHEN' },
 } as const;
 
 export function newToken(name: string, options: { scope: readonly string[]; expires: string | undefined }) {
@@ -38,12 +38,12 @@ export function newToken(name: string, options: { scope: readonly string[]; expi
 
 /** Writes only the token to standard output, so that it can be piped. */
 export function showNewToken(session: Session, made: TokenRow & { readonly sha1: string }) {
-  if (session.format === 'text') session.screen.note('The token, shown this once:');
+  if (session.format === 'text') session.screen.note('The token, shown only once:');
   return verbatim(made.sha1, made);
 }
 
 const user = {
-  about: 'whose tokens, for site administrators; yours unless said',
+  about: 'for site administrators: owner of the tokens; you by default',
   value: 'USER',
   kind: 'user',
 } as const;
@@ -53,10 +53,10 @@ async function ownerOf(session: Session, given: string | undefined): Promise<str
 }
 
 export const token: Group = {
-  summary: 'your access tokens',
+  summary: 'manage your access tokens',
   commands: {
     list: command({
-      summary: 'your access tokens',
+      summary: 'list your access tokens',
       options: { user },
       examples: ['atrium token list'],
       async run(session, { options }) {
@@ -65,9 +65,9 @@ export const token: Group = {
       },
     }),
     create: command({
-      summary: 'make an access token and show it once',
-      details: 'It can do no more than the token that you are signed in with.',
-      args: { name: { about: 'what it is for' } },
+      summary: 'create an access token and show it once',
+      details: 'It cannot do more than the token that you are signed in with.',
+      args: { name: { about: 'name of the token' } },
       options: { ...newTokenOptions, user },
       examples: [
         'atrium token create laptop',
@@ -87,7 +87,7 @@ export const token: Group = {
     }),
     delete: command({
       summary: 'revoke an access token',
-      args: { token: { about: 'its name or ID' } },
+      args: { token: { about: 'name or ID of the token' } },
       options: { user },
       examples: ['atrium token delete laptop --yes'],
       async run(session, { args, options }) {

@@ -11,8 +11,8 @@ type User = Answer<'GET /users/{username}'>;
 
 const user_ = { about: 'name of the user', kind: 'user' } as const;
 const password = {
-  'password-stdin': { about: 'read a password from the standard input' },
-  'ask-password': { about: 'ask for a password on the terminal' },
+  'password-stdin': { about: 'read the password from standard input' },
+  'ask-password': { about: 'ask for the password on the terminal' },
 } as const;
 const yesNo = ['yes', 'no'] as const;
 
@@ -33,7 +33,7 @@ const fields: Columns<User> = {
 async function passwordIn(session: Session, options: Readonly<Record<keyof typeof password, boolean>>) {
   if (options['password-stdin']) return (await readInput('-')).split(/\r?\n/, 1)[0];
   if (!options['ask-password']) return undefined;
-  if (!session.screen.isInteractive) throw misuse('there is nobody to ask: use --password-stdin');
+  if (!session.screen.isInteractive) throw misuse('--ask-password needs a terminal; use --password-stdin instead');
   return await askSecret('Password: ');
 }
 
@@ -42,16 +42,16 @@ const isYes = (text: string | undefined) => (text === undefined ? undefined : te
 async function setActive(session: Session, username: string, active: boolean) {
   await session.client().call('PATCH /admin/users/{username}', { path: { username }, body: { active } });
   return said(
-    `${username} is ${active ? 'active again' : 'deactivated: no token, password or session of theirs works'}`,
+    `${username} is ${active ? 'active again' : 'deactivated; their tokens, password and sessions do not work'}`,
   );
 }
 
 export const user: Group = {
-  summary: 'people',
+  summary: 'manage users',
   commands: {
     list: command({
-      summary: 'all users, for site administrators',
-      options: { search: { about: 'only whose name or address holds this', value: 'TEXT' } },
+      summary: 'list all users, for site administrators',
+      options: { search: { about: 'only users whose name or address contains this text', value: 'TEXT' } },
       examples: ['atrium user list', 'atrium user list --search ann'],
       async run(session, { options }) {
         const columns: Columns<User> = {
@@ -63,11 +63,11 @@ export const user: Group = {
           active: (row) => row.active,
         };
         const query = { q: options.search };
-        return list(await all(session.client().each('GET /admin/users', { query })), columns, 'nobody');
+        return list(await all(session.client().each('GET /admin/users', { query })), columns, 'none');
       },
     }),
     show: command({
-      summary: 'one user',
+      summary: 'show a user',
       args: { user: user_ },
       examples: ['atrium user show ann'],
       async run(session, { args }) {
@@ -81,11 +81,11 @@ export const user: Group = {
       },
     }),
     create: command({
-      summary: 'make a user',
-      args: { name: { about: 'their login name' }, email: { about: 'their address' } },
+      summary: 'create a user',
+      args: { name: { about: 'login name' }, email: { about: 'email address' } },
       options: {
-        'full-name': { about: 'their name', value: 'TEXT' },
-        admin: { about: 'as a site administrator' },
+        'full-name': { about: 'full name', value: 'TEXT' },
+        admin: { about: 'create a site administrator' },
         ...password,
       },
       examples: [
@@ -104,12 +104,12 @@ export const user: Group = {
       },
     }),
     edit: command({
-      summary: 'change a user; what is not named stays',
+      summary: 'change a user; only the given fields change',
       args: { user: user_ },
       options: {
-        'full-name': { about: 'a new name', value: 'TEXT' },
-        email: { about: 'a new primary address', value: 'ADDRESS' },
-        admin: { about: 'site administrator or not', value: 'YES-NO', choices: yesNo },
+        'full-name': { about: 'new full name', value: 'TEXT' },
+        email: { about: 'new primary email address', value: 'ADDRESS' },
+        admin: { about: 'whether the user is a site administrator', value: 'YES-NO', choices: yesNo },
         'prohibit-login': { about: 'whether signing in is prohibited', value: 'YES-NO', choices: yesNo },
         ...password,
       },
@@ -130,23 +130,23 @@ export const user: Group = {
       },
     }),
     deactivate: command({
-      summary: 'let nobody do anything as this user, until activated again',
+      summary: 'block all access by a user, until activated again',
       args: { user: user_ },
       examples: ['atrium user deactivate fay'],
       run: async (session, { args }) => await setActive(session, args.user, false),
     }),
     activate: command({
-      summary: 'undo a deactivation',
+      summary: 'activate a deactivated user again',
       args: { user: user_ },
       examples: ['atrium user activate fay'],
       run: async (session, { args }) => await setActive(session, args.user, true),
     }),
     delete: command({
-      summary: 'delete a user for good',
+      summary: 'delete a user permanently',
       args: { user: user_ },
       examples: ['atrium user delete fay --yes'],
       async run(session, { args }) {
-        await confirm(session, `Delete the user ${args.user} for good?`);
+        await confirm(session, `Delete the user ${args.user} permanently?`);
         await session.client().call('DELETE /admin/users/{username}', { path: { username: args.user } });
         return said(`deleted ${args.user}`);
       },

@@ -3,10 +3,10 @@ import { command } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { one } from '../output.ts';
 
-const UNKNOWN = 'not asked: no server is known';
+const UNKNOWN = 'unknown: no server is configured';
 
 export const version = command({
-  summary: 'versions of this program and of the server',
+  summary: 'show the versions of this program and of the server',
   examples: ['atrium version'],
   async run(session) {
     const row = { program: `v${ownVersion()}`, node: process.version, server: await serverVersion() };

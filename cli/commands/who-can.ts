@@ -4,10 +4,10 @@ import { list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 
 export const whoCan = command({
-  summary: 'everybody who may do something',
+  summary: 'list the users who can do something',
   args: {
-    relation: { about: 'what they would do, such as connect or can_connect', kind: 'relation' },
-    object: { about: 'on what, such as cluster:prod, team:7 or org:acme', kind: 'object' },
+    relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
+    object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
   examples: ['atrium who-can connect cluster:prod', 'atrium who-can delete org:acme --json'],
   async run(session, { args }) {

@@ -2,7 +2,7 @@ import { command } from '../command.ts';
 import { one } from '../output.ts';
 
 export const whoami = command({
-  summary: 'who you are, and where',
+  summary: 'show your user and server',
   examples: ['atrium whoami', 'atrium whoami --json'],
   async run(session) {
     const client = session.client();
@@ -14,7 +14,7 @@ export const whoami = command({
       'site administrator': (row) => row.is_admin,
       server: () => client.baseUrl,
       context: () => session.source(),
-      organization: () => session.orgIfAny() ?? 'none chosen',
+      organization: () => session.orgIfAny() ?? 'none selected',
     });
   },
 });

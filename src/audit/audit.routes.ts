@@ -18,26 +18,26 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
 const Filters = {
-  actor: text('Who did it: a login name, or the ID of an account (also of one that is gone; 0: the server itself).'),
-  action: text('What was done, such as role.create; with a dot at the end all that begins so: role.'),
-  object: text('What it was done to, such as cluster:7; cluster alone: all clusters.'),
-  since: time('From this time on (RFC 3339).'),
-  until: time('Before this time (RFC 3339).'),
+  actor: text('Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server.'),
+  action: text('What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create.'),
+  object: text('What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects.'),
+  since: time('Only entries from this time on (RFC 3339).'),
+  until: time('Only entries before this time (RFC 3339).'),
 };
 const ExportQuery = Type.Object(Filters);
 const PageQuery = Type.Object({
   ...Filters,
-  cursor: text('Go on behind here: the next_cursor of the page before.'),
+  cursor: text('The next_cursor of the previous page.'),
   limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MAX_LIMIT}.` }),
+    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
   ),
 });
-const org = text('Only what concerns this organization: its name, or its ID when it is gone; 0: the deployment.');
+const org = text('Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment.');
 const AdminExportQuery = Type.Object({ ...ExportQuery.properties, org });
 const AdminPageQuery = Type.Object({ ...PageQuery.properties, org });
 const OrgPath = Type.Object({ org: Type.String() });
 
-const State = Type.Unsafe<unknown>({ description: 'What it was like; null where there was nothing.' });
+const State = Type.Unsafe<unknown>({ description: 'State before or after the change. Null if there is none.' });
 const Entry = Type.Object({
   id: Int64,
   at: Timestamp,
@@ -50,8 +50,12 @@ const Entry = Type.Object({
   request_id: Type.String(),
   previous_hash: Type.String(),
   hash: Type.String({
-    description:
-      'SHA-256, in hexadecimal, over the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without blanks: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All are strings: numbers in decimal, before and after as they stand in this answer, letter for letter, or null. The first entry of an organization has zeros for previous_hash.',
+    description: [
+      'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
+      'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
+      'request_id, previous_hash. All elements are strings: numbers in decimal, before and after exactly as they are',
+      'in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
+    ].join(' '),
   }),
 });
 const Page = Type.Object({
@@ -75,7 +79,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
     {
       config: ofOrganization,
       schema: {
-        summary: 'The audit log of an organization, newest first',
+        summary: 'List the audit entries of an organization, newest first',
         tags,
         extension,
         params: OrgPath,
@@ -92,7 +96,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
       config: ofOrganization,
       exposeHeadRoute: false,
       schema: {
-        summary: 'The audit log of an organization as a stream of JSON lines, oldest first',
+        summary: 'Export the audit log of an organization as a stream of JSON lines, oldest first',
         tags,
         extension,
         params: OrgPath,
@@ -109,7 +113,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
       config: ofOrganization,
       exposeHeadRoute: false,
       schema: {
-        summary: 'Whether the audit log of an organization is whole: every entry must follow from the one before',
+        summary: 'Verify the audit log of an organization: every entry must follow from the previous one',
         tags,
         extension,
         params: OrgPath,
@@ -130,7 +134,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
     {
       config: ofAll,
       schema: {
-        summary: 'The audit log of the whole deployment, newest first',
+        summary: 'List the audit entries of the whole deployment, newest first',
         tags,
         extension,
         querystring: AdminPageQuery,
@@ -146,7 +150,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
       config: ofAll,
       exposeHeadRoute: false,
       schema: {
-        summary: 'The audit log of the whole deployment as a stream of JSON lines, oldest first',
+        summary: 'Export the audit log of the whole deployment as a stream of JSON lines, oldest first',
         tags,
         extension,
         querystring: AdminExportQuery,
@@ -209,6 +213,6 @@ const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 function readTime(name: string, given: string | undefined): Date | undefined {
   if (given === undefined) return undefined;
   const ms = Date.parse(given);
-  if (Number.isNaN(ms)) throw new AppError('invalid', `${name} is not a time of RFC 3339`);
+  if (Number.isNaN(ms)) throw new AppError('invalid', `${name} must be an RFC 3339 time`);
   return new Date(Math.min(Math.max(0, ms), LAST_MS));
 }

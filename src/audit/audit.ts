@@ -173,14 +173,15 @@ export function createAudit(store: AuditStore) {
     if (id !== undefined) return id;
     throw new AppError(
       'invalid',
-      `${parameter}: nobody is called ${JSON.stringify(text.slice(0, 40))}; who is gone is found by ID`,
+      `${parameter}: no account is named ${JSON.stringify(text.slice(0, 40))}; use the ID for a deleted account`,
     );
   }
 }
 
 function readAction(text: string | undefined): Pick<AuditSearch, 'action' | 'actionPrefix'> {
   if (text === undefined) return {};
-  if (text === '') throw new AppError('invalid', 'action must be such as role.create, or role. for all about roles');
+  if (text === '')
+    throw new AppError('invalid', 'action must be a name such as role.create or a prefix such as "role."');
   return text.endsWith('.') ? { actionPrefix: text } : { action: text };
 }
 
@@ -189,7 +190,7 @@ function readObject(text: string | undefined): Pick<AuditSearch, 'objectType' | 
   const [, objectType = '', number] = /^(\w{1,40})(?::(\d{1,19}))?$/.exec(text) ?? [];
   const objectId = number === undefined ? undefined : readNumber(number);
   if (objectType === '' || (number !== undefined && objectId === undefined)) {
-    throw new AppError('invalid', 'object must be such as cluster:7, or cluster for all clusters');
+    throw new AppError('invalid', 'object must be a type and ID such as cluster:7, or a type such as cluster');
   }
   return { objectType, objectId };
 }

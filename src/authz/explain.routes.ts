@@ -7,13 +7,15 @@ import type { Explain } from './explain.ts';
 import { readObjectType } from './objects.ts';
 
 const ObjectPath = Type.Object({ objectType: Type.String(), objID: Type.String() });
-const Relation = Type.String({ description: 'One of the permissions that the object can have, such as can_view.' });
+const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
 const Person = Type.Object({ id: Int64, name: Type.String() });
 const Step = Type.Object({
   depth: Type.Integer(),
   object: Type.String(),
   relation: Type.String(),
-  text: Type.String(),
+  rule: Type.String({ description: 'Which kind of rule the step applies, such as direct, userset or parent.' }),
+  subject: Type.String({ description: 'What the step follows from, such as user:2 or team:4#member, or empty.' }),
+  text: Type.String({ description: 'The step as a sentence.' }),
 });
 
 const Explanation = Type.Object({
@@ -22,13 +24,14 @@ const Explanation = Type.Object({
   relation: Type.String(),
   userID: Int64,
   allowed: Type.Boolean(),
-  steps: Type.Array(Step, { description: 'From the object to the user; each rests on the deeper ones after it.' }),
+  sentence: Type.String({ description: 'The whole answer as one sentence.' }),
+  steps: Type.Array(Step, { description: 'From the object to the user. Each step rests on the deeper ones after it.' }),
   missing: Type.Array(Type.String(), {
-    description: 'What would have to be so for the answer to be yes; empty for an object that the caller may not see.',
+    description: 'What would have to change for the answer to be yes. Empty if the caller may not see the object.',
   }),
 });
 
-export function explainRoutes(scope: Scope, insight: Explain, baseUrl: () => string): void {
+export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => string): void {
   const tags = ['authorization'];
 
   scope.get(
@@ -36,14 +39,14 @@ export function explainRoutes(scope: Scope, insight: Explain, baseUrl: () => str
     {
       config: { access: signedIn('authz', { about: 'query' }) },
       schema: {
-        summary: 'Why somebody holds a relation on an object, or what is missing',
+        summary: 'Explain why a user holds a relation on an object, or what is missing',
         tags,
         extension: true,
         params: ObjectPath,
         querystring: Type.Object({
           ...OrgQuery.properties,
           relation: Relation,
-          user: Type.Optional(Type.String({ description: 'Whom to ask about; the caller unless said.' })),
+          user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
         }),
         response: { 200: Explanation },
       },
@@ -52,16 +55,16 @@ export function explainRoutes(scope: Scope, insight: Explain, baseUrl: () => str
       const { person, organization } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation, user } = request.query;
-      const question = { organizationId: organization.id, askerId: person.id, object, relation };
-      const { personId, ...why } = await insight.why(question, user);
+      const question = { organizationId: organization.id, callerId: person.id, object, relation };
+      const { personId, ...found } = await explain.explain(question, user);
       return {
         objectType: object.type,
         objectID: object.id,
         relation,
         userID: personId,
-        ...why,
-        steps: [...why.steps],
-        missing: [...why.missing],
+        ...found,
+        steps: [...found.steps],
+        missing: [...found.missing],
       };
     },
   );
@@ -71,7 +74,7 @@ export function explainRoutes(scope: Scope, insight: Explain, baseUrl: () => str
     {
       config: { access: holds('view_members:org', 'authz') },
       schema: {
-        summary: 'Who holds a relation on an object',
+        summary: 'List the users who hold a relation on an object',
         tags,
         extension: true,
         params: ObjectPath,
@@ -83,7 +86,7 @@ export function explainRoutes(scope: Scope, insight: Explain, baseUrl: () => str
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation } = request.query;
       const { person, organization } = callerIn(request);
-      const found = await insight.whoCan({ organizationId: organization.id, askerId: person.id, object, relation });
+      const found = await explain.whoCan({ organizationId: organization.id, callerId: person.id, object, relation });
       const page = readPage(request.query);
       showPage(request, reply, baseUrl(), page, found.length);
       return found.slice(page.offset, page.offset + page.limit).map((one) => ({ type: 'user', ...one }));

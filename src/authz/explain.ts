@@ -1,12 +1,13 @@
 import { AppError, missingRelation } from '../base/errors.ts';
-import { type Explanation, explain } from '../rebac/explanation.ts';
+import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
+import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import type { Judge } from './judge.ts';
-import { nameOf, type ObjectRef } from './object-ref.ts';
+import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
-import { type Asked, type Viewpoint, viewpointOf } from './viewpoint.ts';
+import { type Viewpoint, type ViewpointQuery, viewpointOf } from './viewpoint.ts';
 
 /** The names of objects such as `team:4`. */
 export type Names = ReadonlyMap<string, string>;
@@ -16,15 +17,27 @@ export interface ExplainStore {
   personNamed(login: string): Promise<{ id: bigint; name: string } | undefined>;
 }
 
-export interface Question extends Asked {
+export interface Question extends ViewpointQuery {
   readonly relation: string;
 }
 
-export interface Why {
+export interface ExplainedStep {
+  readonly depth: number;
+  readonly object: string;
+  readonly relation: string;
+  readonly rule: string;
+  /** What the step follows from: a user, or whoever holds a relation, such as `team:4#member`. */
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface Explained {
   readonly personId: bigint;
   readonly allowed: boolean;
+  /** The whole answer in one sentence. */
+  readonly sentence: string;
   /** From the object to the user. Each step rests on the deeper ones that follow it. */
-  readonly steps: readonly { depth: number; object: string; relation: string; text: string }[];
+  readonly steps: readonly ExplainedStep[];
   /** What would have to change for the answer to be yes, if it is no and the caller may see the object. */
   readonly missing: readonly string[];
 }
@@ -38,21 +51,34 @@ export type Explain = ReturnType<typeof createExplain>;
 
 /** Explains who may do what, and why. Goes beyond the specification, but uses the same engine. */
 export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainStore, judge: Pick<Judge, 'holds'>) {
-  return { why, whoCan };
+  return { explain, whoCan };
 
   /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
-  async function why(question: Question, login: string | undefined): Promise<Why> {
-    const { organizationId, askerId } = question;
-    const person = login === undefined ? { id: askerId } : await store.personNamed(login);
-    if (person?.id !== askerId) await requireOn(organizationId, askerId, 'can_view_members');
+  async function explain(question: Question, login: string | undefined): Promise<Explained> {
+    const { organizationId, callerId } = question;
+    const person = login === undefined ? { id: callerId } : await store.personNamed(login);
+    if (person?.id !== callerId) await requireOn(organizationId, callerId, 'can_view_members');
     if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
-    const { names, ...found } = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id));
-    const inWords = await naming(names);
+    const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id));
+    const names = await store.names(found.visible);
+    const nameOf = (object: string) => names.get(object) ?? object;
+    const user = nameOf(`user:${person.id}`);
+    const missing = missingTexts(found.missing, user, nameOf);
+    const { allowed, steps } = found;
+    const object = nameOfObject(question.object);
     return {
       personId: person.id,
-      allowed: found.allowed,
-      steps: found.steps.map(({ depth, object, relation, text }) => ({ depth, object, relation, text: inWords(text) })),
-      missing: found.missing.map(inWords),
+      allowed,
+      sentence: sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
+      steps: steps.map((step) => ({
+        depth: step.depth,
+        object: step.object,
+        relation: step.relation,
+        rule: step.rule,
+        subject: step.tuple?.user ?? '',
+        text: textOf(step, user, nameOf),
+      })),
+      missing,
     };
   }
 
@@ -60,15 +86,15 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
   async function whoCan(question: Question): Promise<PersonRef[]> {
     const { object, relation } = question;
     const users = await seen(question, ({ graph, facts }) =>
-      listUsers(graph, { object: nameOf(object), relation, filter: 'user', ...facts }),
+      listUsers(graph, { object: nameOfObject(object), relation, filter: 'user', ...facts }),
     );
     return await people(users);
   }
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
-    const { organizationId, askerId, object, relation } = question;
-    refuseOtherPeople(askerId, [object]);
-    return await graphs.together(organizationId, askerId, (organization, own) => {
+    const { organizationId, callerId, object, relation } = question;
+    refuseOtherPeople(callerId, [object]);
+    return await graphs.together(organizationId, callerId, (organization, own) => {
       requireRelationOf(organization, object, relation);
       return ask(viewpointOf(question, organization, own));
     });
@@ -85,37 +111,23 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     const persons = users.map((user) => ({ id: BigInt(user.slice('user:'.length)), name: names.get(user) ?? '' }));
     return persons.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
-
-  async function naming(objects: readonly string[]): Promise<(text: string) => string> {
-    const names = await store.names(objects);
-    return (text) =>
-      text.replace(OBJECT, (object) => (names.has(object) ? `${object.split(':')[0]} ${names.get(object)}` : object));
-  }
 }
 
 /** For an object that the caller may not see, `missing` is empty, as for one that does not exist. */
 function reasons(viewpoint: Viewpoint, { object, relation }: Question, personId: bigint) {
-  const found = explain(viewpoint.graph, {
-    user: `user:${personId}`,
-    relation,
-    object: nameOf(object),
-    ...viewpoint.facts,
-  });
-  const missing = viewpoint.sees(nameOf(object)) ? wordingOf(found.missing) : [];
-  const texts = [...found.steps.map((step) => step.text), ...missing];
-  const objects = new Set(texts.flatMap((text) => text.match(OBJECT) ?? []));
-  const isKnown = (one: string) => one === `user:${personId}` || viewpoint.sees(one);
-  return { allowed: found.allowed, steps: found.steps, missing, names: [...objects].filter(isKnown) };
+  const user = `user:${personId}`;
+  const found = explainRelation(viewpoint.graph, { user, relation, object: nameOfObject(object), ...viewpoint.facts });
+  const missing = viewpoint.sees(nameOfObject(object)) ? found.missing : undefined;
+  const objects = [
+    ...found.steps.flatMap((step) => [step.object, step.tuple?.object, step.tuple?.user.split('#')[0]]),
+    ...(missing?.add ?? []).map((tuple) => tuple.object),
+    ...(missing?.excludedBy ?? []).map((one) => one.object),
+    nameOfObject(object),
+  ].filter((one) => one !== undefined);
+  const isNamed = (one: string) => !one.startsWith('platform:') && !one.endsWith(':*');
+  const visible = [...new Set(objects)].filter((one) => one !== user && isNamed(one) && viewpoint.sees(one));
+  return { allowed: found.allowed, steps: found.steps, missing, visible: [user, ...visible] };
 }
-
-function wordingOf(missing: Explanation['missing']): string[] {
-  return [
-    ...(missing?.add ?? []).map(({ user, relation, object }) => `${user} would have to be ${relation} of ${object}`),
-    ...(missing?.excludedBy ?? []).map(({ object, relation }) => `${object} ${relation} would have to end`),
-  ];
-}
-
-const OBJECT = /\b[a-z_]+:\d+\b/g;
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */
 function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): void {

@@ -56,7 +56,7 @@ export function createGraphs(
   store: GraphStore,
   revisions: Pick<Revisions, 'latest' | 'listen'>,
   model: Model,
-  mostBytes: number,
+  maxBytes: number,
 ) {
   const entries = new Map<bigint, Entry>();
   const refreshing = new Map<bigint, Promise<Entry>>();
@@ -177,7 +177,7 @@ export function createGraphs(
   function dropUnused(): void {
     let total = bytes();
     for (const [accountId, entry] of entries) {
-      if (total <= mostBytes || entries.size === 1) return;
+      if (total <= maxBytes || entries.size === 1) return;
       drop(accountId);
       total -= entry.graph.bytes;
     }

@@ -20,7 +20,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
     {
       config: { access: signedIn('authz', { about: 'query', queryToken: true }) },
       schema: {
-        summary: 'The permissions that the caller holds on one object',
+        summary: 'List the permissions that the caller holds on an object',
         tags: ['authorization'],
         params: Type.Object({ objectType: Type.String(), objID: Type.String() }),
         querystring: OrgQuery,
@@ -40,7 +40,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
     {
       config: { access: signedIn('authz', { about: 'query', level: 'read' }) },
       schema: {
-        summary: 'The permissions that the caller holds on many objects, at one moment',
+        summary: 'List the permissions that the caller holds on many objects, all as of one moment',
         tags: ['authorization'],
         querystring: OrgQuery,
         body: Type.Array(Type.Object({ objectType: Type.String(), objectID: Int64Input }), { maxItems: MAX_OBJECTS }),

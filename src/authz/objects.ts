@@ -5,7 +5,7 @@ import type { ObjectRef } from './object-ref.ts';
 
 export type Objects = ReturnType<typeof createObjects>;
 
-export interface Asker {
+export interface CallerRef {
   readonly personId: bigint;
   readonly organizationId: bigint;
 }
@@ -15,15 +15,15 @@ export function createObjects(judge: Pick<Judge, 'allowed'>) {
   return { allowed };
 
   /** Returns without a promise if everything that the answer depends on is known. */
-  function allowed(asker: Asker, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
-    refuseOtherPeople(asker.personId, objects);
-    return judge.allowed(asker.personId, asker.organizationId, objects);
+  function allowed(caller: CallerRef, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
+    refuseOtherPeople(caller.personId, objects);
+    return judge.allowed(caller.personId, caller.organizationId, objects);
   }
 }
 
-export function refuseOtherPeople(askerId: bigint, objects: readonly ObjectRef[]): void {
-  if (objects.some((object) => object.type === 'user' && object.id !== askerId)) {
-    throw new AppError('forbidden', 'users may ask about themselves only');
+export function refuseOtherPeople(callerId: bigint, objects: readonly ObjectRef[]): void {
+  if (objects.some((object) => object.type === 'user' && object.id !== callerId)) {
+    throw new AppError('forbidden', 'permissions cannot be queried on other users');
   }
 }
 

@@ -5,9 +5,9 @@ import { mayBeOwn } from './judge.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
 
 /** Who asks, in which organization, and about which object. */
-export interface Asked {
+export interface ViewpointQuery {
   readonly organizationId: bigint;
-  readonly askerId: bigint;
+  readonly callerId: bigint;
   readonly object: ObjectRef;
 }
 
@@ -24,8 +24,12 @@ export interface Viewpoint {
  * The same graph that the judge queries: the organization's or, for resources that users own themselves, the user's
  * own. What another user owns is in neither, like what does not exist.
  */
-export function viewpointOf({ organizationId, askerId, object }: Asked, organization: Graph, own: Graph): Viewpoint {
-  const user = `user:${askerId}`;
+export function viewpointOf(
+  { organizationId, callerId, object }: ViewpointQuery,
+  organization: Graph,
+  own: Graph,
+): Viewpoint {
+  const user = `user:${callerId}`;
   const isOwn = mayBeOwn(object) && check(own, { user, relation: 'owner', object: nameOf(object) });
   const graph = isOwn ? own : organization;
   // Added only if it matters: contextual tuples make the cache forget the answers for the graph.

@@ -70,7 +70,7 @@ function readNetworks(value: string): string[] {
     const version = address.includes('%') ? 0 : isIP(address);
     const most = version === 4 ? 32 : 128;
     if (version === 0 || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))) {
-      throw new Error(`holds something that is not an address or CIDR range: ${item}`);
+      throw new Error(`contains an entry that is not an address or CIDR range: ${item}`);
     }
   }
   return list;
@@ -81,7 +81,7 @@ const networks = setting(NETWORKS, readNetworks);
 const proxies = setting(NETWORKS, (value) => {
   const list = readNetworks(value);
   const all = list.find((item) => /\/0+$/.test(item));
-  if (all) throw new Error(`must not hold every address (${all}): then anybody could say where they come from`);
+  if (all) throw new Error(`must not include every address (${all}): any client could then forge its address`);
   return list;
 });
 
@@ -94,7 +94,7 @@ const words = setting('words, separated by commas', (value) =>
 
 const rootKey = setting('32 bytes as base64 or hex', (value) => {
   const key = /^[0-9a-fA-F]{64}$/.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64');
-  if (key.length !== 32) throw new Error('must hold 32 bytes as base64 or hex (make one: openssl rand -base64 32)');
+  if (key.length !== 32) throw new Error('must be 32 bytes as base64 or hex (create one: openssl rand -base64 32)');
   return key;
 });
 
@@ -102,51 +102,51 @@ const port = whole(0, 65535);
 
 export const SETTINGS = {
   HOST: text('127.0.0.1', 'Address that the server listens on.'),
-  PORT: port('3000', 'Port of the API; 0 takes any free one.'),
-  ADMIN_HOST: text('127.0.0.1', 'Address of the admin port. Its pages are not meant for the public.'),
-  ADMIN_PORT: port('3001', 'Port of /healthz, /readyz and /metrics; 0 turns it off.'),
-  BASE_URL: url('http', 'https')(undefined, 'Address under which clients reach the server; default http://HOST:PORT.'),
+  PORT: port('3000', 'Port of the API. 0 picks any free port.'),
+  ADMIN_HOST: text('127.0.0.1', 'Address that the admin port listens on. Do not make it public.'),
+  ADMIN_PORT: port('3001', 'Port of /healthz, /readyz and /metrics. 0 turns it off.'),
+  BASE_URL: url('http', 'https')(undefined, 'URL at which clients reach the server. By default, http://HOST:PORT.'),
   DATA_DIR: text('./data', 'Folder for the built-in database, the key file and demo.json.'),
-  DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL to use instead of the built-in database.'),
-  DATABASE_POOL: whole(1, 500)('10', 'Connections to PostgreSQL at most, beside one for the revisions.'),
-  DATABASE_TIMEOUT_MS: whole(100, 600_000)('10000', 'A query that takes longer has failed.'),
-  DEPLOYMENT: oneOf('standard', 'hosted', 'marketplace')('standard', 'Which routes exist.'),
-  RUN_MODE: oneOf('dev', 'prod')('prod', 'dev relaxes checks that need a public network; never for production.'),
-  ATRIUM_KEY: rootKey(undefined, 'Root key of all secrets; without it a key file is made in DATA_DIR on first start.'),
-  ATRIUM_NEXT_KEY: rootKey(undefined, 'For rotate-keys alone: the root key that shall follow the present one.'),
-  LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error')('info', 'Least level logged; debug also logs every request.'),
+  DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL database to use instead of the built-in one.'),
+  DATABASE_POOL: whole(1, 500)('10', 'Maximum number of PostgreSQL connections, plus one for revision queries.'),
+  DATABASE_TIMEOUT_MS: whole(100, 600_000)('10000', 'Queries that take longer fail.'),
+  DEPLOYMENT: oneOf('standard', 'hosted', 'marketplace')('standard', 'Decides which routes exist.'),
+  RUN_MODE: oneOf('dev', 'prod')('prod', 'dev relaxes checks that require a public network. Not for production.'),
+  ATRIUM_KEY: rootKey(undefined, 'Root key of all secrets. If unset, the first start creates a key file in DATA_DIR.'),
+  ATRIUM_NEXT_KEY: rootKey(undefined, 'Only for rotate-keys: the root key that replaces the current one.'),
+  LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error')('info', 'Lowest level to log. debug also logs every request.'),
   RATE_LIMIT: whole(0, 1_000_000_000)(
     '600000',
-    'Requests a minute for one credential, or one address without; 0: no limit.',
+    'Maximum requests per minute for each credential, or each address if there is none. 0 means no limit.',
   ),
   AUTH_FAILURES: whole(1, 1_000_000)(
     '20',
-    'Wrong passwords for one name from one address before it has to wait; ten times as many for all names.',
+    'Wrong passwords per name and address before further attempts must wait. Ten times as many per address.',
   ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
-  EMAIL_CONFIRMATION: flag('false', 'New addresses must be confirmed by a link in a letter.'),
-  EMAIL_ALLOWED_DOMAINS: words('', 'Domains that addresses may be of, * for any part; all others are refused.'),
-  EMAIL_BLOCKED_DOMAINS: words('', 'Domains that addresses may not be of; counts when no allowed ones are set.'),
-  SMTP_URL: url('smtp', 'smtps')(undefined, 'Where letters are handed in, user and password in the URL.'),
-  MAIL_FROM: text('atrium@localhost', 'Sender of letters.'),
-  TRUSTED_PROXIES: proxies('', 'Proxies whose X-Forwarded-For is believed.'),
+  EMAIL_CONFIRMATION: flag('false', 'New email addresses must be confirmed with a link sent by email.'),
+  EMAIL_ALLOWED_DOMAINS: words('', 'If set, only these email domains are allowed. * matches any text.'),
+  EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
+  SMTP_URL: url('smtp', 'smtps')(undefined, 'SMTP server for outgoing email, with user and password in the URL.'),
+  MAIL_FROM: text('atrium@localhost', 'Sender address of emails.'),
+  TRUSTED_PROXIES: proxies('', 'Proxies whose X-Forwarded-For header is trusted.'),
   BUCKET_ALLOWED_NETWORKS: networks(
     '',
-    'Private networks where storage services of people may stand; else only the public internet is called.',
+    'Private networks where storage services may be called. By default, only the public internet is.',
   ),
-  BUS_URL: url('nats', 'tls')('nats://127.0.0.1:4222', 'Message bus, as clients reach it.'),
-  BUS_WS_URL: url('ws', 'wss')(undefined, 'Websocket address of the message bus.'),
-  BUS_CREDENTIALS_MINUTES: whole(1, 10_080)('60', 'Life of message bus credentials; clients fetch new ones in time.'),
-  OPENFGA_URL: url('http', 'https')(undefined, 'OpenFGA server to hand authorization tuples to.'),
-  CENTRAL_MARKETPLACE_URL: url('http', 'https')(undefined, 'Central marketplace server that is asked for claim rules.'),
-  MARKETPLACE_PORT: port(undefined, 'A port for the marketplace listener alone; without it the listener is on PORT.'),
-  CLOUD_A_RANGES: text(undefined, 'Published address ranges of marketplace A: a file, or a URL to download from.'),
-  CLOUD_A_ALLOW: networks('', 'Further addresses that marketplace A may call from.'),
-  CLOUD_B_SECRETS: words('', 'Live secrets of marketplace B; two while one replaces the other.'),
-  CLOUD_C_SECRETS: words('', 'Live secrets of marketplace C; two while one replaces the other.'),
-  CLOUD_C_TEST_INSTALLER: text(undefined, 'The one installer that marketplace C may bind without a secret.'),
-  MARKETPLACE_EVENTS_URL: url('http', 'https')(undefined, 'Told of bound installers and changed subscriptions.'),
-  MARKETPLACE_EVENTS_SECRET: text(undefined, 'Base64 key that MARKETPLACE_EVENTS_URL checks signatures with.'),
+  BUS_URL: url('nats', 'tls')('nats://127.0.0.1:4222', 'URL at which clients reach the message bus.'),
+  BUS_WS_URL: url('ws', 'wss')(undefined, 'WebSocket URL of the message bus.'),
+  BUS_CREDENTIALS_MINUTES: whole(1, 10_080)('60', 'Lifetime of message bus credentials. Clients must renew them.'),
+  OPENFGA_URL: url('http', 'https')(undefined, 'OpenFGA server. This version ignores it and uses its own engine.'),
+  CENTRAL_MARKETPLACE_URL: url('http', 'https')(undefined, 'Central marketplace server that provides the claim rules.'),
+  MARKETPLACE_PORT: port(undefined, 'Separate port for the marketplace listener. By default, it is on PORT.'),
+  CLOUD_A_RANGES: text(undefined, 'Published address ranges of marketplace A: a file or a download URL.'),
+  CLOUD_A_ALLOW: networks('', 'Additional addresses that marketplace A may call from.'),
+  CLOUD_B_SECRETS: words('', 'Valid secrets of marketplace B. List two while one replaces the other.'),
+  CLOUD_C_SECRETS: words('', 'Valid secrets of marketplace C. List two while one replaces the other.'),
+  CLOUD_C_TEST_INSTALLER: text(undefined, 'ID of a test installer, which marketplace C may bind without a secret.'),
+  MARKETPLACE_EVENTS_URL: url('http', 'https')(undefined, 'Webhook for bound installers and changed subscriptions.'),
+  MARKETPLACE_EVENTS_SECRET: text(undefined, 'Base64 key that signs requests to MARKETPLACE_EVENTS_URL.'),
 } satisfies Record<string, Setting<unknown>>;
 
 type Settings = typeof SETTINGS;
@@ -157,7 +157,7 @@ export class ConfigError extends Error {
 
   constructor(faults: readonly string[]) {
     super(
-      `the configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n  ${faults.join('\n  ')}`,
+      `the configuration has ${faults.length === 1 ? '1 error' : `${faults.length} errors`}:\n  ${faults.join('\n  ')}`,
     );
     this.name = 'ConfigError';
     this.faults = faults;
@@ -209,7 +209,7 @@ function contradictions(config: Config, env: Environment): string[] {
     faults.push(`ADMIN_PORT must differ from PORT (both are ${config.PORT})`);
   }
   if (config.RUN_MODE === 'dev' && env.NODE_ENV === 'production') {
-    faults.push('RUN_MODE=dev relaxes checks and is refused with NODE_ENV=production');
+    faults.push('RUN_MODE=dev relaxes checks and is not allowed with NODE_ENV=production');
   }
   if (config.MARKETPLACE_PORT && [config.PORT, config.ADMIN_PORT].includes(config.MARKETPLACE_PORT)) {
     faults.push(`MARKETPLACE_PORT must differ from PORT and ADMIN_PORT (${config.MARKETPLACE_PORT} is taken)`);

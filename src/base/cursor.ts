@@ -8,6 +8,6 @@ export function writeCursor(place: string): string {
 /** `read` returns undefined for a text that this server does not write. */
 export function readCursor<Place>(cursor: string, read: (text: string) => Place | undefined): Place {
   const place = read(Buffer.from(cursor, 'base64url').toString('utf8'));
-  if (place === undefined) throw new AppError('invalid', 'cursor is not one that this server gave');
+  if (place === undefined) throw new AppError('invalid', 'cursor was not issued by this server');
   return place;
 }

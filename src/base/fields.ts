@@ -21,7 +21,7 @@ export function readLine(field: string, text: string, most: number, least = 0): 
   if (length < least || length > most) {
     throw invalidField(field, `${field} must have ${least > 0 ? `${least} to` : 'at most'} ${most} characters`);
   }
-  if (CONTROL.test(line)) throw invalidField(field, `${field} must not hold control characters`);
+  if (CONTROL.test(line)) throw invalidField(field, `${field} must not contain control characters`);
   return line;
 }
 

@@ -186,8 +186,8 @@ function stringAt(body: Buffer, start: number, end: number, hasEscapes: boolean)
 function inspectString(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1);
   const string = String(JSON.parse(literal));
-  if (string.includes('\0')) throw new AppError('malformed', 'body holds a NUL character');
-  if (!string.isWellFormed()) throw new AppError('malformed', 'body holds half of a surrogate pair');
+  if (string.includes('\0')) throw new AppError('malformed', 'body contains a NUL character');
+  if (!string.isWellFormed()) throw new AppError('malformed', 'body contains an unpaired surrogate');
   return string;
 }
 

@@ -53,7 +53,7 @@ function keyFile(dataDir: string): Buffer {
     unlinkSync(draft);
   }
   const made = readKey(path);
-  if (!made) throw new AppError('internal', `the key file ${path} could not be made`);
+  if (!made) throw new AppError('internal', `the key file ${path} could not be created`);
   return made;
 }
 

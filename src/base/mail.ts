@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 
-export interface Letter {
+export interface EmailMessage {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
 export interface Mailer {
-  send(letter: Letter): Promise<void>;
+  send(message: EmailMessage): Promise<void>;
 }
 
 /** A caller waits while the email is handed over, so a server that does not respond is given up on quickly. */
@@ -24,8 +24,8 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
   if (settings.SMTP_URL) return smtp(settings.SMTP_URL, settings.MAIL_FROM, log);
   return {
     async send({ to, subject, text }) {
-      if (settings.RUN_MODE === 'dev') log.info({ to, subject, letter: text }, 'letter not sent: no SMTP_URL');
-      else log.error({ to, subject }, 'letter not sent: set SMTP_URL');
+      if (settings.RUN_MODE === 'dev') log.info({ to, subject, text }, 'email not sent: SMTP_URL is not set');
+      else log.error({ to, subject }, 'email not sent: set SMTP_URL');
     },
   };
 }
@@ -33,12 +33,12 @@ export function createMailer(settings: MailSettings, log: Logger): Mailer {
 function smtp(url: string, from: string, log: Logger): Mailer {
   const transport = import('nodemailer').then(({ createTransport }) => createTransport({ url, ...PATIENCE }));
   return {
-    async send(letter) {
+    async send(message) {
       try {
-        await (await transport).sendMail({ from, ...letter, to: { name: '', address: letter.to } });
+        await (await transport).sendMail({ from, ...message, to: { name: '', address: message.to } });
       } catch (error) {
         // The caller's own work is done. An email that was not sent is the operator's concern.
-        log.error({ err: error, to: letter.to }, 'letter not sent');
+        log.error({ err: error, to: message.to }, 'email not sent');
       }
     },
   };

@@ -7,7 +7,7 @@ import { blockList } from './ip.ts';
 /** Thrown for a connection to an address that is neither on the public internet nor allowed by a setting. */
 export class ForbiddenAddress extends Error {
   constructor() {
-    super('it leads to a private or reserved address, which this server does not call');
+    super('the endpoint resolves to a private or reserved address');
     this.name = 'ForbiddenAddress';
   }
 }

@@ -21,7 +21,7 @@ export async function listAzure(account: AzureAccount, { agents, most, signal }:
   const names: string[] = [];
   try {
     for await (const page of client.listContainers({ abortSignal: signal }).byPage({ maxPageSize: PAGE })) {
-      if (!Array.isArray(page.containerItems)) throw new CloudRefusal('it does not answer as blob storage does');
+      if (!Array.isArray(page.containerItems)) throw new CloudRefusal('the response is not a Blob Storage response');
       for (const { name } of page.containerItems) names.push(name);
       if (names.length >= most) break;
     }
@@ -44,7 +44,7 @@ function inWords(error: unknown): unknown {
     details?: { errorCode?: string };
     message?: string;
   };
-  if (code === 'PARSE_ERROR') return new CloudRefusal('it does not answer as blob storage does');
+  if (code === 'PARSE_ERROR') return new CloudRefusal('the response is not a Blob Storage response');
   if (statusCode === undefined) return error;
   const name = details?.errorCode ?? code ?? `status ${statusCode}`;
   return new CloudRefusal(`${name}: ${message.split('\n', 1)[0]}`);

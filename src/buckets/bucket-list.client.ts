@@ -29,12 +29,12 @@ export function createBucketLister(allowedNetworks: readonly string[]): BucketLi
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was broken off',
-  ENOTFOUND: 'its host name is not known',
-  EAI_AGAIN: 'its host name could not be looked up',
-  ETIMEDOUT: 'it did not answer in time',
-  EHOSTUNREACH: 'there is no way to its network',
-  ENETUNREACH: 'there is no way to its network',
+  ECONNRESET: 'the connection was reset',
+  ENOTFOUND: 'the host name of the endpoint does not exist',
+  EAI_AGAIN: 'the host name of the endpoint could not be resolved',
+  ETIMEDOUT: 'the endpoint did not respond in time',
+  EHOSTUNREACH: 'there is no route to the endpoint',
+  ENETUNREACH: 'there is no route to the endpoint',
 };
 
 /**
@@ -49,11 +49,11 @@ function wordsOf(error: unknown): string {
   for (const one of chain) {
     const code = String((one as NodeJS.ErrnoException).code);
     if (REASONS[code]) return REASONS[code];
-    if (/CERT/.test(code)) return 'its certificate is not valid';
+    if (/CERT/.test(code)) return 'the certificate of the endpoint is not valid';
     if (code.startsWith('ERR_OSSL')) return 'the private key of the credential cannot be read';
   }
   const { name, message } = (error ?? {}) as Partial<Error>;
-  return [name, message].filter((word) => word && word !== 'Error').join(': ') || 'it gave no reason';
+  return [name, message].filter((word) => word && word !== 'Error').join(': ') || 'no reason given';
 }
 
 function chainOf(error: unknown): unknown[] {

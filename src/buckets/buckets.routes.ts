@@ -7,16 +7,18 @@ import type { Buckets } from './buckets.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
 const Options = Type.Object({
-  credential: text('Name of the cloud credential; or else secret_namespace and secret_name.'),
-  cloudC_project: text('Project to look in, where buckets belong to projects.'),
-  cluster_uid: text('UID of the cluster that the question is about; required.'),
-  secret_namespace: text('Where in the cluster the secret stands.'),
-  secret_name: text('Secret of the cluster that holds the keys.'),
-  provider: text('Accepted and not used: the cloud stands in the path.'),
+  credential: text('Name of the cloud credential. Without it, secret_namespace and secret_name are required.'),
+  cloudC_project: text('Project to list, for clouds whose buckets belong to projects.'),
+  cluster_uid: text('UID of the cluster that the request is about. Required.'),
+  secret_namespace: text('Namespace of the secret in the cluster.'),
+  secret_name: text('Name of the secret in the cluster that contains the keys.'),
+  provider: text('Accepted but ignored: the path names the cloud.'),
 });
 const Names = Type.Object({ names: Type.Array(Type.String()) });
 const Cloud = Type.Object({
-  cloud: Type.String({ description: 'aws or s3, azure or azureStorage, gcp, gcs or gce; S3-compatible services: s3' }),
+  cloud: Type.String({
+    description: 'aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services.',
+  }),
 });
 
 interface BucketRequest {
@@ -45,7 +47,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     '/user/clouds/:cloud/buckets',
     {
       config: { access: signedIn('credential') },
-      schema: { ...schema, summary: 'The buckets that a credential can see' },
+      schema: { ...schema, summary: 'List the buckets that a credential can see' },
       // The framework does not support HEAD with a body.
       exposeHeadRoute: false,
       preValidation,
@@ -57,7 +59,11 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     '/user/clouds/:cloud/buckets',
     {
       config: { access: signedIn('credential', { level: 'read' }) },
-      schema: { ...schema, summary: 'The same, for clients whose GET cannot have a body', extension: true },
+      schema: {
+        ...schema,
+        summary: 'List the buckets that a credential can see, for clients that cannot send a body with GET',
+        extension: true,
+      },
       preValidation,
     },
     async (request, reply) => answer(request, reply),

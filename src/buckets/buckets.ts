@@ -62,7 +62,7 @@ export function createBuckets(
     try {
       return await unlessAborted(lister.list(account, MAX_NAMES, AbortSignal.any([gone, late])), late);
     } catch (error) {
-      if (late.aborted) throw refused(`it did not answer within ${patienceMs / 1000} s`, account);
+      if (late.aborted) throw refused(`the endpoint did not respond within ${patienceMs / 1000} s`, account);
       if (error instanceof CloudRefusal) throw refused(error.message, account);
       throw error;
     }
@@ -109,5 +109,5 @@ function refused(words: string, account: StorageAccount): AppError {
     .filter((secret) => secret.length > 3)
     .reduce((text, secret) => text.replaceAll(secret, '***'), words);
   const line = hidden.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return new AppError('upstream', `the cloud refused or cannot be reached: ${line.slice(0, MAX_WORDS)}`);
+  return new AppError('upstream', `the cloud rejected the request or cannot be reached: ${line.slice(0, MAX_WORDS)}`);
 }

@@ -68,7 +68,7 @@ class GuardedStorage extends Storage {
       ({ data, ...response }) =>
         isPage(data)
           ? callback(null, data, response)
-          : callback(new CloudRefusal('it does not answer as cloud storage does')),
+          : callback(new CloudRefusal('the response is not a Cloud Storage response')),
       (error) => callback(inWords(error)),
     );
   }

@@ -25,13 +25,13 @@ export async function listS3(account: S3Account, { agents, most, signal }: Askin
   try {
     const names: string[] = [];
     for await (const page of paginateListBuckets({ client, pageSize: PAGE }, {}, { abortSignal: signal })) {
-      if (!page.Buckets) throw new CloudRefusal('it does not answer as S3 does');
+      if (!page.Buckets) throw new CloudRefusal('the response is not an S3 response');
       for (const { Name } of page.Buckets) if (Name !== undefined) names.push(Name);
       if (names.length >= most) break;
     }
     return names.slice(0, most);
   } catch (error) {
-    throw isUnreadable(error) ? new CloudRefusal('it does not answer as S3 does') : error;
+    throw isUnreadable(error) ? new CloudRefusal('the response is not an S3 response') : error;
   } finally {
     client.destroy();
   }

@@ -160,7 +160,7 @@ function endpointOf(block: Block, spec: Block): string | undefined {
 function address(text: string): string {
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `https://${text}`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw unusable('the endpoint must be an http or https address without a password in it');
+    throw unusable('the endpoint must be an http or https URL without a user name or password');
   }
   return url.href.replace(/\/+$/, '');
 }
@@ -168,15 +168,15 @@ function address(text: string): string {
 /** A name from the caller that becomes part of a host name must not lead to another host. */
 function hostOf(name: string | undefined, where: string, domain: string): string {
   if (name === undefined) throw lacking(where);
-  if (!HOST_PART.test(name)) throw unusable(`${where} is not a name that can be part of a host`);
+  if (!HOST_PART.test(name)) throw unusable(`${where} cannot be part of a host name`);
   return `https://${name}.${domain}`;
 }
 
 function lacking(what: string): AppError {
-  return unusable(`it has no ${what}`);
+  return unusable(`${what} is missing`);
 }
 
 function unusable(why: string): AppError {
-  const message = `the credential cannot be used to list buckets here: ${why}`;
+  const message = `the credential cannot be used to list buckets: ${why}`;
   return new AppError('malformed', message, { errors: [{ field: 'credential', message }] });
 }

@@ -61,7 +61,7 @@ export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange
       if (key === setup.systemAccount) continue;
       const answer = await connection.request(UPDATE, jwt, { timeout: ANSWER_WITHIN_MS });
       const { error } = answer.json<{ error?: { description?: string } }>();
-      if (error) throw new Error(`the message bus refused an account update: ${error.description}`);
+      if (error) throw new Error(`the message bus rejected an account update: ${error.description}`);
     }
     await afterwards();
     told = { changedAt: setup.changedAt, times, at: Date.now() };

@@ -7,25 +7,25 @@ import type { Bus } from './bus.ts';
 import { type History, MAX_ITEMS } from './history.ts';
 import type { Issued } from './issuer.ts';
 
-const endpoints = Type.Array(Type.String(), { description: 'Where to connect: TCP first, then websocket.' });
-const file = Type.String({ contentEncoding: 'base64', description: 'A .creds file of NATS, in base64.' });
+const endpoints = Type.Array(Type.String(), { description: 'Addresses of the bus: TCP first, then WebSocket.' });
+const file = Type.String({ contentEncoding: 'base64', description: 'NATS .creds file, encoded as base64.' });
 const Credentials = Type.Object({ busEndpoints: endpoints, credentials: file });
 const WholeCredentials = Type.Object({
   busEndpoints: endpoints,
   account: Type.String({ description: 'Public key of the account.' }),
   user: Type.String({ description: 'Public key of the user.' }),
   jwt: Type.String(),
-  seed: Type.String({ description: 'The secret of the user.' }),
+  seed: Type.String({ description: 'Secret seed of the user.' }),
   credentials: file,
 });
 const HistoryQuery = Type.Object({
   cluster: Type.String({ minLength: 1, description: 'UID of the cluster.' }),
-  group: Type.Optional(Type.String({ maxLength: 253, description: 'API group; empty: the core group.' })),
+  group: Type.Optional(Type.String({ maxLength: 253, description: 'API group. Empty means the core group.' })),
   resource: Type.Optional(Type.String({ maxLength: 253, description: 'Kind of resource.' })),
   rid: Type.Optional(Type.String({ maxLength: 253, description: 'ID of the resource.' })),
-  since: Type.Optional(Type.String({ description: 'Only what was reported since this moment (RFC 3339).' })),
-  limit: Type.Optional(Type.String({ description: `Items wanted; at most and by default ${MAX_ITEMS}.` })),
-  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'Where the page before ended.' })),
+  since: Type.Optional(Type.String({ description: 'Only reports from this time on (RFC 3339).' })),
+  limit: Type.Optional(Type.String({ description: `Items per page. The default and maximum is ${MAX_ITEMS}.` })),
+  cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The cursor of the previous page.' })),
 });
 const HistoryPage = Type.Object({
   items: Type.Array(
@@ -43,7 +43,7 @@ const HistoryPage = Type.Object({
       lastSeen: Timestamp,
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'Send it back for the next page; absent on the last one.' })),
+  cursor: Type.Optional(Type.String({ description: 'Send it to get the next page. Absent on the last page.' })),
 });
 
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)$/;
@@ -60,7 +60,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
     '/user/bus/credentials',
     {
       config: { access: signedIn('user') },
-      schema: { summary: 'Message bus credentials of the caller', tags: ['bus'], response: { 200: Credentials } },
+      schema: { summary: 'Get message bus credentials for the caller', tags: ['bus'], response: { 200: Credentials } },
     },
     async (request) => {
       const { file } = await bus.own(callerOf(request).person, new Date());
@@ -73,7 +73,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
     {
       config: { access: siteAdmin('admin') },
       schema: {
-        summary: 'Credentials of the administrative account',
+        summary: 'Get message bus credentials for the administrative account',
         tags: ['bus'],
         response: { 200: WholeCredentials },
       },
@@ -86,10 +86,10 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
     {
       config: { access: siteAdmin('admin') },
       schema: {
-        summary: 'Message bus credentials of a user',
+        summary: 'Get message bus credentials for a user',
         tags: ['bus'],
         querystring: Type.Object({
-          user: Type.Optional(Type.String({ description: 'Login name; default: the caller.' })),
+          user: Type.Optional(Type.String({ description: 'Login name. By default, the caller.' })),
         }),
         response: { 200: WholeCredentials },
       },
@@ -105,7 +105,7 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
     {
       config: { access: siteAdmin('admin') },
       schema: {
-        summary: 'What a cluster reported about its resources',
+        summary: 'List what a cluster reported about its resources',
         tags: ['bus'],
         querystring: HistoryQuery,
         response: { 200: HistoryPage },
@@ -139,7 +139,7 @@ function readMoment(text: string): Date {
   // A plus sign in a query means a space, and many clients forget to encode it.
   const moment = new Date(text.replace(/ (\d\d:\d\d)$/, '+$1'));
   if (!DATE_TIME.test(text.replace(/ (\d\d:\d\d)$/, '+$1')) || Number.isNaN(moment.getTime())) {
-    throw new AppError('invalid', 'since must be a moment like 2026-01-31T12:00:00Z');
+    throw new AppError('invalid', 'since must be an RFC 3339 time such as 2026-01-31T12:00:00Z');
   }
   return moment;
 }

@@ -42,7 +42,7 @@ export function wireBus(
     revisions,
     store: createHolderStore(db),
     visible,
-    onError: (error) => log.warn({ err: error }, 'bus credentials could not be looked through'),
+    onError: (error) => log.warn({ err: error }, 'bus credentials could not be checked for revocation'),
   });
   let announcer: Announcer | undefined;
   return {
@@ -67,8 +67,8 @@ export function wireBus(
   }
 
   function onChange(error: unknown): void {
-    if (error === undefined) log.info('the message bus knows its accounts again');
-    else log.warn({ err: error }, 'the message bus could not be told about its accounts; trying on');
+    if (error === undefined) log.info('the accounts of the message bus are up to date again');
+    else log.warn({ err: error }, 'the accounts could not be sent to the message bus; retrying');
   }
 
   async function close(): Promise<void> {

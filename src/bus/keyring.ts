@@ -72,7 +72,7 @@ export function createKeyrings(store: KeyringStore, safe: Safe) {
 
   async function restore({ name, publicKey, seed }: StoredKey): Promise<KeyPair> {
     const pair = restoreKeyPair(KINDS[name], await safe.open(PLATFORM, identityOf(name), seed));
-    if (pair.publicKey !== publicKey) throw new AppError('internal', `the bus key ${name} does not fit its seed`);
+    if (pair.publicKey !== publicKey) throw new AppError('internal', `the bus key ${name} does not match its seed`);
     return pair;
   }
 }

@@ -62,7 +62,7 @@ export function createRevisionStore(db: Db): RevisionStore {
       return await writeAtOnce(work);
     } catch (cause) {
       if (!isMissingReference(cause)) throw cause;
-      throw new AppError('conflict', 'what this belongs to was deleted at the same moment', { cause });
+      throw new AppError('conflict', 'a referenced object was deleted at the same time', { cause });
     }
   }
 

@@ -22,7 +22,7 @@ export const CLUSTER_FIELDS = {
     kind: 'line',
     max: 100,
     initial: 'Generic',
-    description: 'Such as AKS, EKS, GKE, Generic: any text.',
+    description: 'Any text, such as AKS, EKS, GKE or Generic.',
   },
   vendor: { kind: 'line', max: 100 },
   orchestratorVersion: { kind: 'line', max: 100 },

@@ -25,12 +25,12 @@ export const ClusterInfo = Type.Object({
   id: Int64,
   displayName: Type.String(),
   name: Type.String(),
-  uid: Type.String({ description: 'The UUID of its kube-system namespace.' }),
+  uid: Type.String({ description: 'UUID of its kube-system namespace.' }),
   ownerID: Int64,
   ownerName: Type.String(),
   ...shown(({ name, isDetail }) => name !== 'displayName' && !isDetail),
   createdAt: Timestamp,
-  age: Type.String({ description: 'Such as 43m, 8d or 6mo.' }),
+  age: Type.String({ description: 'Time since creation, such as 43m, 8d or 6mo.' }),
   status: Type.Object({
     response: Type.Object({ phase: Type.String(), reason: Type.String(), message: Type.String() }),
   }),
@@ -40,7 +40,10 @@ export const ClusterInfo = Type.Object({
 export const ClusterDetails = Type.Object({
   ...ClusterInfo.properties,
   ...shown(({ isDetail }) => isDetail === true),
-  heartbeatAt: Type.Unsafe<string>({ ...Timestamp, description: '1970-01-01T00:00:00Z: it never sent one.' }),
+  heartbeatAt: Type.Unsafe<string>({
+    ...Timestamp,
+    description: 'Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none.',
+  }),
 });
 
 function shown(isPart: (field: Field) => boolean): Record<string, TSchema> {

@@ -21,7 +21,7 @@ const INPUTS: Readonly<Record<Field['kind'], (field: Field) => TSchema>> = {
 };
 const EditCluster = Type.Object({
   name: Type.Optional(Type.String()),
-  uid: Type.Optional(Type.String({ description: 'The UUID of its kube-system namespace; cannot change.' })),
+  uid: Type.Optional(Type.String({ description: 'UUID of its kube-system namespace. Cannot be changed.' })),
   ...(Object.fromEntries(FIELDS.map((field) => [field.wireName, Type.Optional(INPUTS[field.kind](field))])) as Record<
     string,
     TSchema
@@ -39,10 +39,10 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
     {
       config: { access: signedIn('user') },
       schema: {
-        summary: 'The clusters of the caller',
+        summary: 'List the clusters of the caller',
         tags: ['user'],
         querystring: Type.Object({
-          all: Type.Optional(Type.String({ description: '"true": also those of others that the caller may view' })),
+          all: Type.Optional(Type.String({ description: 'If "true", lists every cluster that the caller may view.' })),
         }),
         response: { 200: Type.Array(ClusterInfo) },
       },
@@ -61,11 +61,11 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
       config: { access: holdsIn('view_clusters:org', 'organization') },
       schema: {
         ...common,
-        summary: 'The clusters of an organization',
+        summary: 'List the clusters of an organization',
         params: OrgPath,
         querystring: Type.Object({
           ...PageQuery,
-          name: Type.Optional(Type.String({ description: 'Only the cluster with this very name.' })),
+          name: Type.Optional(Type.String({ description: 'Only the cluster with exactly this name.' })),
         }),
         response: { 200: Type.Array(ClusterDetails) },
       },
@@ -105,7 +105,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
       config: { access: signedIn('user') },
       schema: {
         ...common,
-        summary: 'Import a cluster for oneself',
+        summary: 'Import a cluster for the caller',
         body: ImportCluster,
         response: { 201: ClusterInfo },
       },
@@ -122,7 +122,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
     '/clusters/:id',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      schema: { ...common, summary: 'One cluster', params: ClusterId, response: { 200: ClusterDetails } },
+      schema: { ...common, summary: 'Get a cluster', params: ClusterId, response: { 200: ClusterDetails } },
     },
     async (request, reply) => show(reply, await clusters.get(ownerIn(request), idOf(request))),
   );
@@ -133,7 +133,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
       config: { access: holdsOn('edit:cluster', 'organization') },
       schema: {
         ...common,
-        summary: 'Edit a cluster; what is left out stays',
+        summary: 'Update a cluster; omitted fields stay unchanged',
         params: ClusterId,
         body: EditCluster,
         response: { 200: ClusterDetails },

@@ -81,7 +81,7 @@ export function createClusters(store: ClusterStore, visible: Pick<VisibleCluster
       precondition(current);
       // A cluster with another UID is another cluster: what was granted about this one must not pass to it.
       if (input.uid !== undefined && readUuid('uid', input.uid) !== current.uid)
-        throw invalidField('uid', 'uid cannot change');
+        throw invalidField('uid', 'uid cannot be changed');
       return draftOf(current, input);
     };
     return settled(await store.update(ownerId, id, decide, actor));

@@ -25,7 +25,7 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
         request.body ??= {};
       },
       schema: {
-        summary: 'A cluster says that it is alive; also with the token of a robot account of its owner',
+        summary: 'Report that a cluster is alive; a robot account of its owner may also call this',
         tags: ['administration'],
         extension: true,
         params: Type.Object({ id: Type.String() }),

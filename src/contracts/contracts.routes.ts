@@ -13,7 +13,7 @@ const quantities = (type: 'integer' | 'number') =>
   Type.Unsafe<Record<string, number>>({
     type: 'object',
     additionalProperties: { type },
-    description: 'How much of what, such as {"nodes": 100}.',
+    description: 'Amounts by kind, such as {"nodes": 100}.',
   });
 const ContractInfo = Type.Object({
   id: Int64,
@@ -24,7 +24,7 @@ const ContractInfo = Type.Object({
   features: Type.Array(Type.String()),
   clusters: Type.Array(Type.String(), { description: 'UIDs of clusters.' }),
   start: Timestamp,
-  end: Type.Union([Timestamp, Type.Null()], { description: 'null for a contract that never ends' }),
+  end: Type.Union([Timestamp, Type.Null()], { description: 'Null if the contract never ends.' }),
   revoked: Type.Boolean(),
   quota: quantities('integer'),
 });
@@ -37,7 +37,7 @@ const EditContract = Type.Object({
   start: Type.Optional(Timestamp),
   end: Type.Optional(Type.Union([Timestamp, Type.Null()])),
   quota: Type.Optional(quantities('number')),
-  revoked: Type.Optional(Type.Boolean({ description: 'true revokes it, for good' })),
+  revoked: Type.Optional(Type.Boolean({ description: 'If true, revokes the contract permanently.' })),
 });
 const { revoked: _revoked, ...terms } = EditContract.properties;
 const NewContract = Type.Object({ ...terms, name: Type.String() });
@@ -53,7 +53,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
       config: { access: holdsIn('view_contracts:org', 'organization') },
       schema: {
         ...common,
-        summary: 'The contracts of an organization',
+        summary: 'List the contracts of an organization',
         params: OrgPath,
         querystring: Type.Object({ ...PageQuery, name: Type.Optional(Type.String()) }),
         response: { 200: Type.Array(ContractInfo) },
@@ -73,7 +73,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
       config: { access: holdsIn('create_contracts:org', 'organization') },
       schema: {
         ...common,
-        summary: 'Make a contract',
+        summary: 'Create a contract',
         params: OrgPath,
         body: NewContract,
         response: { 201: ContractInfo },
@@ -90,7 +90,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     '/contracts/:id',
     {
       config: { access: holdsOn('view:contract', 'organization') },
-      schema: { ...common, summary: 'One contract', params: ContractId, response: { 200: ContractInfo } },
+      schema: { ...common, summary: 'Get a contract', params: ContractId, response: { 200: ContractInfo } },
     },
     async (request, reply) => show(reply, await contracts.get(ownerIn(request), idOf(request))),
   );
@@ -101,7 +101,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
       config: { access: holdsOn('edit:contract', 'organization') },
       schema: {
         ...common,
-        summary: 'Edit or revoke a contract; what is left out stays',
+        summary: 'Update or revoke a contract; omitted fields stay unchanged',
         params: ContractId,
         body: EditContract,
         response: { 200: ContractInfo },

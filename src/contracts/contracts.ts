@@ -105,7 +105,7 @@ function refuseTerms({ name: _name, ...terms }: ContractInput): void {
   if (Object.values(terms).every((term) => term === undefined)) return;
   throw new AppError(
     'forbidden',
-    'only a site administrator can change the terms of a contract that a marketplace made',
+    'only a site administrator can change the terms of a contract that a marketplace created',
   );
 }
 
@@ -127,7 +127,7 @@ function draftOf(current: ContractDraft, input: ContractInput, now: Date): Contr
 
 function readRevoked(revokedAt: Date | null, revoked: boolean | undefined, now: Date): Date | null {
   if (revoked === false && revokedAt)
-    throw invalidField('revoked', 'a revoked contract stays revoked: make another one');
+    throw invalidField('revoked', 'a revoked contract cannot be reinstated: create a new one');
   return revoked ? (revokedAt ?? now) : revokedAt;
 }
 
@@ -135,9 +135,10 @@ function readQuota(quota: Readonly<Record<string, number>>): Record<string, numb
   const kinds = Object.entries(quota);
   if (kinds.length > MAX_KINDS) throw invalidField('quota', `quota must have at most ${MAX_KINDS} entries`);
   for (const [kind, amount] of kinds) {
-    if (!KIND.test(kind)) throw invalidField('quota', 'quota must be named by letters, digits, "-", "_", "." and "/"');
+    if (!KIND.test(kind))
+      throw invalidField('quota', 'quota names must consist of letters, digits, "-", "_", "." and "/"');
     if (!Number.isSafeInteger(amount) || amount < 0)
-      throw invalidField('quota', `quota ${kind} must be a whole number from 0`);
+      throw invalidField('quota', `quota ${kind} must be a non-negative integer`);
   }
   return { ...quota };
 }

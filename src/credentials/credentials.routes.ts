@@ -6,10 +6,10 @@ import type { Scope } from '../http/server.ts';
 import type { Credential, Credentials } from './credentials.ts';
 
 const Spec = Type.Object(
-  { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-"; yours alone' }) },
+  { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
   {
     additionalProperties: true,
-    description: 'Any object with a name, and a type that says whose cloud it is for; kept and given back as it is.',
+    description: 'Any object with a name and an optional type that names the cloud. Stored and returned unchanged.',
   },
 );
 /** Sent as the text that was received, so no serializer may touch it. */
@@ -26,11 +26,11 @@ const Filter = Type.Object({
   credential_type: Type.Optional(
     Type.Unsafe<string | string[]>({
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }],
-      description: 'Only credentials of these types; may be repeated or hold several, separated by commas.',
+      description: 'Only credentials of these types. Repeat the parameter, or separate types with commas.',
     }),
   ),
   mgmt_endpoint: Type.Optional(
-    Type.String({ description: 'Leaves out management platforms at another address than this.' }),
+    Type.String({ description: 'Excludes credentials of management platforms that have a different address.' }),
   ),
 });
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -43,7 +43,12 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access },
-      schema: { summary: 'Your cloud credentials', tags, querystring: Filter, response: { 200: Forms } },
+      schema: {
+        summary: 'List the cloud credentials of the caller',
+        tags,
+        querystring: Filter,
+        response: { 200: Forms },
+      },
     },
     async (request, reply) => {
       const { credential_type = [], mgmt_endpoint } = request.query;
@@ -59,7 +64,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials/:credName',
     {
       config: { access },
-      schema: { summary: 'One cloud credential', tags, params: Name, response: { 200: Form } },
+      schema: { summary: 'Get a cloud credential', tags, params: Name, response: { 200: Form } },
     },
     async (request, reply) => {
       const credential = await credentials.get(callerOf(request).person.id, request.params.credName);
@@ -71,7 +76,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access, keepsText: true },
-      schema: { summary: 'Keep a cloud credential', tags, body: Spec, response: { 201: NoBody } },
+      schema: { summary: 'Create a cloud credential', tags, body: Spec, response: { 201: NoBody } },
     },
     async (request, reply) => {
       const made = await credentials.create(actorOf(request), request.bodyText);
@@ -83,7 +88,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access, keepsText: true },
-      schema: { summary: 'Replace the credential that the body names', tags, body: Spec, response: { 204: NoBody } },
+      schema: { summary: 'Replace the credential named in the body', tags, body: Spec, response: { 204: NoBody } },
     },
     async (request, reply) => {
       const changed = await credentials.update(actorOf(request), request.bodyText, unchanged(request));
@@ -95,7 +100,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials/:credName',
     {
       config: { access },
-      schema: { summary: 'Forget a cloud credential', tags, params: Name, response: { 204: NoBody } },
+      schema: { summary: 'Delete a cloud credential', tags, params: Name, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await credentials.remove(actorOf(request), request.params.credName, unchanged(request));

@@ -35,7 +35,7 @@ export function isMissingReference(error: unknown): boolean {
 /** The only row of a statement that always returns exactly one. */
 export function only<Row>(rows: readonly Row[]): Row {
   const [row] = rows;
-  if (row === undefined || rows.length > 1) throw new Error(`a statement that answers with one row had ${rows.length}`);
+  if (row === undefined || rows.length > 1) throw new Error(`expected exactly one row, got ${rows.length}`);
   return row;
 }
 

@@ -33,7 +33,7 @@ export function lockFolder(folder: string): Lock {
     if (!(error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY)) throw error;
     throw new AppError(
       'unavailable',
-      `the database in ${folder} is in use by ${readOwner(owner)}: stop it first, or give this one its own DATA_DIR`,
+      `the database in ${folder} is in use by ${readOwner(owner)}: stop that process, or set another DATA_DIR`,
       { reason: 'database_in_use', cause: error },
     );
   }

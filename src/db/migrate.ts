@@ -115,18 +115,15 @@ async function applyNext(
 export function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
   const newest = done.at(-1);
   if (newest !== undefined && newest.number > files.length) {
-    throw new AppError(
-      'unavailable',
-      `the database is newer than this release: it has had migration ${newest.name}, this release ends at number ${files.length}. Start the newer release, or restore a backup`,
-    );
+    const found = `it has migration ${newest.name}, but this release ends at number ${files.length}`;
+    const advice = 'start the newer release or restore a backup';
+    throw new AppError('unavailable', `the database is newer than this release: ${found}; ${advice}`);
   }
   for (const [index, row] of done.entries()) {
     const file = files[index];
     if (file?.number === row.number && file.checksum === row.checksum) continue;
-    throw new AppError(
-      'unavailable',
-      `the migration ${row.name} was changed after it had been applied to this database: put the file back as it was, and make the change in a new one`,
-    );
+    const advice = 'restore the file, and make the change in a new migration';
+    throw new AppError('unavailable', `the migration ${row.name} was changed after it was applied: ${advice}`);
   }
 }
 

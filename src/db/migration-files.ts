@@ -10,21 +10,20 @@ export interface MigrationFile {
   readonly text: string;
 }
 
+/** What all migrations together make: generated, for readers only. */
+const SCHEMA = 'schema.sql';
 const NAME = /^(\d{4})_[a-z0-9][a-z0-9_-]*\.sql$/;
 
 /** The files `0001_what.sql`, `0002_…` of a folder, in order and without a gap. */
 export function readMigrations(folder: string): MigrationFile[] {
   const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
+    .filter((name) => name.endsWith('.sql') && name !== SCHEMA)
     .sort();
   return names.map((name, index) => {
     const number = Number(NAME.exec(name)?.[1]);
     if (Number.isNaN(number)) throw new AppError('internal', `${name} is not named like 0001_what.sql`);
     if (number !== index + 1) {
-      throw new AppError(
-        'internal',
-        `the migrations have a gap: number ${index + 1} is missing or twice there, near ${name}`,
-      );
+      throw new AppError('internal', `migration number ${index + 1} is missing or duplicated, near ${name}`);
     }
     // A checkout may convert line endings, which changes nothing.
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n');

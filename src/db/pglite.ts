@@ -54,7 +54,7 @@ function prepare(folder: string): Lock {
 
 async function openLocked(options: DbOptions, folder: string, disk: Disk, release: () => void): Promise<Db> {
   if (!existsSync(folder)) {
-    options.say(`creating the database in ${folder}, this takes some seconds`);
+    options.say(`creating the database in ${folder}, this takes a few seconds`);
     await createFolder(folder, disk);
   }
   const health: Health = {};

@@ -3,15 +3,15 @@ import { AppError } from '../base/errors.ts';
 
 /** SQLSTATE codes that report "not now" or "not here" about the server, rather than a problem with our statement. */
 const REASONS: Readonly<Record<string, string>> = {
-  '25006': 'it is read-only',
-  '28000': 'it refused this user',
-  '28P01': 'it refused the user name or the password',
-  '3D000': 'it has no database of that name',
-  '40001': 'two transactions met',
+  '25006': 'the server is read-only',
+  '28000': 'the server rejected this user',
+  '28P01': 'the server rejected the user name or password',
+  '3D000': 'the server has no database with that name',
+  '40001': 'two transactions conflicted',
   '40P01': 'two transactions blocked each other',
-  '53100': 'its disk is full',
-  '53300': 'it has no connection left',
-  '55P03': 'a lock was not free in time',
+  '53100': 'the disk of the server is full',
+  '53300': 'the server has no free connections',
+  '55P03': 'a lock could not be acquired in time',
   '57014': 'the statement took too long',
 };
 
@@ -33,7 +33,7 @@ export function isLost(error: unknown): boolean {
 export function translate(error: unknown, where: string): unknown {
   const state = stateOf(error);
   if (state !== undefined && !speaksOfServer(state)) return error;
-  const reason = state === undefined ? wireReason(error) : (REASONS[state] ?? `it is out of service (${state})`);
+  const reason = state === undefined ? wireReason(error) : (REASONS[state] ?? `the server is unavailable (${state})`);
   const message = `the database at ${where} cannot be used: ${reason}`;
   return new AppError('unavailable', message, { cause: error, retryAfter: 1 });
 }
@@ -48,8 +48,8 @@ function speaksOfServer(state: string): boolean {
 
 function wireReason(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection was lost';
-  if (/timeout/i.test(error.message)) return 'it does not answer in time';
-  if (/^SASL/.test(error.message)) return 'it wants a password';
+  if (/timeout/i.test(error.message)) return 'the server did not respond in time';
+  if (/^SASL/.test(error.message)) return 'the server requires a password';
   const code = 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `the connection failed (${code})` : 'the connection was lost';
 }

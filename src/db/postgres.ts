@@ -141,7 +141,7 @@ function addressOf(databaseUrl: string): string {
   const url = URL.parse(databaseUrl);
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     // The message does not repeat the URL, because it may contain a password.
-    throw new AppError('unavailable', 'DATABASE_URL is not a postgres:// address');
+    throw new AppError('unavailable', 'DATABASE_URL is not a postgres:// URL');
   }
   return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}${url.pathname}`;
 }

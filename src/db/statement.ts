@@ -12,7 +12,7 @@ const texts = new Map<string, string>();
  * the rows of the first. PostgreSQL truncates names at 63 bytes, which would merge two long names into one.
  */
 export function sql(name: string, text: string): Statement {
-  if (!NAME.test(name)) throw new Error(`"${name}" cannot name a statement: letters, digits and _ . : - , at most 63`);
+  if (!NAME.test(name)) throw new Error(`invalid statement name "${name}": at most 63 letters, digits and _ . : -`);
   const known = texts.get(name);
   if (known !== undefined && known !== text) throw new Error(`two statements are named "${name}"`);
   texts.set(name, text);

@@ -38,7 +38,7 @@ export async function inTransaction<T>(
   open = false;
   // PostgreSQL answers the COMMIT of a failed transaction with a silent ROLLBACK.
   if ((await turn(() => session.command('COMMIT'))) !== 'COMMIT') {
-    throw new AppError('internal', 'the transaction was rolled back: one of its statements had failed before');
+    throw new AppError('internal', 'the transaction was rolled back because one of its statements failed');
   }
   return result;
 }

@@ -119,7 +119,7 @@ export function callerIn(request: FastifyRequest): Caller & { readonly organizat
 /** The account that owns the object of a route that is about one. */
 export function ownerIn(request: FastifyRequest): bigint {
   const { ownerId } = callerOf(request);
-  if (ownerId === undefined) throw new AppError('internal', 'route is about no object');
+  if (ownerId === undefined) throw new AppError('internal', 'route has no object');
   return ownerId;
 }
 

@@ -169,7 +169,8 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
         const { person, robotId, scopes } = grant;
-        if (robotId !== null && !access.robots) throw new AppError('forbidden', 'robot accounts cannot call this');
+        if (robotId !== null && !access.robots)
+          throw new AppError('forbidden', 'robot accounts cannot call this route');
         tokenUsage.note(grant.tokenId, now);
         const robot = robotId === null ? undefined : { robotId };
         return { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };

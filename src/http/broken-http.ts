@@ -32,7 +32,7 @@ export function createBrokenHttp(word: WordRefusal) {
 
   /** Two cases that Node would otherwise answer itself, without a body or not at all. */
   function watch(server: Server): void {
-    server.on('connect', (_request, socket) => answer(socket, 400, word(undefined, 'this server is no proxy')));
+    server.on('connect', (_request, socket) => answer(socket, 400, word(undefined, 'this server is not a proxy')));
     // An unknown expectation may be ignored, and the request is answered like any other.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   }

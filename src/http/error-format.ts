@@ -48,9 +48,14 @@ export const marketplaceFormat: ErrorFormat = {
   body: (error) => ({ message: error.message }),
 };
 
-export function speak(voice: ErrorFormat, thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendError(
+  format: ErrorFormat,
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const error = toAppError(thrown);
-  const status = voice.statuses[error.kind];
+  const status = format.statuses[error.kind];
   if (status >= 500) logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, error.message);
   if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
   if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
@@ -59,7 +64,7 @@ export function speak(voice: ErrorFormat, thrown: unknown, request: FastifyReque
     .code(status)
     .header('Content-Type', 'application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send(voice.body(error, request.id));
+    .send(format.body(error, request.id));
 }
 
 /** Translates errors of the framework. Anything else that was thrown is our fault, and its cause goes to the log. */
@@ -70,7 +75,7 @@ export function toAppError(thrown: unknown): AppError {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new AppError('tooLarge', 'body is larger than 1 MiB');
   if (code === 'FST_ERR_BAD_URL') return new AppError('invalid', 'path is not a valid URL');
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return new AppError('malformed', 'body does not have the length that Content-Length says');
+    return new AppError('malformed', 'body length does not match Content-Length');
   }
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new AppError('invalid', 'path is too long');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')

@@ -7,7 +7,7 @@ export function requireMatch(request: FastifyRequest, etag: string): void {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return;
   const known = header.split(',').map((one) => one.trim());
-  if (!known.includes(etag)) throw new AppError('stale', 'it was changed by somebody else: read it again');
+  if (!known.includes(etag)) throw new AppError('stale', 'the object has changed since you read it: read it again');
 }
 
 export interface Versioned {

@@ -23,7 +23,7 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
     info: {
       title: 'Atrium',
       version,
-      description: 'Authorization, the signed-in user and the marketplace listener of a self-hosted platform.',
+      description: 'API of a self-hosted platform: authorization, the signed-in user and the marketplace listener.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -87,15 +87,15 @@ function parametersOf(schema: ObjectSchema | undefined, place: 'path' | 'query')
 }
 
 function whoMayCall(access: Access, method: string): string {
-  if (access.who === 'anyone') return 'Anyone may call this.';
-  if (access.who === 'webhook') return 'Called by a marketplace, which proves itself as its notifications do.';
+  if (access.who === 'anyone') return 'Requires no authentication.';
+  if (access.who === 'webhook') return 'Called by a marketplace, which authenticates by its address or by a secret.';
   const who = {
-    signedIn: 'Any signed-in user may call this.',
-    siteAdmin: 'Site administrators may call this.',
-    member: 'Members of the organization may call this.',
-    holds: `Who holds \`${access.relation}\` may call this.`,
+    signedIn: 'Requires a signed-in user.',
+    siteAdmin: 'Requires a site administrator.',
+    member: 'Requires membership in the organization.',
+    holds: `Requires the \`${access.relation}\` relation.`,
   }[access.who];
-  return `${who} A token needs the scope \`${neededScope(access, method)}\`.`;
+  return `${who} A token requires the \`${neededScope(access, method)}\` scope.`;
 }
 
 function securityOf(access: Access): object[] {
@@ -124,6 +124,6 @@ function responsesOf({ path, schema, access }: BookedRoute): object {
 }
 
 function answer(status: string, body: { readonly type?: string }): object {
-  const description = STATUS_CODES[Number(status)] ?? 'Answer';
+  const description = STATUS_CODES[Number(status)] ?? 'Response';
   return body.type === 'null' ? { description } : { description, content: { 'application/json': { schema: body } } };
 }

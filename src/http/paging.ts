@@ -15,9 +15,9 @@ export interface NumberedPage extends PageRequest {
 
 /** Read by `readPage`, not by validation: a value that cannot be read means the default, never an error. */
 export const PageQuery = {
-  page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page to show, from 1.' })),
+  page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page number, starting at 1.' })),
   limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MAX_LIMIT}.` }),
+    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
   ),
 };
 

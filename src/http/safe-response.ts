@@ -14,6 +14,8 @@ const LINES = linesOf(NAMES);
 /** The step in which Node turns the first line and the headers into text. */
 type StoreHeader = (this: ServerResponse, firstLine: string, headers: unknown) => void;
 const storeHeader = (ServerResponse.prototype as unknown as { _storeHeader: StoreHeader })._storeHeader;
+// It is not part of Node's public interface: a Node without it must not start without these headers.
+if (typeof storeHeader !== 'function') throw new Error(`Node ${process.version} has no ServerResponse._storeHeader`);
 
 /**
  * A response that includes our own headers. Node checks and copies every header of every response, which for these took

@@ -29,12 +29,12 @@ export function maybe<Schema extends TSchema & { type: string }>(schema: Schema)
 export const NoBody = Type.Unsafe<void>({ type: 'null' });
 
 export const ErrorBody = Type.Object({
-  message: Type.String({ description: 'What was wrong, for a person.' }),
-  url: Type.String({ description: 'Address of the API documentation.' }),
+  message: Type.String({ description: 'Human-readable description of the error.' }),
+  url: Type.String({ description: 'URL of the API documentation.' }),
   reason: Type.Unsafe<Reason>({
     type: 'string',
     enum: Object.keys(REASONS),
-    description: 'Why, for programs. A new version may add reasons, but does not rename any.',
+    description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
   }),
   relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
   errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
@@ -68,7 +68,7 @@ export function readMoment(text: string, field: string): Date {
   const moment = new Date(text);
   // Written so that an invalid date, such as a leap second, does not pass either.
   if (moment.getTime() >= 0 && moment.getTime() <= LAST_MOMENT) return moment;
-  const message = `${field} must be a date-time from 1970 on and before the year 10000`;
+  const message = `${field} must be a date-time between the years 1970 and 9999`;
   throw new AppError('malformed', message, { errors: [{ field, message }] });
 }
 
@@ -102,5 +102,5 @@ export const Text = (maxLength: number) => Type.String({ maxLength });
 export const Website = Type.String({
   maxLength: 255,
   pattern: '^(https?://[^\\s]+)?$',
-  description: 'An http address, or empty.',
+  description: 'An http or https URL, or empty.',
 });

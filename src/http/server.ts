@@ -52,7 +52,7 @@ interface Options {
 const SECONDS = 1000;
 const MIB = 1024 * 1024;
 const IS_JSON = /^application\/json *(?:;|$)/i;
-const NUL = 'path or query holds a NUL character';
+const NUL = 'path or query contains a NUL character';
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 // The random part of a UUID once for this process, and a number for each request: just as unique, and cheaper than

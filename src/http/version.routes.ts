@@ -7,7 +7,7 @@ export function versionRoutes(scope: Scope, version: string): void {
     '/version',
     {
       config: { access: anyone },
-      schema: { summary: 'Version of the server', tags: ['server'], response: { 200: ServerVersion } },
+      schema: { summary: 'Get the server version', tags: ['server'], response: { 200: ServerVersion } },
     },
     async () => ({ version }),
   );

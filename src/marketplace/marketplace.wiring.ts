@@ -98,10 +98,10 @@ export function wireMarketplace({
     report,
     chores: [
       { name: 'secrets', everyMs: 0, run: () => secrets.refresh() },
-      { name: 'refusals', everyMs: 0, run: () => deliveryLog.flush() },
+      { name: 'rejections', everyMs: 0, run: () => deliveryLog.flush() },
       { name: 'outbox', everyMs: 0, run: (now) => outbox.relay(now) },
       { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
-      { name: 'options in clear', everyMs: 0, run: () => sealedOptions.sealOlder() },
+      { name: 'unsealed options', everyMs: 0, run: () => sealedOptions.sealOlder() },
       { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => deliveryLog.prune(now) },
     ],
   });
@@ -157,6 +157,6 @@ export function wireMarketplace({
 
   async function stop(): Promise<void> {
     await sweep.stop();
-    await deliveryLog.flush().catch((error) => report('refusals were not written', error));
+    await deliveryLog.flush().catch((error) => report('rejections were not written', error));
   }
 }

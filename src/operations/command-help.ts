@@ -13,7 +13,7 @@ export function helpOf(name: string, { summary, usage, options, examples }: Comm
   const width = Math.max(0, ...options.map((option) => optionText(option).length));
   return [
     `atrium ${name}: ${summary}`,
-    'Runs on the server’s own machine, with the server’s own settings.',
+    'Runs on the server’s own machine, with the server’s settings.',
     '',
     ...usage.map((line) => `  atrium ${line}`),
     ...(options.length === 0 ? [] : ['']),
@@ -30,8 +30,8 @@ export function usageOf(commands: Commands): string {
     'commands on the server’s own machine:',
     ...lines,
     '',
-    '"atrium COMMAND --help" shows the options and examples of one.',
-    'exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the database cannot be reached',
+    'Run "atrium COMMAND --help" for the options and examples of a command.',
+    'exit codes: 0 done, 1 rejected or failed, 2 wrong usage, 3 database unreachable',
   ].join('\n');
 }
 

@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { AppError, ERROR_KINDS, type ErrorKind } from '../base/errors.ts';
+import type { Instance } from '../instance.ts';
 
 /** A command as it was typed, and the one secret that it may need. */
 export interface CommandRequest {
@@ -12,6 +13,9 @@ export interface CommandRequest {
 }
 
 export type Print = (line: string) => void;
+/** The half of a command that needs the instance. */
+export type RunInServer = (instance: Instance, print: Print) => Promise<void>;
+
 interface Reply {
   readonly line?: string;
   readonly failed?: string;

@@ -17,14 +17,14 @@ export async function createFirstAdministrator(
   if (id === undefined) return;
   const { text } = await identity.tokens.issue({ accountId: id, name: 'first start', scopes: ['all'] });
   say('');
-  say('This is a new deployment. Its site administrator is root, with this token (shown only now, so keep it):');
+  say('This is a new deployment. Its site administrator is root, with this token (shown only once, so save it):');
   say('');
   say(`  TOKEN=${text}`);
   say('');
-  say('Copied into a shell together with that line, this shows who you are:');
+  say('To check it, copy that line and this one into a shell:');
   say('');
   say(`  curl -H "Authorization: token $TOKEN" ${address}/api/v1/user`);
   say('');
-  say(`The API is described at ${address}/api/v1/docs. A world to play with: DATA_DIR=./demo npm run demo`);
+  say(`The API is documented at ${address}/api/v1/docs. To try a demo world, run: DATA_DIR=./demo npm run demo`);
   say('');
 }

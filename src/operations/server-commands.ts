@@ -2,10 +2,8 @@ import { dotEnv, readConfig } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
 import type { CommandHelp } from './command-help.ts';
-import type { CommandRequest, Print } from './command-socket.ts';
+import type { CommandRequest, Print, RunInServer } from './command-socket.ts';
 import type { Terminal } from './commands/terminal.ts';
-
-export type RunInServer = (instance: Instance, print: Print) => Promise<void>;
 
 export interface ServerCommand {
   readonly help: CommandHelp;
@@ -27,17 +25,17 @@ export const SERVER_COMMANDS = {
     help: {
       summary: 'run the server, as npm start does',
       usage: ['serve [--demo]'],
-      options: [{ name: '--demo', help: 'make the demo world in an empty store first' }],
+      options: [{ name: '--demo', help: 'create the demo world first, if the database is empty' }],
       examples: ['atrium serve', 'DATA_DIR=./demo atrium serve --demo'],
     },
   },
   migrate: {
     help: {
-      summary: 'bring the database to the schema of this release',
+      summary: 'migrate the database to the schema of this release',
       usage: ['migrate [--dry-run | --status]'],
       options: [
-        { name: '--dry-run', help: 'say what would be applied, and apply nothing' },
-        { name: '--status', help: 'list what was applied when, and what is pending' },
+        { name: '--dry-run', help: 'list what would be applied, without applying it' },
+        { name: '--status', help: 'list applied migrations with their times, and pending ones' },
       ],
       examples: ['atrium migrate --dry-run', 'atrium migrate'],
     },
@@ -47,9 +45,9 @@ export const SERVER_COMMANDS = {
   },
   doctor: {
     help: {
-      summary: 'look for faults of this deployment and say what to do about each; changes nothing',
+      summary: 'check this deployment for faults and print how to fix each; changes nothing',
       usage: ['doctor [--json]'],
-      options: [{ name: '--json', help: 'one JSON document for programs' }],
+      options: [{ name: '--json', help: 'print one JSON document, for programs' }],
       examples: ['atrium doctor', 'atrium doctor --json'],
     },
     here: async (args, terminal) =>
@@ -58,9 +56,9 @@ export const SERVER_COMMANDS = {
   },
   backup: {
     help: {
-      summary: 'write all that the database holds into one file, while servers run',
+      summary: 'write the whole database to one file, while servers run',
       usage: ['backup FILE [--with-keys]'],
-      options: [{ name: '--with-keys', help: 'put the root key into the file as well' }],
+      options: [{ name: '--with-keys', help: 'include the root key in the file' }],
       examples: ['atrium backup atrium.tar.gz'],
     },
     here: async (args, terminal) =>
@@ -69,11 +67,11 @@ export const SERVER_COMMANDS = {
   },
   restore: {
     help: {
-      summary: 'put a backup in the place of what the database holds; servers must be stopped',
+      summary: 'replace the content of the database with a backup; servers must be stopped',
       usage: ['restore FILE [--replace] [--check]'],
       options: [
-        { name: '--replace', help: 'give up what the database holds now' },
-        { name: '--check', help: 'only look the file through and say what is in it' },
+        { name: '--replace', help: 'overwrite a database that is not empty' },
+        { name: '--check', help: 'only check the file and print what it contains' },
       ],
       examples: ['atrium restore atrium.tar.gz --check', 'atrium restore atrium.tar.gz --replace'],
     },
@@ -82,36 +80,36 @@ export const SERVER_COMMANDS = {
   },
   'rotate-keys': {
     help: {
-      summary: 'new keys for every secret, while servers run',
+      summary: 'renew the keys of all secrets, while servers run',
       usage: ['rotate-keys [--retire-old-root]'],
-      options: [{ name: '--retire-old-root', help: 'end a change of the root key that ATRIUM_NEXT_KEY began' }],
+      options: [{ name: '--retire-old-root', help: 'finish a change of the root key that ATRIUM_NEXT_KEY started' }],
       examples: ['atrium rotate-keys'],
     },
     inServer: async (args, request) => (await import('./commands/rotate-keys-command.ts')).rotateKeysIn(args, request),
   },
   bus: {
     help: {
-      summary: 'what a NATS server needs',
+      summary: 'print the configuration of a NATS server',
       subcommands: ['config'],
       usage: ['bus config [--dir FOLDER]'],
-      options: [{ name: '--dir', value: 'FOLDER', help: 'where the NATS server keeps its files (./atrium-bus)' }],
+      options: [{ name: '--dir', value: 'FOLDER', help: 'folder for the files of NATS; ./atrium-bus by default' }],
       examples: ['atrium bus config --dir /srv/nats > nats.conf'],
     },
     inServer: async (args) => (await import('./commands/bus-command.ts')).busIn(args),
   },
   installer: {
     help: {
-      summary: 'installers of marketplaces',
+      summary: 'manage marketplace installers',
       subcommands: ['create', 'show', 'link', 'revoke'],
       usage: [
-        'installer create cloudA|cloudB|cloudC [--days N] [--test]',
+        'installer create MARKETPLACE [--days N] [--test]',
         'installer show ID',
         'installer link ID',
         'installer revoke ID',
       ],
       options: [
-        { name: '--days', value: 'N', help: 'until when it can be bound' },
-        { name: '--test', help: 'an installer for tests' },
+        { name: '--days', value: 'N', help: 'number of days in which it can be bound; 365 by default' },
+        { name: '--test', help: 'create an installer for tests' },
       ],
       examples: ['atrium installer create cloudB --days 30'],
     },
@@ -119,21 +117,21 @@ export const SERVER_COMMANDS = {
   },
   marketplace: {
     help: {
-      summary: 'deliveries and secrets of the marketplace listener',
+      summary: 'list deliveries and manage secrets of the marketplace listener',
       subcommands: ['log', 'secret'],
       usage: [
-        'marketplace log [--marketplace cloudB] [--state received|done|refused|dead] [--reason WORD] [--search TEXT] [--limit N] [--json]',
+        'marketplace log [--marketplace NAME] [--state STATE] [--reason WORD] [--search TEXT] [--limit N] [--json]',
         'marketplace log --strangers',
-        'marketplace secret add|retire cloudB|cloudC [SECRET]',
+        'marketplace secret add|retire MARKETPLACE [SECRET]',
       ],
       options: [
-        { name: '--marketplace', value: 'NAME', help: 'of one marketplace alone' },
-        { name: '--state', value: 'STATE', help: 'received, done, refused or dead' },
-        { name: '--reason', value: 'WORD', help: 'why it was refused' },
-        { name: '--search', value: 'TEXT', help: 'that hold this text' },
-        { name: '--limit', value: 'N', help: 'so many at most (50)' },
-        { name: '--json', help: 'one JSON object a line' },
-        { name: '--strangers', help: 'callers who proved nothing, counted by day' },
+        { name: '--marketplace', value: 'NAME', help: 'only deliveries of this marketplace' },
+        { name: '--state', value: 'STATE', help: 'only this state: received, done, refused or dead' },
+        { name: '--reason', value: 'WORD', help: 'only deliveries with this reason' },
+        { name: '--search', value: 'TEXT', help: 'only deliveries that contain this text' },
+        { name: '--limit', value: 'N', help: 'maximum number of lines; 50 by default' },
+        { name: '--json', help: 'print one JSON object per line' },
+        { name: '--strangers', help: 'list callers that failed to authenticate, counted by day' },
       ],
       examples: ['atrium marketplace log --state refused'],
     },
@@ -144,14 +142,14 @@ export const SERVER_COMMANDS = {
 /** `serve` is the one command that is not run from here: the server itself can run the others. */
 export function commandNamed(name: string): ServerCommand {
   if (Object.hasOwn(SERVER_COMMANDS, name)) return SERVER_COMMANDS[name as keyof typeof SERVER_COMMANDS];
-  throw new AppError('invalid', `unknown command "${name}": one of ${Object.keys(SERVER_COMMANDS).join(', ')}`);
+  throw new AppError('invalid', `unknown command "${name}"; use one of ${Object.keys(SERVER_COMMANDS).join(', ')}`);
 }
 
 /** Runs the half of a command that needs the instance. */
 export async function runInServer(instance: Instance, request: CommandRequest, print: Print): Promise<void> {
   const [name = '', ...args] = request.argv;
   const { inServer } = commandNamed(name);
-  if (inServer === undefined) throw new AppError('invalid', `${name} does not run in the server`);
+  if (inServer === undefined) throw new AppError('invalid', `${name} cannot run in the server`);
   await (await inServer(args, request))(instance, print);
 }
 

@@ -44,7 +44,7 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
     '/user/deploy/orders',
     {
       config,
-      schema: { summary: 'Order charts to be deployed', tags, body: NewOrder, response: { 200: Type.Unknown() } },
+      schema: { summary: 'Create an order to deploy charts', tags, body: NewOrder, response: { 200: Type.Unknown() } },
     },
     async (request, reply) => {
       const { spec } = request.body;
@@ -55,7 +55,7 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
 
   scope.get(
     '/user/deploy/orders/:id/render/manifest',
-    { config, schema: { summary: 'The Flux manifests of an order, as YAML', tags, params: OrderId } },
+    { config, schema: { summary: 'Render the Flux manifests of an order as YAML', tags, params: OrderId } },
     async (request, reply) => {
       const { charts } = await orders.get(callerOf(request).person.id, request.params.id);
       return reply.type(YAML_TYPE).send(charts.flatMap(manifestsOf).map(toYaml).join('---\n'));
@@ -67,7 +67,7 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
     {
       config,
       schema: {
-        summary: 'The resources of an order, chart by chart',
+        summary: 'Render the resources of an order, chart by chart',
         tags,
         params: OrderId,
         querystring: Type.Object({ format: Type.Optional(Type.String()), skipCRDs: Type.Optional(Type.String()) }),

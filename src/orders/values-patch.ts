@@ -49,8 +49,9 @@ export function patchValues(document: object, steps: readonly PatchStep[]): void
     if (op === 'move' || op === 'copy') {
       if (typeof step.from !== 'string') throw new PatchFault('from is required');
       left -= weigh(existing(step.from), readPointer(path).length);
-      if (left < 0) throw new PatchFault('the copies become too large');
-      if (op === 'move' && `${path}/`.startsWith(`${step.from}/`)) throw new PatchFault('moves a value into itself');
+      if (left < 0) throw new PatchFault('the copied values are too large');
+      if (op === 'move' && `${path}/`.startsWith(`${step.from}/`))
+        throw new PatchFault('cannot move a value into itself');
     } else if (op === 'test') {
       existing(path);
       return step as Operation;
@@ -82,14 +83,14 @@ export function patchValues(document: object, steps: readonly PatchStep[]): void
     const keys = readPointer(path);
     const last = keys.pop() ?? '';
     const place = keys.reduce((at, key) => objectAt(at, key), document as Place);
-    if (!Object.hasOwn(place, last)) throw new PatchFault(`nothing stands at ${path.slice(0, 200)}`);
+    if (!Object.hasOwn(place, last)) throw new PatchFault(`there is no value at ${path.slice(0, 200)}`);
     return place[last];
   }
 }
 
 function objectAt(place: Place, key: string): Place {
   const next = Object.hasOwn(place, key) ? place[key] : undefined;
-  if (typeof next !== 'object' || next === null) throw new PatchFault(`${key} is no object`);
+  if (typeof next !== 'object' || next === null) throw new PatchFault(`${key} is not an object`);
   return next as Place;
 }
 
@@ -109,7 +110,7 @@ function readPointer(path: string): string[] {
 
 /** The approximate number of characters of a value at this depth. */
 function weigh(value: unknown, depth: number): number {
-  if (depth > MAX_DEPTH) throw new PatchFault(`values become nested more than ${MAX_DEPTH} levels deep`);
+  if (depth > MAX_DEPTH) throw new PatchFault(`values would be nested more than ${MAX_DEPTH} levels deep`);
   if (typeof value === 'string') return value.length + 1;
   if (typeof value !== 'object' || value === null) return 1;
   let weight = 1;

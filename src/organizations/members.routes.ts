@@ -23,7 +23,7 @@ export function memberRoutes(scope: Scope, members: Members, baseUrl: () => stri
     {
       config: { access: holdsIn('view_members:org', 'organization') },
       schema: {
-        summary: 'Who is in the organization',
+        summary: 'List the members of an organization',
         tags,
         extension: true,
         params: OrgPath,
@@ -44,7 +44,7 @@ export function memberRoutes(scope: Scope, members: Members, baseUrl: () => stri
     {
       config: { access: holdsIn('view_members:org', 'organization') },
       schema: {
-        summary: 'Whether somebody is in the organization: 204 if so, else 404',
+        summary: 'Check whether a user is a member of an organization: 204 if so, otherwise 404',
         tags,
         extension: true,
         params: OrgMember,
@@ -63,12 +63,12 @@ export function memberRoutes(scope: Scope, members: Members, baseUrl: () => stri
       preValidation: dropAbsent('team'),
       config: { access: holdsIn('add_member:org', 'organization') },
       schema: {
-        summary: 'Bring somebody into the organization, into a team of it',
+        summary: 'Add a user to an organization, as a member of one of its teams',
         tags,
         extension: true,
         params: OrgMember,
         body: Type.Object({
-          team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of a team; Viewers unless said.' })),
+          team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
         }),
         response: { 204: NoBody },
       },
@@ -85,7 +85,7 @@ export function memberRoutes(scope: Scope, members: Members, baseUrl: () => stri
     {
       config: { access: member('organization', { about: 'path' }) },
       schema: {
-        summary: 'Take somebody out of all teams: oneself, or others with remove_member:org',
+        summary: 'Remove a user from all teams of an organization; removing others requires remove_member:org',
         tags,
         extension: true,
         params: OrgMember,
@@ -110,7 +110,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     {
       config: { access: holdsOn('view:team', 'organization') },
       schema: {
-        summary: 'Who is in the team',
+        summary: 'List the members of a team',
         tags,
         extension: true,
         params: TeamPath,
@@ -130,7 +130,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     '/teams/:id/members/:username',
     {
       config: { access: holdsOn('view:team', 'organization') },
-      schema: { summary: 'One member of the team', tags, extension: true, params: TeamMember, response: { 200: User } },
+      schema: { summary: 'Get a member of a team', tags, extension: true, params: TeamMember, response: { 200: User } },
     },
     async (request) => present(await members.inTeam(idOf(request.params), request.params.username)),
   );
@@ -140,7 +140,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     {
       config: { access: holdsOn('add_member:team', 'organization') },
       schema: {
-        summary: 'Put somebody into the team',
+        summary: 'Add a user to a team',
         tags,
         extension: true,
         params: TeamMember,
@@ -159,7 +159,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     {
       config: { access: holdsOn('remove_member:team', 'organization') },
       schema: {
-        summary: 'Take somebody out of the team',
+        summary: 'Remove a user from a team',
         tags,
         extension: true,
         params: TeamMember,

@@ -91,7 +91,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     const { isOwner } = await escalation(actor.id, organizationId);
     const condition: GrantCondition = ({ permission }) => {
       if (permission === 'owner' && !isSelf && !isOwner) {
-        throw missingRelation('remove_member:team', ': only an owner takes an owner out');
+        throw missingRelation('remove_member:team', ': only an owner can remove an owner');
       }
     };
     const outcome = await store.removeFromAll(organizationId, person.id, condition, actor);

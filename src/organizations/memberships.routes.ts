@@ -13,7 +13,7 @@ export function membershipRoutes(scope: Scope, memberships: Memberships, baseUrl
     {
       config: { access: signedIn('user') },
       schema: {
-        summary: 'All teams that the caller is in; in pages only when asked for',
+        summary: 'List the teams of the caller; in pages only if page or limit is given',
         tags,
         querystring: Type.Object(PageQuery),
         response: { 200: Type.Array(Team) },
@@ -36,7 +36,7 @@ export function membershipRoutes(scope: Scope, memberships: Memberships, baseUrl
     '/user/settings/organizations',
     {
       config: { access: signedIn('user') },
-      schema: { summary: 'The organizations that the caller is in', tags, response: { 200: Type.Array(Organization) } },
+      schema: { summary: 'List the organizations of the caller', tags, response: { 200: Type.Array(Organization) } },
     },
     async (request) => {
       const found = await memberships.organizations(callerOf(request).person.id);

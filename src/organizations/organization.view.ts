@@ -22,7 +22,7 @@ export const Team = Type.Object({
   name: Type.String(),
   description: Type.String(),
   organization: Organization,
-  permission: Type.String({ description: 'none, read, write, admin or owner' }),
+  permission: Type.String({ description: 'One of none, read, write, admin or owner.' }),
   units: Type.Array(Type.String()),
   type: Type.String(),
   role_ids: Type.Array(Int64),

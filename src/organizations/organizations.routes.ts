@@ -42,9 +42,9 @@ export function organizationRoutes(
   };
 
   for (const [url, access, summary] of [
-    ['/orgs', signedIn('organization'), 'The organizations of the caller; for a site administrator all'],
-    ['/user/orgs', signedIn('user'), 'The organizations that the caller is in, in pages'],
-    ['/admin/orgs', siteAdmin('admin'), 'All organizations'],
+    ['/orgs', signedIn('organization'), 'List the organizations of the caller, or all for site administrators'],
+    ['/user/orgs', signedIn('user'), 'List the organizations of the caller, in pages'],
+    ['/admin/orgs', siteAdmin('admin'), 'List all organizations'],
   ] as const) {
     scope.get(
       url,
@@ -75,7 +75,7 @@ export function organizationRoutes(
       preValidation,
       config: { access: signedIn('organization') },
       schema: {
-        summary: 'Make an organization; the caller becomes its owner',
+        summary: 'Create an organization; the caller becomes its owner',
         tags,
         extension: true,
         body: CreateOrganization,
@@ -95,7 +95,7 @@ export function organizationRoutes(
       preValidation,
       config: { access: siteAdmin('admin') },
       schema: {
-        summary: 'Make an organization for somebody, who becomes its owner',
+        summary: 'Create an organization for a user, who becomes its owner',
         tags,
         extension: true,
         params: Type.Object({ username: Type.String() }),
@@ -115,7 +115,7 @@ export function organizationRoutes(
     '/orgs/:org',
     {
       config: { access: holdsIn('view:org', 'organization') },
-      schema: { summary: 'One organization', tags, extension: true, params: Path, response: { 200: Organization } },
+      schema: { summary: 'Get an organization', tags, extension: true, params: Path, response: { 200: Organization } },
     },
     async (request, reply) => show(reply, await organizations.get(callerIn(request).organization.id)),
   );
@@ -126,7 +126,7 @@ export function organizationRoutes(
       preValidation,
       config: { access: holdsIn('edit:org', 'organization') },
       schema: {
-        summary: 'Change an organization; what is left out stays',
+        summary: 'Update an organization; omitted fields stay unchanged',
         tags,
         extension: true,
         params: Path,
@@ -145,7 +145,7 @@ export function organizationRoutes(
     {
       config: { access: holdsIn('delete:org', 'organization') },
       schema: {
-        summary: 'Delete an organization with all that it has',
+        summary: 'Delete an organization and everything it owns',
         tags,
         extension: true,
         params: Path,

@@ -20,7 +20,7 @@ const EditTeam = Type.Object({
     Type.Unsafe<Permission>({
       type: 'string',
       enum: ['none', 'read', 'write', 'admin', 'owner'],
-      description: 'none, read, write or admin; owner is that of the built-in owners alone',
+      description: 'One of none, read, write or admin. Only the built-in Owners team has owner.',
     }),
   ),
   units: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
@@ -42,7 +42,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     {
       config: { access: holdsIn('view_teams:org', 'organization') },
       schema: {
-        summary: 'The teams of the organization',
+        summary: 'List the teams of an organization',
         tags,
         extension: true,
         params: OrgPath,
@@ -63,7 +63,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     {
       config: { access: holdsIn('view_teams:org', 'organization') },
       schema: {
-        summary: 'The teams of the organization whose name holds a text',
+        summary: 'Search the teams of an organization by name',
         tags,
         extension: true,
         params: OrgPath,
@@ -86,7 +86,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
       preValidation,
       config: { access: holdsIn('create_team:org', 'organization') },
       schema: {
-        summary: 'Make a team',
+        summary: 'Create a team',
         tags,
         extension: true,
         params: OrgPath,
@@ -105,7 +105,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/teams/:id',
     {
       config: { access: holdsOn('view:team', 'organization') },
-      schema: { summary: 'One team', tags, extension: true, params: TeamPath, response: { 200: Team } },
+      schema: { summary: 'Get a team', tags, extension: true, params: TeamPath, response: { 200: Team } },
     },
     async (request, reply) => show(reply, await teams.get(idOf(request.params))),
   );
@@ -116,7 +116,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
       preValidation,
       config: { access: holdsOn('edit:team', 'organization') },
       schema: {
-        summary: 'Change a team; what is left out stays',
+        summary: 'Update a team; omitted fields stay unchanged',
         tags,
         extension: true,
         params: TeamPath,

@@ -80,7 +80,7 @@ export function createTeams(store: TeamStore, escalation: EscalationGuard) {
       precondition(current);
       if (next.permission !== current.permission) rejectEscalation({ permission: next.permission, roles: [] });
       const isKept = next.name === current.name && next.permission === current.permission;
-      if (current.type === 'builtin' && !isKept) throw builtIn(current, 'keeps its name and its permission');
+      if (current.type === 'builtin' && !isKept) throw builtIn(current, 'must keep its name and permission');
       return next;
     };
     return settled(await store.update(id, decide, actor), noTeam());
@@ -113,7 +113,7 @@ function readName(text: string): string {
   if (NAME.test(name)) return name;
   throw invalidField(
     'name',
-    'name must be 1 to 100 letters, digits, blanks, "-", "_" or ".", and start with a letter or digit',
+    'name must be 1 to 100 letters, digits, spaces, "-", "_" or ".", and start with a letter or digit',
   );
 }
 

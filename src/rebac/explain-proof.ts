@@ -12,8 +12,8 @@ export interface Step {
   readonly rule: Rule;
   /** The tuple that the step uses, if any. */
   readonly tuple?: Tuple;
-  /** The step as a human-readable sentence. */
-  readonly text: string;
+  /** The relation that the step is derived from: on the same object, or on that of the tuple. */
+  readonly from?: string;
 }
 
 /**
@@ -36,11 +36,11 @@ class Proof {
     const key = `${frame}:${relation}`;
     if (!this.#evidence.holds(frame, relation) || this.#open.has(key)) return;
     const { name, rewrite } = this.#evidence.relation(frame, relation);
-    const step = (rule: Rule, text: string, tuple?: Tuple): Step => {
+    const step: MakeStep = (rule, because = {}) => {
       const object = this.#evidence.object(frame);
-      return { depth, object, relation: name, rule, ...(tuple && { tuple }), text: `${object} ${name}: ${text}` };
+      return { depth, object, relation: name, rule, ...because };
     };
-    if (this.#evidence.isSelf(frame, relation)) return [step('self', `${this.#evidence.user} is it by definition`)];
+    if (this.#evidence.isSelf(frame, relation)) return [step('self')];
     this.#open.add(key);
     const steps = this.#rewrite(frame, relation, rewrite, depth, step);
     this.#open.delete(key);
@@ -52,17 +52,17 @@ class Proof {
     if (rewrite.op === 'computed') {
       const { name } = this.#evidence.relation(frame, rewrite.relation);
       const rest = this.relation(frame, rewrite.relation, depth + 1);
-      return rest && [step('computed', `whoever is ${name}`), ...rest];
+      return rest && [step('computed', { from: name }), ...rest];
     }
     if (rewrite.op === 'parent') {
       const leads = this.#evidence.parents(frame, rewrite.tupleset, rewrite.relation);
-      return this.#lead(frame, relation, leads, depth, (lead) =>
-        step('parent', `whoever is ${rewrite.relation} of its ${lead.tuple.relation} ${lead.tuple.user}`, lead.tuple),
+      return this.#lead(frame, relation, leads, depth, ({ tuple }) =>
+        step('parent', { from: rewrite.relation, tuple }),
       );
     }
     if (rewrite.op === 'not') {
       const base = this.#rewrite(frame, relation, rewrite.base, depth + 1, deeper(step));
-      return base && [step('but not', 'and is not excluded'), ...base];
+      return base && [step('but not'), ...base];
     }
     const found: Step[] = [];
     for (const operand of rewrite.of) {
@@ -72,17 +72,17 @@ class Proof {
       if (below && !steps) return;
       found.push(...(steps ?? []));
     }
-    return rewrite.op === 'and' ? [step('and', 'all of these hold'), ...found] : undefined;
+    return rewrite.op === 'and' ? [step('and'), ...found] : undefined;
   }
 
   #direct(frame: number, relation: number, depth: number, step: MakeStep): Step[] | undefined {
     const stated = this.#evidence.stated(frame, relation);
     if (stated?.user.endsWith(':*') && stated.user !== this.#evidence.user) {
-      return [step('everyone', `everybody (${stated.user})`, stated)];
+      return [step('everyone', { tuple: stated })];
     }
-    if (stated) return [step('direct', `${stated.user} directly`, stated)];
-    return this.#lead(frame, relation, this.#evidence.usersets(frame, relation), depth, (lead) =>
-      step('userset', `whoever is ${lead.tuple.user}`, lead.tuple),
+    if (stated) return [step('direct', { tuple: stated })];
+    return this.#lead(frame, relation, this.#evidence.usersets(frame, relation), depth, ({ tuple }) =>
+      step('userset', { tuple }),
     );
   }
 
@@ -97,11 +97,11 @@ class Proof {
   }
 }
 
-type MakeStep = (rule: Rule, text: string, tuple?: Tuple) => Step;
+type MakeStep = (rule: Rule, because?: Pick<Step, 'tuple' | 'from'>) => Step;
 
 function deeper(step: MakeStep): MakeStep {
-  return (rule, text, tuple) => {
-    const made = step(rule, text, tuple);
+  return (rule, because) => {
+    const made = step(rule, because);
     return { ...made, depth: made.depth + 1 };
   };
 }

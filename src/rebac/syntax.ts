@@ -106,7 +106,7 @@ function refusing<T>(read: () => T): T {
     return read();
   } catch (error) {
     const faults = (error as { errors?: readonly LanguageFault[] }).errors ?? [];
-    const told = faults.map((fault) => `${place(fault)}${fault.msg ?? 'not understood'}`);
+    const told = faults.map((fault) => `${place(fault)}${fault.msg ?? 'syntax error'}`);
     throw new RebacError('invalidModel', told.length > 0 ? told.join('; ') : String(error), error);
   }
 }

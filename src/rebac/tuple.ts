@@ -104,7 +104,7 @@ export class TupleReader {
     if (typeof subject === 'string') return subject;
     const allowed = relation.admits.get(subject.userset === -1 ? subject.kind : subject.userset);
     if (allowed === undefined) return `'${tuple.user}' may not be ${tuple.relation} of '${object.type.name}'`;
-    if (!allowed.has(tuple.condition?.name || undefined)) return `condition does not fit '${tuple.relation}'`;
+    if (!allowed.has(tuple.condition?.name || undefined)) return `condition does not match '${tuple.relation}'`;
     const condition = tuple.condition?.name ? model.conditions.get(tuple.condition.name) : undefined;
     if (tuple.condition?.name && condition === undefined) return `condition '${tuple.condition.name}' is not defined`;
     const context = tuple.condition?.context ?? undefined;

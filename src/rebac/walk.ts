@@ -274,5 +274,5 @@ export class Walk {
 }
 
 export function tooComplex(): RebacError {
-  return new RebacError('tooComplex', `the answer hangs on a chain of more than ${MAX_HOPS} relations`);
+  return new RebacError('tooComplex', `the answer depends on a chain of more than ${MAX_HOPS} relations`);
 }

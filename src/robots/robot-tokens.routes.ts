@@ -19,7 +19,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
       config: { access: holdsOn('view:robot_ac', 'organization') },
       schema: {
         ...common,
-        summary: 'The access tokens of a robot account',
+        summary: 'List the access tokens of a robot account',
         params: Type.Object(RobotPath),
         querystring: Type.Object(PageQuery),
         response: { 200: Type.Array(AccessToken) },
@@ -40,7 +40,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
       preValidation: dropAbsent(),
       schema: {
         ...common,
-        summary: 'Make an access token for a robot account',
+        summary: 'Create an access token for a robot account',
         params: Type.Object(RobotPath),
         body: NewAccessToken,
         response: { 201: AccessToken },
@@ -58,7 +58,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
       config: { access: holdsOn('view:robot_ac', 'organization') },
       schema: {
         ...common,
-        summary: 'Revoke an access token of a robot account, by id or name',
+        summary: 'Revoke an access token of a robot account, by ID or name',
         params: Type.Object({ ...RobotPath, token: Type.String() }),
         response: { 204: NoBody },
       },

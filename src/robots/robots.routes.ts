@@ -27,7 +27,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
       config: { access: holdsIn('view_robots:org', 'organization') },
       schema: {
         ...common,
-        summary: 'The robot accounts of an organization',
+        summary: 'List the robot accounts of an organization',
         params: OrgPath,
         querystring: Type.Object({ ...PageQuery, name: Type.Optional(Type.String()) }),
         response: { 200: Type.Array(RobotInfo) },
@@ -47,7 +47,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
       config: { access: holdsIn('create_robots:org', 'organization') },
       schema: {
         ...common,
-        summary: 'Make a robot account',
+        summary: 'Create a robot account',
         params: OrgPath,
         body: NewRobot,
         response: { 201: RobotInfo },
@@ -63,7 +63,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
     '/robots/:id',
     {
       config: { access: holdsOn('view:robot_ac', 'organization') },
-      schema: { ...common, summary: 'One robot account', params: RobotId, response: { 200: RobotInfo } },
+      schema: { ...common, summary: 'Get a robot account', params: RobotId, response: { 200: RobotInfo } },
     },
     async (request, reply) => show(reply, await robots.get(ownerIn(request), idOf(request))),
   );
@@ -74,7 +74,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
       config: { access: holdsOn('edit:robot_ac', 'organization') },
       schema: {
         ...common,
-        summary: 'Edit a robot account; what is left out stays',
+        summary: 'Update a robot account; omitted fields stay unchanged',
         params: RobotId,
         body: Type.Partial(NewRobot),
         response: { 200: RobotInfo },
@@ -92,7 +92,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
       config: { access: holdsOn('delete:robot_ac', 'organization') },
       schema: {
         ...common,
-        summary: 'Delete a robot account and end its tokens',
+        summary: 'Delete a robot account and revoke its tokens',
         params: RobotId,
         response: { 204: NoBody },
       },

@@ -33,7 +33,7 @@ export function readDocument(value: unknown): RoleDocument {
   };
 
   const document = fieldsOf(value);
-  if (!document) throw rejection([{ field: 'body', message: 'body must be a document of roles' }]);
+  if (!document) throw rejection([{ field: 'body', message: 'body must be a roles document' }]);
   refuseOthers(document, '', DOCUMENT_KEYS);
   if (document.apiVersion !== API_VERSION) fault('apiVersion', `must be ${API_VERSION}`);
   if (document.kind !== KIND) fault('kind', `must be ${KIND}`);
@@ -53,7 +53,7 @@ export function readDocument(value: unknown): RoleDocument {
     const name = text(fields, `${path}.`, 'name');
     if (role && name === undefined) fault(`${path}.name`, 'is required');
     const groups = fieldsOf(fields.permissions ?? {});
-    if (!groups) fault(`${path}.permissions`, 'must name actions by namespace');
+    if (!groups) fault(`${path}.permissions`, 'must list actions by namespace');
     const permissions = Object.keys(groups ?? {}).map(
       (namespace) => [namespace, texts(groups ?? {}, `${path}.permissions.`, namespace)] as const,
     );
@@ -67,7 +67,8 @@ export function readDocument(value: unknown): RoleDocument {
 
   function refuseOthers(fields: Fields, path: string, known: readonly string[]): void {
     for (const key of Object.keys(fields)) {
-      if (!known.includes(key)) fault(`${path}${key.slice(0, 100)}`, `is not known; known are ${known.join(', ')}`);
+      if (!known.includes(key))
+        fault(`${path}${key.slice(0, 100)}`, `is not a known field; known fields are ${known.join(', ')}`);
     }
   }
 

@@ -15,17 +15,17 @@ const FORMATS = ['yaml', 'json'] as const;
 const ExportQuery = Type.Object({
   ...OrgQuery.properties,
   format: Type.Optional(
-    Type.Enum([...FORMATS], { description: 'yaml or json; else what Accept says, and YAML unless it says JSON.' }),
+    Type.Enum([...FORMATS], { description: 'By default, JSON if the Accept header asks for JSON, otherwise YAML.' }),
   ),
 });
 const ImportQuery = Type.Object({
   ...OrgQuery.properties,
-  dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing, but answer what would change.' })),
-  prune: Type.Optional(Type.Boolean({ description: 'Delete the roles that the document does not name.' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing, only return what would change.' })),
+  prune: Type.Optional(Type.Boolean({ description: 'Delete the roles that are not in the document.' })),
 });
 /** Validated by hand, because it may be YAML, and so that the error names a typo. */
 const Document = Type.Unsafe<unknown>({
-  description: 'What the export answers, in JSON or YAML. What is left out of a role is empty.',
+  description: 'A document as the export returns it, in JSON or YAML. Omitted fields of a role count as empty.',
   examples: [
     {
       apiVersion: 'atrium/v1',
@@ -51,7 +51,7 @@ const Report = Type.Object({
     }),
   ),
   unchanged: Type.Integer(),
-  unmanaged: Type.Array(Type.String(), { description: 'Roles that the document does not name, and that stay.' }),
+  unmanaged: Type.Array(Type.String(), { description: 'Roles that are not in the document and are kept.' }),
   dry_run: Type.Boolean(),
 });
 
@@ -77,7 +77,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
       {
         config,
         schema: {
-          summary: 'All custom roles as one document, YAML or JSON',
+          summary: 'Export all custom roles as one YAML or JSON document',
           tags,
           extension: true,
           querystring: ExportQuery,
@@ -99,7 +99,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
       {
         config,
         schema: {
-          summary: 'Make the custom roles those of a document, all or nothing; answers what changed',
+          summary: 'Import custom roles from a document, all or nothing, and return what changed',
           tags,
           extension: true,
           querystring: ImportQuery,

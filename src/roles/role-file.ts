@@ -84,7 +84,7 @@ function versionOf(document: RoleDocument): string {
 
 function refuseOther({ organization }: RoleDocument, name: string): void {
   if (organization.toLowerCase() === name.toLowerCase()) return;
-  throw new AppError('invalid', `the document is about organization ${quote(organization)}, not about ${quote(name)}`);
+  throw new AppError('invalid', `the document is for organization ${quote(organization)}, not for ${quote(name)}`);
 }
 
 function readRoles(document: RoleDocument): Wanted[] {
@@ -104,7 +104,7 @@ function readRoles(document: RoleDocument): Wanted[] {
 function readEntry({ name, description, permissions, teams }: RoleEntry): Wanted {
   for (const namespace of permissions.keys()) {
     if (!CATALOG.some((one) => one.namespace === namespace)) {
-      throw new AppError('invalid', `unknown namespace of permissions: ${quote(namespace)}`);
+      throw new AppError('invalid', `unknown permission namespace: ${quote(namespace)}`);
     }
   }
   const pairs = [...permissions].flatMap(([namespace, actions]) => actions.map((action) => ({ namespace, action })));

@@ -12,7 +12,7 @@ const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
 const PreviewRole = Type.Object({
   ...UpdateRole.properties,
   id: Type.Optional(Int64Input),
-  delete: Type.Optional(Type.Boolean({ description: 'With an id: preview deleting the role.' })),
+  delete: Type.Optional(Type.Boolean({ description: 'If true, previews deleting the role. Requires id.' })),
 });
 const Effects = Type.Object({
   changes: Type.Array(Type.Object({ user: User, gains: Type.Array(Pair), loses: Type.Array(Pair) })),
@@ -26,7 +26,7 @@ export function rolePreviewRoutes(scope: Scope, { preview }: RolePreview): void 
     {
       config: { access: member('authz', { level: 'read' }) },
       schema: {
-        summary: 'What making, changing or deleting a role would change, and for whom',
+        summary: 'Preview what creating, updating or deleting a role would change, and for whom',
         tags,
         extension: true,
         querystring: OrgQuery,

@@ -28,10 +28,15 @@ export function createRolePreview(
   return { preview };
 
   /** Previews creating the role if there is no ID, otherwise changing or deleting it. */
-  async function preview(organizationId: bigint, askerId: bigint, id: bigint | undefined, input: RoleInput | 'delete') {
+  async function preview(
+    organizationId: bigint,
+    callerId: bigint,
+    id: bigint | undefined,
+    input: RoleInput | 'delete',
+  ) {
     const needed = id === undefined ? 'can_create_role' : input === 'delete' ? 'can_delete_roles' : 'can_edit_roles';
     const organization = { type: 'organization', id: organizationId } as const;
-    if (!(await judge.holds(askerId, organizationId, needed, organization))) throw missingRelation(needed);
+    if (!(await judge.holds(callerId, organizationId, needed, organization))) throw missingRelation(needed);
     const current = id === undefined ? undefined : await roles.get(organizationId, id);
     if (id !== undefined && !current) throw new AppError('notFound', 'role not found', { reason: 'role_not_found' });
     const next = input === 'delete' ? undefined : draftOf(current, input);

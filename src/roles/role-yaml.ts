@@ -50,8 +50,8 @@ async function tokensOf(text: string, lines: LineCounter, refuse: Refuse): Promi
   let count = 0;
   for (const sign of new Lexer().lex(text)) {
     keep(parser.next(sign));
-    if (parser.stack.length > MAX_DEPTH) refuse('it is nested too deeply', parser.offset);
-    if (++count > MAX_SIGNS) refuse('it has too many parts', parser.offset);
+    if (parser.stack.length > MAX_DEPTH) refuse('the document is nested too deeply', parser.offset);
+    if (++count > MAX_SIGNS) refuse('the document has too many tokens', parser.offset);
     if (count % SIGNS_A_BREATH === 0) await breath();
   }
   keep(parser.end());
@@ -76,7 +76,7 @@ function inspect(document: Document.Parsed, refuse: Refuse): void {
     }
     if (isScalar(node) && typeof node.value === 'string') {
       if (node.value.includes('\0')) refuse('NUL is not allowed', offsetOf(node));
-      if (!node.value.isWellFormed()) refuse('half of a surrogate pair', offsetOf(node));
+      if (!node.value.isWellFormed()) refuse('unpaired surrogates are not allowed', offsetOf(node));
     }
   });
 }

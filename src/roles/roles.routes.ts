@@ -53,7 +53,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     {
       config: { access: member('authz') },
       schema: {
-        summary: 'The permissions that a role can hold',
+        summary: 'List the permissions that a role can contain',
         tags,
         querystring: OrgQuery,
         response: { 200: Available },
@@ -66,7 +66,12 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     '/authz/roles',
     {
       config: { access: member('authz') },
-      schema: { summary: 'The custom roles', tags, querystring: OrgQuery, response: { 200: Type.Array(RoleResponse) } },
+      schema: {
+        summary: 'List the custom roles of an organization',
+        tags,
+        querystring: OrgQuery,
+        response: { 200: Type.Array(RoleResponse) },
+      },
     },
     async (request) => (await roles.list(callerIn(request).organization.id)).map(presentRole),
   );
@@ -76,7 +81,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     {
       config: { access: holds('create_role:org', 'authz') },
       schema: {
-        summary: 'Make a role',
+        summary: 'Create a role',
         tags,
         querystring: OrgQuery,
         body: CreateRole,
@@ -93,7 +98,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     '/authz/roles/:id',
     {
       config: { access: holds('view:role', 'authz') },
-      schema: { summary: 'One role', tags, params: RoleId, querystring: OrgQuery, response: { 200: RoleResponse } },
+      schema: { summary: 'Get a role', tags, params: RoleId, querystring: OrgQuery, response: { 200: RoleResponse } },
     },
     async (request, reply) => show(reply, await roles.get(callerIn(request).organization.id, idOf(request.params))),
   );
@@ -103,7 +108,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     {
       config: { access: holds('edit:role', 'authz') },
       schema: {
-        summary: 'Change a role; what is sent replaces what was there',
+        summary: 'Update a role; fields in the body replace the current values',
         tags,
         params: RoleId,
         querystring: OrgQuery,
@@ -135,7 +140,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     {
       config: { access: holds('viewer:role', 'authz') },
       schema: {
-        summary: 'Who is assigned to a role',
+        summary: 'List the teams and users that a role is assigned to',
         tags,
         params: RoleId,
         querystring: OrgQuery,

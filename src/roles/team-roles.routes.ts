@@ -18,7 +18,7 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
     {
       config,
       schema: {
-        summary: 'The custom roles of the team',
+        summary: 'List the custom roles of a team',
         tags,
         extension: true,
         params: TeamPath,
@@ -32,8 +32,8 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
   );
 
   for (const [method, verb, summary] of [
-    ['PUT', 'give', 'Give the team a role; needs edit_roles:org'],
-    ['DELETE', 'take', 'Take a role from the team; needs edit_roles:org'],
+    ['PUT', 'give', 'Assign a role to a team; requires edit_roles:org'],
+    ['DELETE', 'take', 'Remove a role from a team; requires edit_roles:org'],
   ] as const) {
     scope.route({
       method,

@@ -10,7 +10,7 @@ export function hostedTokenRoutes(scope: Scope, tokens: HostedTokens): void {
     {
       config: { access: signedIn('user') },
       schema: {
-        summary: 'A short-lived signed token that says who the caller is',
+        summary: 'Get a short-lived signed token that identifies the caller',
         tags: ['user'],
         response: { 200: Type.Object({ hostedToken: Type.String() }) },
       },
@@ -25,7 +25,7 @@ export function keySetRoutes(scope: Scope, tokens: HostedTokens): void {
     {
       config: { access: anyone },
       schema: {
-        summary: 'The public keys that hosted tokens are checked with',
+        summary: 'Get the public keys that hosted tokens are verified with',
         tags: ['user'],
         extension: true,
         response: { 200: Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }) },

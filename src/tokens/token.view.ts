@@ -6,12 +6,12 @@ import type { TokenDetails, TokenRequest } from '../identity/token-request.ts';
 export const AccessToken = Type.Object({
   id: Int64,
   name: Type.String(),
-  sha1: Type.String({ description: 'The token itself, shown only when it is made.' }),
+  sha1: Type.String({ description: 'The token itself, shown only when it is created.' }),
   token_last_eight: Type.String(),
   scopes: Type.Array(Type.String()),
   created_at: Timestamp,
   last_used_at: Timestamp,
-  expires_at: Type.Union([Timestamp, Type.Null()], { description: 'null for a token that never expires' }),
+  expires_at: Type.Union([Timestamp, Type.Null()], { description: 'Null if the token never expires.' }),
 });
 
 export const NewAccessToken = Type.Object({

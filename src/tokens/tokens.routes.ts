@@ -19,7 +19,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
     {
       config,
       schema: {
-        summary: 'The access tokens of a user',
+        summary: 'List the access tokens of a user',
         tags,
         extension: true,
         params: Type.Object(Owner),
@@ -41,7 +41,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
       config: { access: signedIn('user', { basic: true }) },
       preValidation: dropAbsent(),
       schema: {
-        summary: 'Make an access token; with Basic authentication only',
+        summary: 'Create an access token; requires Basic authentication',
         tags,
         extension: true,
         params: Type.Object(Owner),
@@ -65,7 +65,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
     {
       config,
       schema: {
-        summary: 'Revoke an access token, by id or name',
+        summary: 'Revoke an access token, by ID or name',
         tags,
         extension: true,
         params: Type.Object({ ...Owner, token: Type.String() }),

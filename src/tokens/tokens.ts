@@ -34,7 +34,7 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
     const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
     const { id, text } = await issuer.issue({ accountId, actor: caller.actor, ...request });
     const made = (await store.list(accountId)).find((token) => token.id === id);
-    if (!made) throw new AppError('internal', 'the token was removed while it was made');
+    if (!made) throw new AppError('internal', 'the token was removed while it was being created');
     return { ...made, text };
   }
 

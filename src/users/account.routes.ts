@@ -20,10 +20,10 @@ export function accountRoutes(scope: Scope, baseUrl: () => string): void {
     {
       config: { access: signedIn('user') },
       schema: {
-        summary: 'The signed-in user',
+        summary: 'Get the signed-in user',
         tags: ['user'],
         querystring: Type.Object({
-          check_client_org: Type.Optional(Type.String({ description: '"true" fills clientOrgUser' })),
+          check_client_org: Type.Optional(Type.String({ description: 'If "true", clientOrgUser is included.' })),
         }),
         response: { 200: User },
       },

@@ -9,10 +9,10 @@ import { presentSelf, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
-const Password = Type.String({ description: '8 to 255 characters. A new one ends all sessions.' });
+const Password = Type.String({ description: '8 to 255 characters. A new password ends all sessions of the user.' });
 const Flags = {
-  admin: Type.Optional(Type.Boolean({ description: 'A site administrator.' })),
-  active: Type.Optional(Type.Boolean({ description: 'Without this nobody can do anything as them.' })),
+  admin: Type.Optional(Type.Boolean({ description: 'Whether the user is a site administrator.' })),
+  active: Type.Optional(Type.Boolean({ description: 'If false, all requests of the user are rejected.' })),
   prohibit_login: Type.Optional(Type.Boolean()),
 };
 
@@ -25,7 +25,7 @@ const CreateUser = Type.Object({
 });
 
 const EditUser = Type.Object({
-  email: Type.Optional(Type.String({ description: 'Becomes the primary address, in place of the present one.' })),
+  email: Type.Optional(Type.String({ description: 'New primary address. It replaces the current one.' })),
   full_name: Type.Optional(Text(100)),
   password: Type.Optional(Password),
   description: Type.Optional(Text(1000)),
@@ -49,7 +49,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
     {
       preValidation: dropAbsent('password'),
       config,
-      schema: { summary: 'Make a user', tags, extension: true, body: CreateUser, response: { 201: User } },
+      schema: { summary: 'Create a user', tags, extension: true, body: CreateUser, response: { 201: User } },
     },
     async (request, reply) => {
       const { username, email, full_name, password, admin, active, prohibit_login } = request.body;
@@ -65,7 +65,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
       preValidation,
       config,
       schema: {
-        summary: 'Change a user; what is left out stays',
+        summary: 'Update a user; omitted fields stay unchanged',
         tags,
         extension: true,
         params: Path,
@@ -89,7 +89,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
     {
       config,
       schema: {
-        summary: 'Delete a user with all that is theirs',
+        summary: 'Delete a user and everything they own',
         tags,
         extension: true,
         params: Path,

@@ -16,7 +16,10 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
 
   scope.get(
     '/user/emails',
-    { config, schema: { summary: 'The addresses of the caller', tags, response: { 200: Type.Array(EmailEntry) } } },
+    {
+      config,
+      schema: { summary: 'List the email addresses of the caller', tags, response: { 200: Type.Array(EmailEntry) } },
+    },
     async (request) => (await emails.list(callerOf(request).person.id)).map(present),
   );
 
@@ -25,7 +28,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
     {
       config,
       schema: {
-        summary: 'Add addresses, all or none',
+        summary: 'Add email addresses, all or none',
         tags,
         body: NewEmails,
         response: { 201: Type.Array(EmailEntry) },
@@ -41,7 +44,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
     '/user/emails',
     {
       config,
-      schema: { summary: 'Remove addresses, all or none', tags, body: OldEmails, response: { 204: NoBody } },
+      schema: { summary: 'Remove email addresses, all or none', tags, body: OldEmails, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await emails.remove(callerOf(request).person.id, request.body.emails ?? []);
@@ -54,7 +57,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
     {
       config: { access: anyone },
       schema: {
-        summary: 'Confirm an address: the link in the letter',
+        summary: 'Confirm an email address with the key from the confirmation email',
         tags,
         extension: true,
         querystring: Type.Object({ key: Type.String() }),

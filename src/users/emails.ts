@@ -23,7 +23,7 @@ export interface EmailStore {
 
 /** Sends emails. */
 export interface Mail {
-  send(letter: { to: string; subject: string; text: string }): Promise<void>;
+  send(message: { to: string; subject: string; text: string }): Promise<void>;
 }
 
 export interface EmailPolicy {
@@ -47,7 +47,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
 
   async function add(accountId: bigint, addresses: readonly string[], now: Date): Promise<Email[]> {
     const foreign = addresses.find((address) => isAddress(address) && !policy.isDomainAllowed(address));
-    if (foreign !== undefined) throw fault(`Email address is of a domain that is not allowed: ${foreign}`);
+    if (foreign !== undefined) throw fault(`Email address has a domain that is not allowed: ${foreign}`);
     const added = await addAs(accountId, addresses, !policy.confirm);
     if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(email, now)));
     return await store.list(accountId);
@@ -62,7 +62,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
 
   async function addAs(accountId: bigint, addresses: readonly string[], verified: boolean): Promise<readonly Email[]> {
     if (addresses.length === 0) throw fault('Email list empty');
-    if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} addresses at once`);
+    if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} email addresses can be added at once`);
     for (const address of addresses) {
       if (!isAddress(address)) throw fault(`Email address ${JSON.stringify(address.slice(0, 260))} invalid`);
     }
@@ -88,7 +88,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
   async function confirm(text: string, now: Date): Promise<void> {
     const email = links.read(text, now);
     if (!email || !(await store.verify(email.id, email.address))) {
-      throw new AppError('notFound', 'this link is not valid, or no longer');
+      throw new AppError('notFound', 'the link is invalid or has expired');
     }
   }
 

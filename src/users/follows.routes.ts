@@ -19,7 +19,9 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
         config,
         schema: {
           summary:
-            list === 'followers' ? 'Who follows the caller, newest first' : 'Whom the caller follows, newest first',
+            list === 'followers'
+              ? 'List the followers of the caller, newest first'
+              : 'List the users that the caller follows, newest first',
           tags,
           querystring: Type.Object(PageQuery),
           response: { 200: Type.Array(User) },
@@ -35,9 +37,9 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
   }
 
   for (const [method, verb, summary] of [
-    ['GET', 'check', 'Whether the caller follows somebody: 204 if so, else 404'],
-    ['PUT', 'follow', 'Follow somebody'],
-    ['DELETE', 'unfollow', 'Follow somebody no longer'],
+    ['GET', 'check', 'Check whether the caller follows a user: 204 if so, otherwise 404'],
+    ['PUT', 'follow', 'Follow a user'],
+    ['DELETE', 'unfollow', 'Unfollow a user'],
   ] as const) {
     scope.route({
       method,

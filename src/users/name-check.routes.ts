@@ -5,7 +5,7 @@ import type { Scope } from '../http/server.ts';
 import type { NameCheck } from './name-check.ts';
 
 const Validation = Type.Object({
-  Status: Type.String({ description: 'VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED' }),
+  Status: Type.String({ description: 'One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED.' }),
 });
 const Text = Type.Optional(Type.String());
 
@@ -27,7 +27,7 @@ export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
       config,
       preValidation,
       schema: {
-        summary: 'Could this user name be taken?',
+        summary: 'Check whether a username is available',
         tags,
         querystring: Type.Object({ user_name: Text }),
         response,
@@ -42,7 +42,7 @@ export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
       config,
       preValidation,
       schema: {
-        summary: 'Could this organization name be taken?',
+        summary: 'Check whether an organization name is available',
         tags,
         querystring: Type.Object({ user_name: Text, org: Text }),
         response,
@@ -56,7 +56,12 @@ export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
     {
       config,
       preValidation,
-      schema: { summary: 'Could this address be used?', tags, querystring: Type.Object({ email: Text }), response },
+      schema: {
+        summary: 'Check whether an email address can be used',
+        tags,
+        querystring: Type.Object({ email: Text }),
+        response,
+      },
     },
     async (request) => ({ Status: await names.email(request.query.email ?? '') }),
   );

@@ -28,7 +28,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
     {
       config: { access: anyone },
       schema: {
-        summary: 'Open a browser session',
+        summary: 'Sign in: open a browser session',
         tags: ['user'],
         extension: true,
         body: Credentials,
@@ -54,13 +54,13 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
     '/user/signout',
     {
       config: { access: signedIn('user') },
-      schema: { summary: 'End the browser session', tags: ['user'], response: { 200: NoBody } },
+      schema: { summary: 'Sign out: end the browser session', tags: ['user'], response: { 200: NoBody } },
     },
     async (request, reply) => {
       // The only GET that changes something: another site must not be able to sign users out with a link.
       const isForged = request.headers['sec-fetch-site'] === 'cross-site';
       if (isForged && callerOf(request).via === 'session')
-        throw new AppError('forbidden', 'cross-site request refused');
+        throw new AppError('forbidden', 'cross-site request rejected');
       const text = readCookie(request, SESSION_COOKIE);
       if (text !== undefined) await signIn.close(text);
       cookies.clear(reply);

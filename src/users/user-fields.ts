@@ -13,7 +13,7 @@ export function requireName(name: string): void {
   if (verdict === 'INVALID') {
     throw invalidField(
       'username',
-      'name must be 1 to 40 letters, digits, "-", "_" or ".", start with a letter or digit, and have no two punctuation marks in a row nor one at the end',
+      'name must be 1 to 40 letters, digits or single "-", "_" or ".", and start and end with a letter or digit',
     );
   }
 }

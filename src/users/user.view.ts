@@ -15,7 +15,7 @@ export const User = Type.Object({
   is_admin: Type.Boolean(),
   last_login: Timestamp,
   created: Timestamp,
-  type: Type.Integer({ description: '0 a person, 1 an organization' }),
+  type: Type.Integer({ description: '0 for a user, 1 for an organization.' }),
   active: Type.Boolean(),
   prohibit_login: Type.Boolean(),
   location: Type.String(),

@@ -8,7 +8,7 @@ import { presentProfile, presentSelf, User } from './user.view.ts';
 import type { Users } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
-const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'A part of a name.' })), ...PageQuery });
+const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'Part of a name.' })), ...PageQuery });
 const tags = ['administration'];
 
 /** Users, as every signed-in caller can look them up. */
@@ -18,7 +18,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
     {
       config: { access: signedIn('user') },
       schema: {
-        summary: 'Users whose name holds a text',
+        summary: 'Search users by name',
         tags,
         extension: true,
         querystring: Search,
@@ -42,7 +42,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
     {
       config: { access: signedIn('user') },
       schema: {
-        summary: 'One user; with everything about them for themselves and for site administrators',
+        summary: 'Get a user; only the user and site administrators see all fields',
         tags,
         extension: true,
         params: Path,
@@ -65,7 +65,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
     {
       config: { access: siteAdmin('admin') },
       schema: {
-        summary: 'All users, or those whose name or address holds a text',
+        summary: 'List all users, or search them by name or email address',
         tags,
         extension: true,
         querystring: Search,

@@ -154,7 +154,8 @@ export function createUsers(store: UserStore) {
 
   async function remove(name: string, precondition: Precondition, actor: Actor): Promise<void> {
     const id = await idOf(name);
-    if (id === actor.id) throw new AppError('conflict', 'you cannot delete yourself: another administrator can');
+    if (id === actor.id)
+      throw new AppError('conflict', 'you cannot delete your own account: ask another administrator');
     const outcome = await store.remove(id, precondition, actor);
     if (outcome === undefined) throw noUser();
     if (outcome === 'last administrator') throw lastAdministrator();

@@ -63,7 +63,7 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
   if (!secret) {
     throw new AppError(
       'internal',
-      'the root key is not the one that this database was made with: set ATRIUM_KEY, or put the right atrium.key into DATA_DIR',
+      'this database was created with another root key: set ATRIUM_KEY, or put the right atrium.key into DATA_DIR',
     );
   }
   return { keys: createKeys(secret.export()), current, byId };
@@ -79,7 +79,7 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
   async function current(): Promise<RingKey> {
     const slot = (await read()).find((one) => one.purpose === 'vault' && one.isCurrent);
     const key = slot && known.get(slot.ringKeyId);
-    if (!key) throw new AppError('internal', 'the root key does not open the present key of the vault');
+    if (!key) throw new AppError('internal', 'the root key does not open the current vault key');
     return key;
   }
 
@@ -111,10 +111,8 @@ export async function renewRing(store: RingStore, root: Keys, next?: Keys): Prom
   const accepted = next ? [root, next] : [root];
   const strangers = (await store.roots()).filter((one) => !accepted.some((keys) => keys.fingerprint === one));
   if (strangers.length > 0) {
-    throw new AppError(
-      'invalid',
-      'the root key is being replaced: name the new one in ATRIUM_NEXT_KEY, or, once every server runs with it, end the change with --retire-old-root',
-    );
+    const advice = 'set ATRIUM_NEXT_KEY to the new key, or finish with --retire-old-root once every server uses it';
+    throw new AppError('invalid', `the root key is being replaced: ${advice}`);
   }
   const further = next
     ? (await store.slots(root.fingerprint)).map(({ ringKeyId, wrapped }) => ({

@@ -77,7 +77,7 @@ export function createRotation({ store, ringStore, ring, root, columns }: Parts)
   return async function rotate(options: RotationOptions = {}): Promise<Rotated> {
     const { next, retireOldRoot, now = new Date() } = options;
     if (next && retireOldRoot)
-      throw new AppError('invalid', 'one step at a time: ATRIUM_NEXT_KEY begins, --retire-old-root ends');
+      throw new AppError('invalid', 'use ATRIUM_NEXT_KEY to begin or --retire-old-root to finish, not both');
     if (retireOldRoot) await ringStore.keepOnly(root.fingerprint);
     await renewRing(ringStore, root, next);
     const owners = await renewDataKeys();

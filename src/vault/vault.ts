@@ -44,7 +44,7 @@ export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byI
     try {
       const id = keyIdOf(sealed);
       const key = keys.get(id) ?? (await load(id));
-      if (key?.ownerId !== ownerId) throw new Error(`no data key ${id} of this owner`);
+      if (key?.ownerId !== ownerId) throw new Error(`this owner has no data key ${id}`);
       return openWith(key.secret, bind(ownerId, identity), sealed);
     } catch (cause) {
       // An unavailable database says nothing about the value.

@@ -35,7 +35,7 @@ for (const driver of DRIVERS) {
     const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
 
     /** Graphs as a replica keeps them: updated only by changes. */
-    function openReplica(mostBytes = 1 << 20): {
+    function openReplica(maxBytes = 1 << 20): {
       graphs: Graphs;
       revisions: Revisions;
       loads: () => number;
@@ -55,7 +55,7 @@ for (const driver of DRIVERS) {
         },
       };
       return {
-        graphs: createGraphs(counted, revisions, model, mostBytes),
+        graphs: createGraphs(counted, revisions, model, maxBytes),
         revisions,
         loads: () => counts.load,
         patches: () => counts.patch,

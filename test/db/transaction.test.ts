@@ -13,7 +13,7 @@ test('A statement name that is too long or used for two statements is rejected',
   const first = sql('transaction.same', 'select 1');
   assert.deepEqual(sql('transaction.same', 'select 1'), first);
   assert.throws(() => sql('transaction.same', 'select 2'), /two statements are named "transaction.same"/);
-  assert.throws(() => sql('x'.repeat(64), 'select 1'), /cannot name/);
+  assert.throws(() => sql('x'.repeat(64), 'select 1'), /invalid statement name/);
 });
 
 for (const driver of DRIVERS) {

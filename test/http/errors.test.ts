@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { AppError, ERROR_KINDS, type ErrorKind } from '../../src/base/errors.ts';
 import { createLog } from '../../src/base/log.ts';
 import { anyone } from '../../src/http/access.ts';
-import { type ErrorFormat, marketplaceFormat, platformFormat, speak } from '../../src/http/error-format.ts';
+import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from '../../src/http/error-format.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 
 const DOCS = 'https://atrium.test/api/v1/docs';
@@ -29,17 +29,17 @@ const PLATFORM: Record<ErrorKind, number> = {
 const LISTENER = { ...PLATFORM, malformed: 400, upstream: 500, unavailable: 500 };
 
 /** A server with one route that throws whatever the test wants. */
-function serverThat(voice: ErrorFormat, thrown: () => unknown): { app: Scope; lines: string[] } {
+function serverThat(format: ErrorFormat, thrown: () => unknown): { app: Scope; lines: string[] } {
   const lines: string[] = [];
   const app = createServer({
     log: createLog('info', { write: (line) => void lines.push(line) }),
     trustedProxies: [],
     isHttps: () => true,
     watch: () => undefined,
-    refuse: (error, request, reply) => void speak(voice, error, request, reply),
-    word: (_path, message) => voice.body(new AppError('invalid', message), ''),
+    refuse: (error, request, reply) => void sendError(format, error, request, reply),
+    word: (_path, message) => format.body(new AppError('invalid', message), ''),
   });
-  app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(format, error, request, reply));
   const Params = Type.Object({ id: Type.Integer() });
   app.get('/:id', { config: { access: anyone }, schema: { params: Params } }, async () => {
     throw thrown();
@@ -47,7 +47,7 @@ function serverThat(voice: ErrorFormat, thrown: () => unknown): { app: Scope; li
   return { app, lines };
 }
 
-for (const [name, voice, statuses] of [
+for (const [name, format, statuses] of [
   ['platform', platformFormat(() => DOCS), PLATFORM],
   ['listener', marketplaceFormat, LISTENER],
 ] as const) {
@@ -55,7 +55,7 @@ for (const [name, voice, statuses] of [
     let thrown: unknown;
     let server: ReturnType<typeof serverThat>;
     before(async () => {
-      server = serverThat(voice, () => thrown);
+      server = serverThat(format, () => thrown);
     });
     after(() => server.app.close());
     const ask = async (error: unknown, path = '/1') => {

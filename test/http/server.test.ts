@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { writeJson } from '../../src/base/json.ts';
 import { createLog } from '../../src/base/log.ts';
 import { anyone } from '../../src/http/access.ts';
-import { platformFormat, speak } from '../../src/http/error-format.ts';
+import { platformFormat, sendError } from '../../src/http/error-format.ts';
 import { Int64 } from '../../src/http/schemas.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
 import { sendRaw } from '../support/raw.ts';
@@ -22,10 +22,10 @@ describe('HTTP server', () => {
       trustedProxies: [],
       isHttps: () => false,
       watch: () => undefined,
-      refuse: (error, request, reply) => void speak(voice, error, request, reply),
+      refuse: (error, request, reply) => void sendError(voice, error, request, reply),
       word: (_path, message) => ({ message }),
     });
-    app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+    app.setErrorHandler((error, request, reply) => sendError(voice, error, request, reply));
     app.route({
       method: ['GET', 'POST', 'PUT', 'DELETE'],
       url: '/echo',

@@ -72,7 +72,7 @@ describe('Server commands of atrium', () => {
     await onServer(databaseUrl, `insert into migration (number, name, checksum) values (9999, '9999_future.sql', '')`);
     const newer = await atrium(env, 'migrate');
     assert.equal(newer.code, 1);
-    assert.match(newer.err, /the database is newer than this release: it has had migration 9999_future\.sql/);
+    assert.match(newer.err, /the database is newer than this release: it has migration 9999_future\.sql/);
   });
 
   it('atrium migrate --dry-run creates no database', async () => {

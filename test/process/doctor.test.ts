@@ -82,7 +82,7 @@ describe('atrium doctor', () => {
     chmodSync(join(dataDir, 'atrium.key'), 0o600);
     assert.match(
       (await examine({ ...env, ATRIUM_KEY: randomBytes(32).toString('base64') })).text('keys'),
-      /the root key is not the one/,
+      /the root key does not open/,
     );
 
     await onServer(

@@ -123,7 +123,7 @@ for (const driver of DRIVERS) {
       const second = startServer({ env: { DATA_DIR: server.dataDir, ATRIUM_KEY: TEST_KEY } });
       assert.equal((await second.ended).code, 1);
       const holder = new RegExp(
-        `^atrium cannot start: .* in use by process ${process.pid} on .*: stop it first, or give this one its own DATA_DIR`,
+        `^atrium cannot start: .* in use by process ${process.pid} on .*: stop that process, or set another DATA_DIR`,
         'm',
       );
       assert.match(second.stderr(), holder);

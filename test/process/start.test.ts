@@ -24,7 +24,7 @@ describe('Starting on an empty folder', () => {
     const server = startServer({ cwd });
     const address = await server.listening();
     assert.match(address, /^http:\/\/127\.0\.0\.1:\d+$/);
-    assert.match(server.stdout(), /creating the database in .*, this takes some seconds/);
+    assert.match(server.stdout(), /creating the database in .*, this takes a few seconds/);
     const shown = server.stdout().match(TOKEN) ?? [];
     assert.equal(shown.length, 1, 'the token is shown exactly once');
     assert.equal(server.stderr(), '', 'nothing below the LOG_LEVEL of .env');

@@ -3,7 +3,7 @@ import { createLog } from '../../src/base/log.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import { createBrake } from '../../src/http/brake.ts';
-import { platformFormat, speak } from '../../src/http/error-format.ts';
+import { platformFormat, sendError } from '../../src/http/error-format.ts';
 import { createGate } from '../../src/http/gate.ts';
 import { createRouteBook } from '../../src/http/route-book.ts';
 import { createServer, type Scope } from '../../src/http/server.ts';
@@ -20,14 +20,14 @@ export interface Annex {
 export async function openAnnex(mount: (scope: Scope) => void, queryTokens = true): Promise<Annex> {
   const atrium = await openTestServer();
   const { callers } = atrium.instance.identity;
-  const voice = platformFormat(() => `${atrium.url}/api/v1/docs`);
+  const format = platformFormat(() => `${atrium.url}/api/v1/docs`);
   const app = createServer({
     log: createLog('error', { write: () => undefined }),
     trustedProxies: [],
     isHttps: () => false,
     watch: () => undefined,
-    refuse: (error, request, reply) => void speak(voice, error, request, reply),
-    word: (_path, message) => voice.body(new AppError('invalid', message), ''),
+    refuse: (error, request, reply) => void sendError(format, error, request, reply),
+    word: (_path, message) => format.body(new AppError('invalid', message), ''),
   });
   const admission = createAdmission({
     callers,
@@ -38,7 +38,7 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
   });
   const durations = createMetrics(() => 0).requests.of('annex');
   createRouteBook(app, ({ access }) => createGate(access, admission(access), () => undefined, durations));
-  app.setErrorHandler((error, request, reply) => speak(voice, error, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(format, error, request, reply));
   mount(app);
   return {
     atrium,

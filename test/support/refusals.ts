@@ -44,11 +44,11 @@ export const row = (
 ): Rejection => ({ name, send, status, message, ...(allow !== undefined && { allow }) });
 
 /** Sends every row of the table to one server, which must work as well afterwards as before. */
-export function refuseAll(title: string, voice: ErrorFormat, rows: readonly Rejection[]): void {
+export function refuseAll(title: string, format: ErrorFormat, rows: readonly Rejection[]): void {
   describe(title, () => {
     let atrium: TestServer;
     before(async () => {
-      atrium = await openTestServer({ env: { DEPLOYMENT: voice === 'listener' ? 'marketplace' : 'standard' } });
+      atrium = await openTestServer({ env: { DEPLOYMENT: format === 'listener' ? 'marketplace' : 'standard' } });
     });
     after(() => atrium.close());
 
@@ -57,7 +57,7 @@ export function refuseAll(title: string, voice: ErrorFormat, rows: readonly Reje
         const answer = await sendRaw(atrium.url, send);
         assert.equal(answer.status, status, answer.text);
         assert.equal(answer.headers.get('allow'), allow);
-        assertVoice(atrium, voice, status, answer.text, message);
+        assertVoice(atrium, format, status, answer.text, message);
         assert.match(answer.headers.get('x-request-id') ?? '', /^[\w.:-]+$/);
       });
     }
@@ -71,7 +71,7 @@ export function refuseAll(title: string, voice: ErrorFormat, rows: readonly Reje
 
 function assertVoice(
   atrium: TestServer,
-  voice: ErrorFormat,
+  format: ErrorFormat,
   status: number,
   text: string,
   message: string | RegExp,
@@ -79,7 +79,7 @@ function assertVoice(
   const body = JSON.parse(text);
   if (typeof message === 'string') assert.equal(body.message, message);
   else assert.match(body.message, message);
-  if (voice === 'listener') {
+  if (format === 'listener') {
     assert.deepEqual(Object.keys(body), ['message']);
     return;
   }

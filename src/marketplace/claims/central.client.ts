@@ -43,17 +43,17 @@ async function readBody(answer: Response): Promise<string> {
   let text = '';
   for await (const chunk of answer.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > MAX_BYTES) throw new Error('the answer of the central server is too long');
+    if (text.length > MAX_BYTES) throw new Error('the response of the central server is too long');
   }
   return text + decoder.decode();
 }
 
 function readRules(text: string): ClaimRules {
   const flags: unknown = JSON.parse(text);
-  if (!isObject(flags)) throw new Error('the central server did not answer with an object');
+  if (!isObject(flags)) throw new Error('the response of the central server is not an object');
   const { claimable, claimed } = flags;
   if (typeof claimable !== 'boolean' || typeof claimed !== 'boolean') {
-    throw new Error('the central server did not say whether it is claimable and claimed');
+    throw new Error('the response of the central server lacks claimable or claimed');
   }
   return { claimable, claimed, flags };
 }

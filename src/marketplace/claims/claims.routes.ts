@@ -10,7 +10,7 @@ export function claimRoutes(scope: Scope, claims: Claims): void {
     {
       config: { access: anyone },
       schema: {
-        summary: 'Whether a standalone organization can be claimed',
+        summary: 'Check whether a standalone organization can be claimed',
         tags: ['marketplace'],
         params: Type.Object({ claimID: Type.String() }),
         response: { 200: ClaimableResponse },

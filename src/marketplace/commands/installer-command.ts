@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
 import type { Installers } from '../installers/installers.ts';
-import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
+import { MARKETPLACE_NAMES, type MarketplaceName, shortNameOf } from '../marketplaces.ts';
 
 type Run = (installers: Installers, now: Date) => Promise<string[]>;
 
@@ -20,7 +20,7 @@ export function readInstallerCommand(args: readonly string[]): Run {
       return async (installers, now) => {
         const { id, expiresAt } = await installers.create(wanted, now);
         const kind = `${wanted.marketplace}${wanted.isTest ? ', for tests' : ''}`;
-        return [id, `for ${kind}, to be bound by ${expiresAt.toISOString()}`];
+        return [id, `for ${kind}, can be bound until ${expiresAt.toISOString()}`];
       };
     }
     case 'show':
@@ -33,21 +33,25 @@ export function readInstallerCommand(args: readonly string[]): Run {
     case 'revoke':
       return async (installers) => {
         await installers.revokeLinks(what);
-        return ['all links to its archive are revoked'];
+        return ['revoked all links to its archive'];
       };
     default:
-      throw new AppError('invalid', 'say what to do: atrium installer create|show|link|revoke …, or --help');
+      throw new AppError('invalid', 'missing subcommand; use one of create, show, link, revoke, or --help');
   }
 }
 
 export function marketplaceNamed(name: string): MarketplaceName {
   const found = MARKETPLACE_NAMES.find((one) => one.toLowerCase() === name.toLowerCase());
-  if (!found) throw new AppError('invalid', `${name || 'nothing'} is no marketplace: cloudA, cloudB or cloudC`);
+  if (!found) {
+    const known = MARKETPLACE_NAMES.map(shortNameOf).join(', ');
+    const problem = name === '' ? 'missing marketplace' : `unknown marketplace "${name}"`;
+    throw new AppError('invalid', `${problem}; use one of ${known}`);
+  }
   return found;
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new AppError('invalid', `not a number from 1 on: ${text}`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new AppError('invalid', `expected a whole number from 1, got "${text}"`);
   return Number(text);
 }
 

@@ -32,7 +32,7 @@ export function readMarketplaceCommand(args: readonly string[]): Run {
   });
   const [verb, ...rest] = positionals;
   if (verb === 'secret') return readSecretCommand(rest);
-  if (verb !== 'log') throw new AppError('invalid', 'say what to do: atrium marketplace log|secret …, or --help');
+  if (verb !== 'log') throw new AppError('invalid', 'missing subcommand; use one of log, secret, or --help');
   const limit = wholeNumber(values.limit);
   if (values.strangers) {
     return async ({ deliveryLog }) => {
@@ -59,16 +59,19 @@ function readSecretCommand([verb, name = '', given]: readonly string[]): Run {
     const secret = given ?? newSecret();
     return async ({ secrets }) => {
       await secrets.add(marketplace, secret);
-      return [secret, `live on every replica within seconds, beside the others of ${marketplace}`];
+      return [secret, `active on every replica within seconds, in addition to the other secrets of ${marketplace}`];
     };
   }
   if (verb !== 'retire' || given === undefined)
-    throw new AppError('invalid', 'secret add|retire cloudB|cloudC [SECRET]');
+    throw new AppError(
+      'invalid',
+      'usage: atrium marketplace secret add MARKETPLACE [SECRET] or retire MARKETPLACE SECRET',
+    );
   return async ({ secrets }) => {
     if (!(await secrets.retire(marketplace, given))) {
-      throw new AppError('notFound', 'no such secret was added here; those of the settings are changed there');
+      throw new AppError('notFound', 'no such secret was added here; a secret from the settings is retired there');
     }
-    return ['retired'];
+    return ['retired the secret'];
   };
 }
 

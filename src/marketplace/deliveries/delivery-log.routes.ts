@@ -18,14 +18,14 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const ListQuery = Type.Object({
-  marketplace: text('CloudA, CloudB or CloudC.'),
+  marketplace: text('Only deliveries from this marketplace: CloudA, CloudB or CloudC.'),
   outcome: text(
-    `One of the states ${STATES.join(', ')}, or a reason such as bound, superseded, already_bound, unknown_event_type.`,
+    `A state (${STATES.join(', ')}) or a reason such as bound, superseded, already_bound or unknown_event_type.`,
   ),
-  search: text('A part of the subject: an application, an installer.'),
-  cursor: text('Go on behind here: the next_cursor of the page before.'),
+  search: text('Part of the subject, such as an application ID or an installer ID.'),
+  cursor: text('The next_cursor of the previous page.'),
   limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries a page; ${DEFAULT_LIMIT} unless said, at most ${MAX_LIMIT}.` }),
+    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
   ),
 });
 const DeliveryPath = Type.Object({ id: Type.String() });
@@ -34,17 +34,19 @@ const OrNull = <T>(type: string, more: object = {}) => Type.Unsafe<T | null>({ t
 const Entry = Type.Object({
   id: Int64,
   marketplace: Type.String(),
-  subject: Type.String({ description: 'What it is about; empty when it could not be understood.' }),
+  subject: Type.String({ description: 'What the delivery is about. Empty if it could not be understood.' }),
   event_type: Type.String(),
   event_time: Type.String(),
-  state: Type.String({ description: `One of ${STATES.join(', ')}; dead: given up after many tries.` }),
+  state: Type.String({
+    description: `One of ${STATES.join(', ')}. Dead means that the server gave up after many attempts.`,
+  }),
   reason: Type.String(),
   status: OrNull<number>('integer'),
   message: OrNull<string>('string'),
   source: Type.String(),
   request_id: Type.String(),
-  times: Type.Integer({ description: 'How often the marketplace sent it.' }),
-  attempts: Type.Integer({ description: 'How often acting on it failed.' }),
+  times: Type.Integer({ description: 'How many times the marketplace sent it.' }),
+  attempts: Type.Integer({ description: 'How many attempts to process it failed.' }),
   received_at: Timestamp,
   last_at: Timestamp,
   done_at: OrNull<string>('string', { format: 'date-time' }),
@@ -52,7 +54,9 @@ const Entry = Type.Object({
 const Page = Type.Object({ items: Type.Array(Entry), next_cursor: OrNull<string>('string') });
 const Detail = Type.Object({
   ...Entry.properties,
-  notification: Type.Unsafe<unknown>({ description: 'What it said, without anything secret.' }),
+  notification: Type.Unsafe<unknown>({
+    description: 'Content of the notification, without secrets. Null if it was unreadable or too large to keep.',
+  }),
 });
 
 /** The delivery log for site administrators: what arrived, what came of it, and redelivery. */
@@ -70,7 +74,7 @@ export function deliveryLogRoutes(
     {
       config,
       schema: {
-        summary: 'What marketplaces delivered, newest first',
+        summary: 'List marketplace deliveries, newest first',
         tags,
         extension,
         querystring: ListQuery,
@@ -94,7 +98,7 @@ export function deliveryLogRoutes(
     {
       config,
       schema: {
-        summary: 'One delivery with what it said',
+        summary: 'Get a delivery with its notification',
         tags,
         extension,
         params: DeliveryPath,
@@ -113,7 +117,7 @@ export function deliveryLogRoutes(
     {
       config,
       schema: {
-        summary: 'Act on a delivery again that is not done; answers what became of it',
+        summary: 'Retry an unfinished delivery and return its outcome',
         tags,
         extension,
         params: DeliveryPath,

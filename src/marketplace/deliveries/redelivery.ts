@@ -23,7 +23,7 @@ export function createRedelivery({ deliveryLog, deliveries, finish, report }: Pa
       if (delivery) await finish(delivery);
     } catch (error) {
       // The delivery log has the outcome either way: a rejection is an answer, and the sweep retries after a fault.
-      if (!(error instanceof Rejection)) report(`delivery ${id} is still undone`, error);
+      if (!(error instanceof Rejection)) report(`delivery ${id} is still unfinished`, error);
     }
     return await found(id);
   };
@@ -36,6 +36,6 @@ export function createRedelivery({ deliveryLog, deliveries, finish, report }: Pa
 }
 
 function rejection({ state }: DeliveryLogDetail): AppError {
-  if (state === 'done') return new AppError('conflict', 'the delivery is done: nothing is done twice');
-  return new AppError('conflict', 'the delivery could not be understood: nothing can be done about it');
+  if (state === 'done') return new AppError('conflict', 'the delivery is already done and cannot be retried');
+  return new AppError('conflict', 'the delivery is not a valid notification and cannot be retried');
 }

@@ -23,7 +23,7 @@ const STOP_WITHIN_MS = 2_000;
 
 /** Finishes what a crash or a fault left undone. Runs at start-up and then periodically, on every replica. */
 export function createSweep({ store, deliveries, chores, report }: Parts) {
-  const all = [{ name: 'undone deliveries', everyMs: 0, run: finishAll }, ...chores];
+  const all = [{ name: 'unfinished deliveries', everyMs: 0, run: finishAll }, ...chores];
   const last = new Map<Chore, number>();
   /** A slow chore, such as a download, does not delay the others. */
   const busy = new Map<Chore, Promise<void>>();
@@ -65,7 +65,7 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
       try {
         await deliveries.finish(delivery);
       } catch (error) {
-        if (!(error instanceof Rejection)) report(`delivery ${delivery.id} is still undone`, error);
+        if (!(error instanceof Rejection)) report(`delivery ${delivery.id} is still unfinished`, error);
       }
     }
     if (undone.length === AT_ONCE) await finishAll(now);

@@ -30,15 +30,15 @@ export function createInstallers(store: InstallerStore, links: Links, options: P
   return { create, show, link, revokeLinks, follow };
 
   /** A customer of marketplace A authenticates with the ID alone, so it has 155 bits of entropy. */
-  async function create(wish: { marketplace: MarketplaceName; isTest?: boolean; days?: number }, now: Date) {
+  async function create(wanted: { marketplace: MarketplaceName; isTest?: boolean; days?: number }, now: Date) {
     const draft = {
       id: `${randomLetters(20)}-${randomLetters(10)}`,
-      marketplace: wish.marketplace,
-      isTest: wish.isTest ?? false,
-      expiresAt: new Date(now.getTime() + (wish.days ?? DEFAULT_DAYS) * DAY_MS),
+      marketplace: wanted.marketplace,
+      isTest: wanted.isTest ?? false,
+      expiresAt: new Date(now.getTime() + (wanted.days ?? DEFAULT_DAYS) * DAY_MS),
     };
     if (draft.isTest && !profileOf(draft.marketplace).hasTestInstaller) {
-      throw new AppError('invalid', 'only marketplace C has an installer for tests');
+      throw new AppError('invalid', 'only marketplace C can have a test installer');
     }
     await store.create(draft);
     return draft;
@@ -78,7 +78,7 @@ export function createInstallers(store: InstallerStore, links: Links, options: P
 }
 
 function bound(installer: Installer | undefined): Installer & { readonly binding: Binding } {
-  if (installer?.isSpent) throw new AppError('invalid', 'what the installer was bound to has been deleted');
+  if (installer?.isSpent) throw new AppError('invalid', 'the organization of the installer has been deleted');
   if (!installer?.binding) throw new AppError('invalid', 'the installer is not bound yet');
   if (installer.binding.contractRevoked) throw new AppError('invalid', 'the contract of the installer is revoked');
   return { ...installer, binding: installer.binding };

@@ -27,7 +27,7 @@ export function linkRoutes(scope: Scope, { installers, archive, publicKey }: Lin
       validatorCompiler: () => () => true,
       config: { access: anyone },
       schema: {
-        summary: 'The archive of a bound installer',
+        summary: 'Download the archive of a bound installer',
         tags,
         extension: true,
         params: Path,
@@ -48,7 +48,12 @@ export function linkRoutes(scope: Scope, { installers, archive, publicKey }: Lin
     '/links/installer.pub',
     {
       config: { access: anyone },
-      schema: { summary: 'The key that archives are signed with', tags, extension: true, response: { 200: NoBody } },
+      schema: {
+        summary: 'Get the public key that archive signatures are verified with',
+        tags,
+        extension: true,
+        response: { 200: NoBody },
+      },
     },
     async (_request, reply) => {
       reply.type('application/x-pem-file');

@@ -87,7 +87,7 @@ function time(body: JsonObject): EventTime | null {
   const given = body.eventTime ?? undefined;
   if (given === undefined) return null;
   const read = typeof given === 'string' ? readEventTime(given) : undefined;
-  if (read === undefined) throw invalid('invalid_event_time', 'eventTime must be a date and time of RFC 3339');
+  if (read === undefined) throw invalid('invalid_event_time', 'eventTime must be an RFC 3339 date and time');
   return read;
 }
 

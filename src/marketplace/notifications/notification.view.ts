@@ -4,11 +4,11 @@ import { MARKETPLACE_NAMES } from '../marketplaces.ts';
 /** For the documentation only: notification.ts reads the bodies and is more lenient than a schema can express. */
 export const BindingInfoBody = Type.Object({
   marketplace: Type.Optional(Type.String({ enum: MARKETPLACE_NAMES })),
-  installerId: Type.String({ description: 'The installer to bind. Keys in here are matched ignoring case.' }),
-  clusterId: Type.Optional(Type.String({ description: 'Required on marketplaces A and C.' })),
+  installerId: Type.String({ description: 'The installer to bind. Keys of this object are case-insensitive.' }),
+  clusterId: Type.Optional(Type.String({ description: 'Required for marketplaces A and C.' })),
   cloudAAccountID: Type.Optional(Type.String()),
   adminUsername: Type.Optional(Type.String()),
-  adminPassword: Type.Optional(Type.String({ description: 'Hashed at once and kept nowhere.' })),
+  adminPassword: Type.Optional(Type.String({ description: 'Hashed immediately. The password itself is not stored.' })),
   domainWhiteList: Type.Optional(Type.Array(Type.String())),
   options: Type.Optional(Type.Object({}, { additionalProperties: true })),
 });
@@ -40,5 +40,5 @@ export const LifecycleNotification = Type.Object({
 });
 
 export const SecretQuery = Type.Object({ secret: Type.Optional(Type.String()) });
-export const BindResponse = Type.Object({ link: Type.String({ description: 'The archive of the installer.' }) });
+export const BindResponse = Type.Object({ link: Type.String({ description: 'URL of the installer archive.' }) });
 export const ClaimableResponse = Type.Object({ isClaimable: Type.Boolean(), claimID: Type.String() });

@@ -24,7 +24,7 @@ export function notificationRoutes(scope: Scope, deliveries: Deliveries, senders
         ...undemanding,
         config: { access: webhook },
         schema: {
-          summary: `M${titleOf(name).slice(1)} reports a subscription${hasLifecycle ? '; only a BIND is answered with a link' : ''}`,
+          summary: `Receive a notification from ${titleOf(name)}${hasLifecycle ? '; only a BIND returns a link' : ''}`,
           tags: ['marketplace'],
           ...(provenBy === 'secret' && { querystring: SecretQuery }),
           body: hasLifecycle ? LifecycleNotification : BindNotification,

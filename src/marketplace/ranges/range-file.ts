@@ -14,7 +14,7 @@ export function readRangeFile(text: string): RangeFile {
   const syncToken = String(file.syncToken ?? '');
   if (!/^\d{1,18}$/.test(syncToken)) throw new Error('the file has no syncToken');
   const prefixes = [...pick(file.prefixes, 'ip_prefix'), ...pick(file.ipv6_prefixes, 'ipv6_prefix')];
-  if (prefixes.length === 0) throw new Error(`the file has no prefix of the service ${SERVICE}`);
+  if (prefixes.length === 0) throw new Error(`the file has no prefix for the service ${SERVICE}`);
   createAddressSet(prefixes);
   return { syncToken: BigInt(syncToken), prefixes: [...new Set(prefixes)].sort() };
 }

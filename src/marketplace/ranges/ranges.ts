@@ -90,7 +90,7 @@ export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { sour
 
   function accept(file: RangeFile): RangeFile {
     if (!newest) return file;
-    if (file.syncToken < newest.syncToken) throw new Error('the list is older than the one that we have');
+    if (file.syncToken < newest.syncToken) throw new Error('the list is older than the current one');
     const isBroken = newest.prefixes.length >= SMALL && file.prefixes.length < newest.prefixes.length * (1 - MAX_LOSS);
     if (isBroken) throw new Error(`the list shrank from ${newest.prefixes.length} to ${file.prefixes.length} prefixes`);
     return file;

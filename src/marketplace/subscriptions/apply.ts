@@ -31,8 +31,8 @@ export function createEvents(setting: BindingSetting): Act {
     const { application, binding } = notification;
     if (application === null) {
       if (binding === null) throw invalid('invalid_binding', 'bindingInfo is required');
-      const wish = { notification, info: binding, adminPasswordHash, subscription: undefined, reinstates: false };
-      const installer = await bindInstaller(transaction, wish, setting);
+      const request = { notification, info: binding, adminPasswordHash, subscription: undefined, reinstates: false };
+      const installer = await bindInstaller(transaction, request, setting);
       return { reason: 'bound', installer };
     }
     const arrival = eventTimeOf(receivedAt);
@@ -47,8 +47,8 @@ export function createEvents(setting: BindingSetting): Act {
     // A bind without a time can be sent again with a new meaning, if the application was created again since the first
     // one.
     const isNew = !isRepeat || (notification.eventTime === null && isMadeSince(subscription, arrival));
-    const wish = { notification, info: binding, adminPasswordHash, subscription, reinstates: isNew };
-    const installer = await bindInstaller(transaction, wish, setting);
+    const request = { notification, info: binding, adminPasswordHash, subscription, reinstates: isNew };
+    const installer = await bindInstaller(transaction, request, setting);
     if (!isRepeat && current && !isLate(draft, current)) await transaction.moveSubscription(current, draft);
     return { reason: 'bound', installer };
   };

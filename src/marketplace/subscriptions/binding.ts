@@ -11,7 +11,7 @@ export interface BindingSetting {
   readonly baseUrl: () => string;
 }
 
-export interface Wish {
+export interface BindRequest {
   readonly notification: Notification;
   readonly info: BindingInfo;
   readonly adminPasswordHash: string | null;
@@ -26,18 +26,18 @@ const MAX_LOGIN = 27;
 /** Binds an installer exactly once, or finds that the same binding already exists. */
 export async function bindInstaller(
   transaction: DeliveryTransaction,
-  wish: Wish,
+  request: BindRequest,
   setting: BindingSetting,
 ): Promise<Installer> {
-  const { info, notification } = wish;
+  const { info, notification } = request;
   const installer = await transaction.installer(info.installerId);
   if (!installer || installer.marketplace !== notification.marketplace) {
     throw invalid('installer_unknown', 'bindingInfo.installerId names no installer of this marketplace');
   }
   if (installer.isSpent) throw spent(installer);
-  if (installer.binding) return await meetAgain(transaction, installer, wish);
+  if (installer.binding) return await meetAgain(transaction, installer, request);
   if (installer.expiresAt <= transaction.now) throw invalid('installer_expired', 'the installer has expired');
-  const bound = await transaction.bind(installer, await draft(transaction, wish, setting));
+  const bound = await transaction.bind(installer, await draft(transaction, request, setting));
   transaction.announce({ type: 'installer.bound', data: announced(bound) });
   return bound;
 }
@@ -49,13 +49,13 @@ export async function bindInstaller(
 function spent({ marketplace }: Installer) {
   if (profileOf(marketplace).repeatedBind === 'rejected')
     return forbidden('already_bound', 'the installer is already bound');
-  return invalid('installer_expired', 'what the installer was bound to has been deleted');
+  return invalid('installer_expired', 'the organization of the installer has been deleted');
 }
 
 async function meetAgain(
   transaction: DeliveryTransaction,
   installer: Installer,
-  { notification, info, subscription, reinstates }: Wish,
+  { notification, info, subscription, reinstates }: BindRequest,
 ) {
   const { binding } = installer;
   if (profileOf(notification.marketplace).repeatedBind === 'rejected')
@@ -76,14 +76,18 @@ function agree(before: string | null | undefined, now: string | null): boolean {
   return now === null || before === null || before === undefined || before === now;
 }
 
-async function draft(transaction: DeliveryTransaction, { notification, info, ...wish }: Wish, setting: BindingSetting) {
+async function draft(
+  transaction: DeliveryTransaction,
+  { notification, info, ...request }: BindRequest,
+  setting: BindingSetting,
+) {
   const suffix = randomLetters(12);
   const product = notification.plan?.product;
   return {
-    subscriptionId: wish.subscription?.id ?? null,
+    subscriptionId: request.subscription?.id ?? null,
     organizationName: `standalone-${suffix}`,
     adminLogin: await freeLogin(transaction, info.adminUsername, suffix),
-    adminPasswordHash: wish.adminPasswordHash,
+    adminPasswordHash: request.adminPasswordHash,
     contractUid: randomUUID(),
     contractName: `${notification.marketplace} ${suffix}`,
     product: typeof product === 'string' && product !== '' ? product.slice(0, 256) : 'platform',

@@ -51,6 +51,6 @@ function asRefusal(error: unknown, path: string): unknown {
 }
 
 export function damaged(path: string, why: string, cause?: unknown): AppError {
-  const message = `${path} is not a whole backup (${why}): nothing was changed; take another copy of it`;
+  const message = `${path} is not a complete backup (${why}), so nothing was changed; use another copy of it`;
   return new AppError('conflict', message, { cause });
 }

@@ -45,6 +45,7 @@ export function refuseForeign(before: readonly string[], after: readonly string[
   if (foreign.length === 0) return;
   throw new AppError(
     'conflict',
-    `the database also holds what is not Atrium's (${foreign.join(', ')}): nothing was changed; restore into a database of its own`,
+    `the database also contains objects that are not Atrium's (${foreign.join(', ')}), so nothing was changed; ` +
+      'restore into a separate database',
   );
 }

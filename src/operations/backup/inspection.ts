@@ -31,14 +31,14 @@ export async function inspect(path: string): Promise<Inspected> {
   for await (const { name, content } of readArchive(path)) {
     if (manifest) throw damaged(path, `${name} comes after the manifest`);
     const table = tableOf(name);
-    if (!head && name !== HEAD) throw damaged(path, 'it does not begin like a backup of Atrium');
+    if (!head && name !== HEAD) throw damaged(path, 'it does not start like a backup of Atrium');
     if (name === HEAD) head = readHead(path, content);
     else if (name === MANIFEST) manifest = parse(path, content) as Manifest;
     else if (name === ROOT_KEY) rootKey = Buffer.from(content.toString('utf8').trim(), 'base64');
     else if (table !== undefined) {
       count(tallies, table, content);
       if (table === SLOTS) slotRows.push(...rowsIn(path, content));
-    } else throw damaged(path, `nobody knows what ${name} is`);
+    } else throw damaged(path, `unknown entry ${name}`);
   }
   if (!head || !manifest) throw damaged(path, 'its end is missing');
   compare(path, head, manifest, tallies);
@@ -56,7 +56,8 @@ function readHead(path: string, content: Buffer): Head {
   if (head.format !== FORMAT) {
     throw new AppError(
       'conflict',
-      `${path} has format ${head.format}, this release reads format ${FORMAT}: use the release that wrote it (${head.version})`,
+      `${path} has format ${head.format}, but this release reads format ${FORMAT}; ` +
+        `use the release that wrote it (${head.version})`,
     );
   }
   return head as Head;
@@ -71,12 +72,12 @@ function count(tallies: Map<string, Tally>, table: string, content: Buffer): voi
 
 function compare(path: string, head: Head, manifest: Manifest, tallies: ReadonlyMap<string, Tally>): void {
   if (JSON.stringify(head.migrations) !== JSON.stringify(manifest.migrations))
-    throw damaged(path, 'it disagrees with itself');
+    throw damaged(path, `${HEAD} and ${MANIFEST} do not match`);
   const known = new Set(manifest.tables.map(({ name }) => name));
-  for (const name of tallies.keys()) if (!known.has(name)) throw damaged(path, `the manifest does not know ${name}`);
+  for (const name of tallies.keys()) if (!known.has(name)) throw damaged(path, `${name} is not in the manifest`);
   for (const { name, rows, sha256 } of manifest.tables) {
     const tally = tallies.get(name) ?? { hash: createHash('sha256'), rows: 0 };
-    if (tally.rows !== rows) throw damaged(path, `${name} should have ${rows} rows and has ${tally.rows}`);
+    if (tally.rows !== rows) throw damaged(path, `${name} should have ${rows} rows but has ${tally.rows}`);
     if (tally.hash.digest('hex') !== sha256) throw damaged(path, `the checksum of ${name} is wrong`);
   }
 }

@@ -41,13 +41,15 @@ export function refuseOtherSchema({ migrations, version }: Manifest, files: read
   if (stranger) {
     throw new AppError(
       'conflict',
-      `the backup was made with another migration ${stranger.name} than this release has: restore it with the release that wrote it (${version})`,
+      `migration ${stranger.name} of the backup differs from that of this release; ` +
+        `restore it with the release that wrote it (${version})`,
     );
   }
   if (migrations.length > files.length) {
     throw new AppError(
       'conflict',
-      `the backup is newer than this release: its schema is ${schemaOf({ migrations })}, this release ends at ${newest?.name}. Restore it with ${version} or newer`,
+      `the backup is newer than this release: its schema is ${schemaOf({ migrations })}, ` +
+        `this release ends at ${newest?.name}; restore it with ${version} or newer`,
     );
   }
 }
@@ -67,7 +69,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
     if (former.hasContent && !replace) {
       throw new AppError(
         'conflict',
-        'the database is not empty: nothing was changed; --replace puts the backup in its place',
+        'the database is not empty, so nothing was changed; add --replace to overwrite it with the backup',
       );
     }
     const before = await readObjects(query);
@@ -107,7 +109,8 @@ async function refuseServers(query: Query): Promise<void> {
   if (count === 0) return;
   throw new AppError(
     'conflict',
-    `servers are connected to the database (${count} connections, from ${hosts}): nothing was changed; stop every server, then restore`,
+    `servers are connected to the database (${count} connections, from ${hosts}), so nothing was changed; ` +
+      'stop every server, then restore',
   );
 }
 
@@ -151,6 +154,7 @@ function refuseOtherColumns(name: string, columns: readonly string[], table: Tab
   if (known === [...columns].sort().join(', ')) return;
   throw new AppError(
     'conflict',
-    `the backup's table ${name} is not one that this release makes at that schema: nothing was changed; restore it with the release that wrote it`,
+    `table ${name} of the backup has other columns than in this release at that schema, so nothing was changed; ` +
+      'restore it with the release that wrote it',
   );
 }

@@ -24,7 +24,7 @@ interface Place {
  */
 export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Print): Promise<Source> {
   if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'pglite'))) {
-    throw new AppError('notFound', `there is no database in ${resolve(DATA_DIR)}: is DATA_DIR the server's?`);
+    throw new AppError('notFound', `there is no database in ${resolve(DATA_DIR)}; set DATA_DIR to that of the server`);
   }
   const told: string[] = [];
   const isCopied =
@@ -52,7 +52,7 @@ export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Print):
 /** Runs in the server: copies its files as they are now for the command that asked, which removes the copy. */
 export async function copyForBackup(db: Db, dataDir: string, print: Print): Promise<void> {
   const { copyTo } = db;
-  if (!copyTo) throw new AppError('invalid', 'only the built-in database is copied');
+  if (!copyTo) throw new AppError('invalid', 'only the built-in database can be copied');
   removeAbandonedCopies(dataDir, Date.now());
   await refuseFullDisk(dataDir);
   const { folder, result: waitedMs } = await newCopy(dataDir, copyTo);
@@ -68,6 +68,6 @@ async function refuseFullDisk(dataDir: string): Promise<void> {
   const needed = Math.ceil((size * 1.1) / 2 ** 20);
   throw new AppError(
     'conflict',
-    `a backup of a running server needs ${needed} MiB in ${dataDir} for a while: make room, or stop the server`,
+    `a backup of a running server temporarily needs ${needed} MiB in ${dataDir}; free up space, or stop the server`,
   );
 }

@@ -11,7 +11,7 @@ import { opensSlots } from '../../vault/ring.ts';
 import { backUp } from '../backup/backup.ts';
 import { schemaOf } from '../backup/format.ts';
 import { copyForBackup, openSource } from '../backup/source.ts';
-import type { RunInServer } from '../server-commands.ts';
+import type { RunInServer } from '../command-socket.ts';
 import { createProgress, onlyFile, type Terminal } from './terminal.ts';
 
 /** `atrium backup FILE`. */
@@ -32,10 +32,11 @@ export async function runBackup(args: readonly string[], config: Config, termina
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     const mib = (statSync(file).size / 2 ** 20).toFixed(1);
     terminal.say(
-      `${file}: ${rows} rows of ${manifest.tables.length} tables, schema ${schemaOf(manifest)}, ${mib} MiB, in ${seconds} s`,
+      `${file}: ${rows} rows of ${manifest.tables.length} tables, schema ${schemaOf(manifest)}, ` +
+        `${mib} MiB, in ${seconds} s`,
     );
     if (source.waitedMs !== undefined)
-      terminal.say(`the server went on; its statements waited for ${Math.ceil(source.waitedMs)} ms`);
+      terminal.say(`the server kept running; its statements waited ${Math.ceil(source.waitedMs)} ms`);
   } finally {
     progress.end();
     await source.close();
@@ -49,17 +50,18 @@ export function copyIn(): RunInServer {
 }
 
 const WITH_KEYS =
-  'WARNING: the file holds the root key: whoever has it can open every secret in it. Keep it like a password.';
+  'WARNING: the file contains the root key: anyone who has it can open every secret in it. Protect it like a password.';
 
 function withoutKeys({ ATRIUM_KEY, DATA_DIR }: Config): string {
   const where = ATRIUM_KEY ? 'ATRIUM_KEY' : resolve(keyPath(DATA_DIR));
-  return `NOTE: the root key is NOT in the file, and without it no secret and no token in it is worth anything. Keep ${where} as well, in another place.`;
+  const note = 'the root key is NOT in the file, and without it the secrets and tokens in the file are useless';
+  return `NOTE: ${note}. Back up ${where} as well, in another place.`;
 }
 
 function refusePlace(file: string): void {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (isFolder(file)) throw new AppError('invalid', `${file} is a folder: name a file in it`);
-  if (!isFolder(dirname(file))) throw new AppError('notFound', `there is no folder ${dirname(file)}: make it first`);
+  if (isFolder(file)) throw new AppError('invalid', `${file} is a folder; name a file in it`);
+  if (!isFolder(dirname(file))) throw new AppError('notFound', `there is no folder ${dirname(file)}; create it first`);
 }
 
 /** A key that does not open the backup that it is part of would be worse than none. */
@@ -78,6 +80,6 @@ async function rightRoot(db: Db, { ATRIUM_KEY, DATA_DIR }: Config): Promise<Buff
   }
   throw new AppError(
     'conflict',
-    'the root key of this database is not here: set ATRIUM_KEY, or back up without --with-keys',
+    'the root key of this database is not available; set ATRIUM_KEY, or back up without --with-keys',
   );
 }

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { openDb } from '../../db/db.ts';
+import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
 import { examineFolder, examineKeyFile } from '../doctor/folder.ts';
@@ -11,7 +12,6 @@ import { examineInside } from '../doctor/inside.ts';
 import { examineCentral, examineMail } from '../doctor/outside.ts';
 import { examinePorts } from '../doctor/ports.ts';
 import { examineSettings } from '../doctor/settings.ts';
-import type { RunInServer } from '../server-commands.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `atrium doctor`: runs every check, whatever the others found. Returns the exit code. */
@@ -53,12 +53,12 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
   const folder = resolve(dataDir, 'pglite');
   if (databaseUrl === undefined && !existsSync(folder)) {
-    return [ok('database', `there is none in ${resolve(dataDir)} yet: the first start makes it`)];
+    return [ok('database', `there is none in ${resolve(dataDir)} yet; the first start creates it`)];
   }
   const told: Finding[] = [];
   if (databaseUrl === undefined && existsSync(join(dataDir, 'atrium.sock'))) {
     const isTold = await askServer(dataDir, { argv: ['doctor'] }, (line) => told.push(JSON.parse(line)));
-    if (isTold) return [ok('locks', `a server has the database in ${folder}, and answers`), ...told];
+    if (isTold) return [ok('locks', `a server is using the database in ${folder}, and responds`), ...told];
   }
   const db = await openDb({ databaseUrl, dataDir, poolSize: 2, say: () => undefined }).catch((error: unknown) => {
     if (error instanceof AppError) return error;
@@ -73,15 +73,16 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
 }
 
 function unreachable({ message, detail }: AppError, isPostgres: boolean): Finding {
-  if (isPostgres) return fault('database', message, 'Start PostgreSQL, open the way to it, or correct DATABASE_URL.');
+  if (isPostgres)
+    return fault('database', message, 'Start PostgreSQL, allow connections to it, or correct DATABASE_URL.');
   if (detail.reason === 'database_in_use') {
     return fault(
       'locks',
       message,
-      'A process has the database but does not answer: end it, then start the server again.',
+      'A process is using the database but does not respond: stop it, then start the server again.',
     );
   }
-  return fault('database', message, 'Restore a backup if a restart of the machine does not help.');
+  return fault('database', message, 'Restart the machine; if that does not help, restore a backup.');
 }
 
 function describe({ check, level, message, advice }: Finding): string[] {

@@ -1,6 +1,6 @@
 import { readInstallerCommand } from '../../marketplace/commands/installer-command.ts';
 import { readMarketplaceCommand } from '../../marketplace/commands/marketplace-command.ts';
-import type { RunInServer } from '../server-commands.ts';
+import type { RunInServer } from '../command-socket.ts';
 
 export function installerIn(args: readonly string[]): RunInServer {
   const run = readInstallerCommand(args);

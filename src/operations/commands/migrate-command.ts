@@ -7,8 +7,8 @@ import { MIGRATIONS } from '../../base/release.ts';
 import { type Db, openDb } from '../../db/db.ts';
 import { migrate, migrationStatus } from '../../db/migrate.ts';
 import { readMigrations } from '../../db/migration-files.ts';
+import type { RunInServer } from '../command-socket.ts';
 import { askServer, type Print } from '../command-socket.ts';
-import type { RunInServer } from '../server-commands.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Options {
@@ -19,8 +19,7 @@ interface Options {
 function readOptions(args: readonly string[]): Options {
   const known = { 'dry-run': { type: 'boolean' }, status: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: [...args], options: known });
-  if (values['dry-run'] && values.status)
-    throw new AppError('invalid', 'migrate takes --dry-run or --status, not both');
+  if (values['dry-run'] && values.status) throw new AppError('invalid', 'use either --dry-run or --status, not both');
   return { dryRun: values['dry-run'] ?? false, status: values.status ?? false };
 }
 
@@ -57,7 +56,7 @@ async function migrateOn(db: Db, options: Options, print: Print): Promise<void> 
   }
   const { applied, version } = await migrate(db, MIGRATIONS, () => undefined);
   for (const name of applied) print(`applied ${name}`);
-  print(applied.length === 0 ? `nothing to apply: the database is at ${version}` : `the database is at ${version}`);
+  print(applied.length === 0 ? `nothing to apply; the database is at ${version}` : `the database is at ${version}`);
 }
 
 type Status = Awaited<ReturnType<typeof migrationStatus>>;

@@ -47,7 +47,7 @@ export async function runRestore(args: readonly string[], config: Config, termin
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   terminal.say(`restored ${count(manifest)}, as of ${manifest.createdAt}, in ${seconds} s`);
-  if (isPlaced) terminal.say(`the root key of the backup is in ${resolve(keyPath(dataDir))}`);
+  if (isPlaced) terminal.say(`wrote the root key of the backup to ${resolve(keyPath(dataDir))}`);
 }
 
 /**
@@ -64,20 +64,21 @@ function chooseRoot({ slots, rootKey }: Inspected, { ATRIUM_KEY, DATA_DIR }: Con
     if (opens(rootKey)) return rootKey;
     throw new AppError(
       'conflict',
-      `the root key is missing, and the backup cannot be opened without it: set ATRIUM_KEY, or put the key file at ${where}`,
+      `the root key is missing, and the backup cannot be opened without it; set ATRIUM_KEY, or put the key at ${where}`,
     );
   }
   const help = opens(rootKey)
-    ? 'move it away, and the key in the backup takes its place'
-    : 'give the key of the server that was backed up';
-  throw new AppError('conflict', `the root key in ${where} does not open this backup: nothing was changed; ${help}`);
+    ? 'move it away to use the key in the backup'
+    : 'use the key of the server that was backed up';
+  throw new AppError('conflict', `the root key in ${where} does not open this backup, so nothing was changed; ${help}`);
 }
 
 function tellContents(file: string, manifest: Manifest, { say }: Terminal): void {
   const keys = manifest.withKeys ? 'with the root key' : 'without the root key';
-  say(`${file} is whole: ${count(manifest)}`);
+  say(`${file} is complete: ${count(manifest)}`);
   say(
-    `made at ${manifest.createdAt} by ${manifest.version} from ${manifest.driver}, schema ${schemaOf(manifest)}, ${keys}`,
+    `created at ${manifest.createdAt} by ${manifest.version} from ${manifest.driver}, ` +
+      `schema ${schemaOf(manifest)}, ${keys}`,
   );
 }
 

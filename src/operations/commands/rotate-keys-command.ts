@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import { createKeys } from '../../base/keys.ts';
-import type { CommandRequest } from '../command-socket.ts';
-import type { RunInServer } from '../server-commands.ts';
+import type { CommandRequest, RunInServer } from '../command-socket.ts';
 
 export function rotateKeysIn(args: readonly string[], { nextKey }: CommandRequest): RunInServer {
   const { values } = parseArgs({ args: [...args], options: { 'retire-old-root': { type: 'boolean' } } });
@@ -10,12 +9,13 @@ export function rotateKeysIn(args: readonly string[], { nextKey }: CommandReques
     const started = performance.now();
     const { owners, values: count, damaged } = await rotateKeys({ next, retireOldRoot: values['retire-old-root'] });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    print(`${owners} new data keys, ${count} secrets sealed anew, in ${seconds} s`);
+    print(`created ${owners} data keys and resealed ${count} secrets in ${seconds} s`);
     if (next !== undefined) {
       print(
-        'both root keys open this database now: start every server with the new one, then run rotate-keys --retire-old-root',
+        'both root keys open this database now; start every server with the new one, then run ' +
+          'atrium rotate-keys --retire-old-root',
       );
     }
-    for (const one of damaged) print(`warning: ${one} could not be opened and was left as it is`);
+    for (const one of damaged) print(`warning: ${one} could not be opened and was left unchanged`);
   };
 }

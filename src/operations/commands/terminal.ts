@@ -34,6 +34,6 @@ export function createProgress({ isTerminal }: Terminal, verb: string) {
 /** The only file argument of a command. */
 export function onlyFile(positionals: readonly string[], usage: string): string {
   const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new AppError('invalid', `name one file: ${usage}`);
+  if (file === undefined || more.length > 0) throw new AppError('invalid', `name exactly one file: ${usage}`);
   return file;
 }

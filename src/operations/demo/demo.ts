@@ -30,16 +30,16 @@ export async function openDemo(
       moveTo(baseUrl, path);
       await addMarketplace(instance, config, path, say);
       await openAgents(instance, path, say);
-      say(`the demo world exists already; its tokens are in ${path}`);
+      say(`the demo world already exists; its tokens are in ${path}`);
     } else if (existsSync(unfinished)) {
       throw new AppError('conflict', halfMade(config, unfinished));
     } else {
-      say(`the store is not empty, so no demo world is made: for one, choose another DATA_DIR or DATABASE_URL`);
+      say(`the database is not empty, so no demo world is created; to get one, set another DATA_DIR or DATABASE_URL`);
     }
     return;
   }
-  say('making the demo world');
-  writeFileSync(unfinished, 'The demo world is being made.\n');
+  say('creating the demo world');
+  writeFileSync(unfinished, 'The demo world is being created.\n');
   const world = await buildWorld(instance);
   write(path, { baseUrl, ...world });
   rmSync(unfinished);
@@ -47,7 +47,7 @@ export async function openDemo(
   await addMarketplace(instance, config, path, say);
   await openAgents(instance, path, say);
   say('');
-  say(`all of it again in ${path}`);
+  say(`all of this is also in ${path}`);
 }
 
 async function openAgents({ features }: Instance, path: string, say: (line: string) => void): Promise<void> {
@@ -60,7 +60,7 @@ function halfMade(config: Config, unfinished: string): string {
   const what = config.DATABASE_URL
     ? `empty the database of DATABASE_URL and remove ${unfinished}`
     : `remove the folder ${config.DATA_DIR}`;
-  return `an earlier start was ended while it made the demo world, and half of it is of no use: ${what}, then start again`;
+  return `an earlier start was interrupted and left the demo world incomplete; ${what}, then start again`;
 }
 
 /** The demo world stays as it is, but it may now be served under another address. */

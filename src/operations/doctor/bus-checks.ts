@@ -13,7 +13,7 @@ const WITHIN_MS = 2000;
 export async function examineBus(db: Db, safe: Safe, { BUS_URL: url }: Config): Promise<Finding[]> {
   const host = new URL(url).host;
   const keys = await createKeyrings(createKeyringStore(db), safe).find();
-  if (!keys) return [ok(CHECK, 'nobody has needed the message bus yet')];
+  if (!keys) return [ok(CHECK, 'the message bus has not been used yet')];
   const link = createLink({ url, name: 'atrium doctor', account: async () => keys.application, once: true });
   try {
     return [await examineLink(link, host, url === SETTINGS.BUS_URL.fallback)];
@@ -29,11 +29,11 @@ async function examineLink(link: Link, host: string, isDefault: boolean): Promis
     if (/authorization|authentication/i.test(`${name} ${message}`)) {
       return fault(
         CHECK,
-        `${host} refuses our credentials`,
-        'Start the NATS server with what "atrium bus config" prints.',
+        `${host} rejects our credentials`,
+        'Start the NATS server with the output of "atrium bus config".',
       );
     }
-    const advice = 'Start the NATS server with what "atrium bus config" prints, or correct BUS_URL.';
+    const advice = 'Start the NATS server with the output of "atrium bus config", or correct BUS_URL.';
     // The address is the default, so nobody has set it: most installations have no bus.
     return (isDefault ? warning : fault)(CHECK, `${host} cannot be reached`, advice);
   }
@@ -41,15 +41,15 @@ async function examineLink(link: Link, host: string, isDefault: boolean): Promis
   try {
     const manager = await jetstreamManager(connection, { checkAPI: false, timeout: WITHIN_MS });
     await manager.streams.info(STREAM);
-    return ok(CHECK, `${host} accepts our credentials and keeps the stream ${STREAM}`);
+    return ok(CHECK, `${host} accepts our credentials and has the stream ${STREAM}`);
   } catch (error) {
     if (error instanceof JetStreamApiError) {
       return warning(
         CHECK,
         `${host} has no stream ${STREAM} (${error.message})`,
-        'Start a server: it makes the stream within a minute.',
+        'Start a server: it creates the stream within a minute.',
       );
     }
-    return fault(CHECK, `${host} has no JetStream`, 'Start the NATS server with what "atrium bus config" prints.');
+    return fault(CHECK, `${host} has no JetStream`, 'Start the NATS server with the output of "atrium bus config".');
   }
 }

@@ -43,7 +43,7 @@ export function createDoctorStore(query: Query) {
   return {
     async server() {
       const [row] = await query<{ version: string; number: number; now: Date; is_standby: boolean }>(SERVER);
-      if (!row) throw new Error('the database says nothing about itself');
+      if (!row) throw new Error('the database does not report its version');
       return { version: row.version, number: row.number, now: row.now, isStandby: row.is_standby };
     },
     async activity() {

@@ -30,8 +30,8 @@ export async function look(check: string, work: () => Promise<readonly Finding[]
     return [
       fault(
         check,
-        `could not be looked at: ${(error as Error).message}`,
-        'Mend what the message names, then ask the doctor again.',
+        `could not be checked: ${(error as Error).message}`,
+        'Fix what the message reports, then run "atrium doctor" again.',
       ),
     ];
   }

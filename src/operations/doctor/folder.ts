@@ -15,19 +15,19 @@ export async function examineFolder(dataDir: string): Promise<Finding[]> {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats === undefined)
     return [
-      ok(check, `${folder} does not exist yet: the first start makes it`),
+      ok(check, `${folder} does not exist yet; the first start creates it`),
       ...(await examineRoom(dirname(folder))),
     ];
   if (!stats.isDirectory())
-    return [fault(check, `${folder} is not a folder`, 'Move it away, or set DATA_DIR to another place.')];
+    return [fault(check, `${folder} is not a folder`, 'Move it away, or set DATA_DIR to another folder.')];
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
     return [
       fault(
         check,
-        `${folder} may not be written by this user`,
-        'Run as the user of the server, or give the folder to it with chown.',
+        `this user cannot write to ${folder}`,
+        'Run as the user of the server, or change the owner of the folder with chown.',
       ),
     ];
   }
@@ -35,17 +35,17 @@ export async function examineFolder(dataDir: string): Promise<Finding[]> {
 }
 
 function rights(check: string, folder: string, stats: Stats): Finding {
-  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return ok(check, `${folder} is for its owner alone`);
-  return warning(check, `others may look into ${folder} (mode ${mode(stats)})`, `Run: chmod 700 ${folder}`);
+  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) return ok(check, `only its owner can open ${folder}`);
+  return warning(check, `other users can open ${folder} (mode ${mode(stats)})`, `Run: chmod 700 ${folder}`);
 }
 
 async function examineRoom(folder: string): Promise<Finding[]> {
   const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: 0, bsize: 0 }));
   if (bsize === 0) return [];
   const room = bavail * bsize;
-  const text = `${Math.floor(room / MIB)} MiB are free in ${folder}`;
-  if (room < TOO_LITTLE) return [fault('disk', text, 'Make room: a full disk stops every write.')];
-  if (room < LITTLE) return [warning('disk', text, 'Make room before the disk is full.')];
+  const text = `${Math.floor(room / MIB)} MiB free in ${folder}`;
+  if (room < TOO_LITTLE) return [fault('disk', text, 'Free up space: a full disk stops every write.')];
+  if (room < LITTLE) return [warning('disk', text, 'Free up space before the disk is full.')];
   return [ok('disk', text)];
 }
 
@@ -54,11 +54,11 @@ export function examineKeyFile(dataDir: string, isConfigured: boolean): Finding[
   const path = resolve(keyPath(dataDir));
   const stats = statSync(path, { throwIfNoEntry: false });
   if (isConfigured) return [ok('key file', 'the root key comes from ATRIUM_KEY')];
-  if (stats === undefined) return [ok('key file', `${path} does not exist yet: the first start makes it`)];
+  if (stats === undefined) return [ok('key file', `${path} does not exist yet; the first start creates it`)];
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
-    return [fault('key file', `others may read ${path} (mode ${mode(stats)})`, `Run: chmod 600 ${path}`)];
+    return [fault('key file', `other users can read ${path} (mode ${mode(stats)})`, `Run: chmod 600 ${path}`)];
   }
-  return [ok('key file', `${path} is for its owner alone`)];
+  return [ok('key file', `only its owner can read ${path}`)];
 }
 
 function mode({ mode: bits }: Stats): string {

@@ -58,15 +58,15 @@ async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Fi
         findings: [ok('schema', `all ${applied.length} migrations are applied, the last is ${last}`)],
       };
     if (applied.length === 0)
-      return { isPresent: false, findings: [ok('schema', 'the database is empty: the first start fills it')] };
-    const advice = 'Run "atrium migrate" or start the server, after a backup.';
+      return { isPresent: false, findings: [ok('schema', 'the database is empty; the first start fills it')] };
+    const advice = 'Create a backup, then run "atrium migrate" or start the server.';
     const finding = warning('schema', `the database is at ${last}; pending: ${pending.join(', ')}`, advice);
     return { isPresent: false, findings: [finding] };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     return {
       isPresent: false,
-      findings: [fault('schema', error.message, 'Start the release that fits the database, or restore a backup.')],
+      findings: [fault('schema', error.message, 'Start the release that matches the database, or restore a backup.')],
     };
   }
 }
@@ -74,7 +74,7 @@ async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Fi
 function examineTime(driftMs: number): Finding[] {
   const seconds = Math.abs(driftMs / SECOND_MS);
   const text = `this machine and the database differ by ${seconds.toFixed(1)} s`;
-  const advice = 'Let both machines take their time from the same NTP servers.';
+  const advice = 'Synchronize both machines with the same NTP servers.';
   if (seconds > 60) return [fault('time', `${text}: tokens and links expire at the wrong time`, advice)];
   return [seconds > 2 ? warning('time', text, advice) : ok('time', text)];
 }
@@ -88,15 +88,15 @@ async function examineRevision(store: Store): Promise<Finding[]> {
     return [
       fault(
         'revisions',
-        `the revision went back to ${value}: servers may trust what is not so any more`,
+        `the revision went back to ${value}: servers may trust outdated data`,
         `Stop all servers. ${again}`,
       ),
     ];
   }
   if (changes > MANY_CHANGES) {
-    const advice = 'Look into the log of a server for "changes were not pruned".';
+    const advice = 'Search the log of a server for "changes were not pruned".';
     return [
-      warning('revisions', `the revision is ${value}, and ${changes} changes are kept: nobody prunes them`, advice),
+      warning('revisions', `the revision is ${value}, and ${changes} changes are kept: they are not pruned`, advice),
     ];
   }
   return [ok('revisions', `the revision is ${value}, ${changes} changes are kept`)];
@@ -105,13 +105,13 @@ async function examineRevision(store: Store): Promise<Finding[]> {
 async function examineLocks({ driver }: Db, store: Store): Promise<Finding[]> {
   if (driver === 'pglite') return [];
   const { connections, waiting, idle } = await store.activity();
-  const advice = 'Look into pg_stat_activity for who holds what, and end that session.';
+  const advice = 'Find the session that blocks in pg_stat_activity, and terminate it.';
   const findings: Finding[] = [];
   if (waiting > 0)
     findings.push(warning('locks', `${waiting} sessions have waited for a lock for more than 10 s`, advice));
   if (idle > 0)
     findings.push(warning('locks', `${idle} transactions have been left open for more than a minute`, advice));
-  if (findings.length === 0) findings.push(ok('locks', `nobody waits; servers hold ${connections} connections`));
+  if (findings.length === 0) findings.push(ok('locks', `no session waits; servers have ${connections} connections`));
   return findings;
 }
 
@@ -128,12 +128,12 @@ function examineAudit(rows: readonly AuditRow[]): Finding {
     else if (next && !next.previous_hash.equals(row.hash)) broken.push(next.id);
     later.set(row.organization_id, row);
   }
-  if (broken.length === 0) return ok('audit', `the newest ${rows.length} entries of the record hold together`);
+  if (broken.length === 0) return ok('audit', `the newest ${rows.length} entries of the audit log are intact`);
   const advice =
-    'Somebody changed the record behind the server’s back: compare with a backup, and find out who can write to the database.';
+    'The audit log was changed outside the server: compare with a backup, and find out who can write to the database.';
   return fault(
     'audit',
-    `${broken.length} of the newest ${rows.length} entries do not follow from the one before (${broken.slice(0, 5).join(', ')})`,
+    `${broken.length} of the newest ${rows.length} entries are not intact (${broken.slice(0, 5).join(', ')})`,
     advice,
   );
 }
@@ -142,19 +142,19 @@ async function examineRanges(store: Store, { DEPLOYMENT, CLOUD_A_RANGES, CLOUD_A
   if (DEPLOYMENT !== 'marketplace') return [];
   const check = 'address ranges';
   if (CLOUD_A_RANGES === undefined) {
-    if (CLOUD_A_ALLOW.length > 0) return [ok(check, 'only CLOUD_A_ALLOW counts')];
+    if (CLOUD_A_ALLOW.length > 0) return [ok(check, 'only CLOUD_A_ALLOW is used')];
     return [
       fault(
         check,
-        'none are known: every call of marketplace A fails',
+        'none are known: every call from marketplace A fails',
         'Set CLOUD_A_RANGES to the published file or its URL.',
       ),
     ];
   }
   const seenAt = await store.rangesSeenAt(CLOUD_A_RANGES);
   const advice =
-    'Look into the log for "the address ranges were not renewed", and whether CLOUD_A_RANGES can be reached from here.';
-  if (!seenAt) return [fault(check, 'none have been read yet: every call of marketplace A fails', advice)];
+    'Search the log for "the address ranges were not renewed", and check that CLOUD_A_RANGES can be reached from here.';
+  if (!seenAt) return [fault(check, 'none have been read yet: every call from marketplace A fails', advice)];
   const hours = (Date.now() - seenAt.getTime()) / HOUR_MS;
   const text = `last confirmed ${hours.toFixed(1)} hours ago`;
   if (hours > 72) return [fault(check, text, advice)];

@@ -5,7 +5,7 @@ const WITHIN_MS = 5000;
 
 /** Email: the SMTP server is reachable and accepts us. Nothing is sent. */
 export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
-  if (SMTP_URL === undefined) return [ok('mail', 'not configured: no letters are sent')];
+  if (SMTP_URL === undefined) return [ok('mail', 'not configured: no email is sent')];
   const host = new URL(SMTP_URL).host;
   const { createTransport } = await import('nodemailer');
   const patience = {
@@ -17,14 +17,14 @@ export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
   const transport = createTransport({ url: SMTP_URL, ...patience });
   try {
     await transport.verify();
-    return [ok('mail', `${host} takes letters from us`)];
+    return [ok('mail', `${host} accepts email from us`)];
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
     const advice =
       code === 'EAUTH'
         ? 'Correct the user and the password in SMTP_URL.'
-        : 'Start the mail server, open the way to it, or correct SMTP_URL.';
-    return [fault('mail', `${host} does not take letters from us (${code})`, advice)];
+        : 'Start the mail server, allow connections to it, or correct SMTP_URL.';
+    return [fault('mail', `${host} does not accept email from us (${code})`, advice)];
   } finally {
     transport.close();
   }
@@ -41,11 +41,11 @@ export async function examineCentral({
   if (DEPLOYMENT !== 'marketplace') return [];
   const check = 'central server';
   if (url === undefined) {
-    if (RUN_MODE === 'dev') return [ok(check, 'not configured: the built-in answers for demonstrations are used')];
+    if (RUN_MODE === 'dev') return [ok(check, 'not configured: the built-in demo answers are used')];
     const advice = 'Set CENTRAL_MARKETPLACE_URL to the central marketplace server.';
-    return [warning(check, 'not configured: claims are answered from what is built in for demonstrations', advice)];
+    return [warning(check, 'not configured: claims are answered with the built-in demo answers', advice)];
   }
-  const advice = 'Start it, open the way to it, or correct CENTRAL_MARKETPLACE_URL.';
+  const advice = 'Start it, allow connections to it, or correct CENTRAL_MARKETPLACE_URL.';
   try {
     const options = { signal: AbortSignal.timeout(WITHIN_MS), redirect: 'error' } as const;
     const { status, body } = await fetch(`${url}/standalone-organizations/${NOBODY}/claim-rules`, options);

@@ -33,9 +33,9 @@ async function examine(setting: string, host: string, port: number, isOurs: (url
     return { isOurs: false, findings: [ok(check, `${setting} ${port} is free: no server runs there`)] };
   if (problem === 'EADDRINUSE') {
     if (await isOurs(urlOf(host, port)))
-      return { isOurs: true, findings: [ok(check, `a server of ours answers on ${setting} ${port}`)] };
-    const advice = `Stop the program that has it, or choose another with ${setting}.`;
-    return { isOurs: false, findings: [fault(check, `${setting} ${port} is taken by another program`, advice)] };
+      return { isOurs: true, findings: [ok(check, `an Atrium server answers on ${setting} ${port}`)] };
+    const advice = `Stop the program that uses it, or choose another port with ${setting}.`;
+    return { isOurs: false, findings: [fault(check, `${setting} ${port} is in use by another program`, advice)] };
   }
   const advice =
     problem === 'EACCES'
@@ -69,8 +69,9 @@ async function isAdmin(url: string): Promise<boolean> {
 async function examineReadiness(url: string): Promise<Finding> {
   const response = await answer(`${url}/readyz`);
   const text = (await response?.text().catch(() => ''))?.trim() ?? 'no answer';
-  if (response?.status === 200) return ok('server', 'it is ready');
-  return fault('server', `it is not ready: ${text}`, 'Look into its log; if it is not draining, its database is away.');
+  if (response?.status === 200) return ok('server', 'the server is ready');
+  const advice = 'Check its log; if it is not draining, its database is unavailable.';
+  return fault('server', `the server is not ready: ${text}`, advice);
 }
 
 function answer(url: string): Promise<Response | undefined> {

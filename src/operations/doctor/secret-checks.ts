@@ -21,13 +21,13 @@ const SAMPLE = 200;
 export async function examineSecrets(db: Db, store: Store, config: Config): Promise<Finding[]> {
   const check = 'keys';
   const roots = await store.roots();
-  if (roots === 0) return [ok(check, 'there are none yet: the first start makes them')];
-  const advice = 'Set ATRIUM_KEY, or put the right atrium.key into DATA_DIR: without it no token and no secret works.';
+  if (roots === 0) return [ok(check, 'there are none yet; the first start creates them')];
+  const advice = 'Set ATRIUM_KEY, or put the right atrium.key into DATA_DIR: without it no token or secret works.';
   const root = findRoot(config.ATRIUM_KEY, config.DATA_DIR);
   if (!root) return [fault(check, 'the root key is missing', advice)];
   const ring = await openRing(createRingStore(db), createKeys(root)).catch((error: Error) => error);
   if (ring instanceof Error) return [fault(check, 'the root key does not open the keys of this database', advice)];
-  const findings = [ok(check, 'the root key opens the ring')];
+  const findings = [ok(check, 'the root key opens the key ring')];
   if (roots > 1) {
     const end = 'Once every server runs with the new root key, run "atrium rotate-keys --retire-old-root".';
     findings.push(warning(check, `${roots} root keys open the database: a change of the root key is under way`, end));
@@ -47,7 +47,7 @@ async function examineSealed(store: Store, vault: Vault): Promise<Finding> {
       await vault.open(ownerId, identity, sealed).catch(() => damaged.push(`${column.table} ${id}`));
     }
   }
-  if (damaged.length === 0) return ok('secrets', `all of a sample of ${count} open`);
+  if (damaged.length === 0) return ok('secrets', `all of a sample of ${count} can be opened`);
   const text = `${damaged.length} of a sample of ${count} cannot be opened (${damaged.slice(0, 5).join(', ')})`;
-  return fault('secrets', text, 'Let their owners enter them again, or restore a backup from before the damage.');
+  return fault('secrets', text, 'Ask their owners to enter them again, or restore a backup from before the damage.');
 }

@@ -9,7 +9,7 @@ export function examineSettings(env: Environment): { config?: Config; findings: 
     const config = readConfig(env);
     return {
       config,
-      findings: [ok('settings', 'every setting can be read'), ...examineAddress(config), ...examineMode(config)],
+      findings: [ok('settings', 'all settings are valid'), ...examineAddress(config), ...examineMode(config)],
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -23,19 +23,17 @@ const LOOPBACK = /^(localhost|127\.|\[?::1)/;
 function examineAddress({ BASE_URL, HOST, RUN_MODE }: Config): Finding[] {
   const check = 'base url';
   if (BASE_URL === undefined) {
-    if (LOOPBACK.test(HOST)) return [ok(check, `none is set, and the server is for this machine alone (${HOST})`)];
-    const advice = 'Set BASE_URL to the address that clients use: it stands in links, letters and cookies.';
-    return [warning(check, `none is set, but the server listens on ${HOST}`, advice)];
+    if (LOOPBACK.test(HOST)) return [ok(check, `not set, and only this machine can reach the server (${HOST})`)];
+    const advice = 'Set BASE_URL to the address that clients use: it is part of links, emails and cookies.';
+    return [warning(check, `not set, but the server listens on ${HOST}`, advice)];
   }
   const url = new URL(BASE_URL);
   if (url.search || url.hash || url.username || url.password) {
-    return [
-      fault(check, `${url.host} comes with more than an address`, 'Set BASE_URL to scheme, host and port alone.'),
-    ];
+    return [fault(check, `${url.host} has more than an address`, 'Set BASE_URL to scheme, host and port only.')];
   }
   if (RUN_MODE === 'prod' && url.protocol !== 'https:' && !LOOPBACK.test(url.hostname)) {
-    const advice = 'Put a proxy with TLS before the server and set BASE_URL to its https:// address.';
-    return [fault(check, `${url.origin} is not https: passwords and tokens travel in the clear`, advice)];
+    const advice = 'Put a proxy with TLS in front of the server and set BASE_URL to its https:// address.';
+    return [fault(check, `${url.origin} is not https: passwords and tokens are sent unencrypted`, advice)];
   }
   return [ok(check, url.origin)];
 }
@@ -44,23 +42,19 @@ function examineMode({ RUN_MODE, OPENFGA_URL, EMAIL_CONFIRMATION, SMTP_URL }: Co
   const findings: Finding[] = [];
   if (RUN_MODE === 'dev') {
     findings.push(
-      warning('settings', 'RUN_MODE=dev relaxes checks', 'Set RUN_MODE=prod where anybody else can reach the server.'),
+      warning('settings', 'RUN_MODE=dev relaxes checks', 'Set RUN_MODE=prod if others can reach the server.'),
     );
   }
   if (OPENFGA_URL !== undefined) {
     findings.push(
-      warning(
-        'settings',
-        'OPENFGA_URL is set, but this version answers with its own engine only',
-        'Take OPENFGA_URL away.',
-      ),
+      warning('settings', 'OPENFGA_URL is set, but this version uses only its own engine', 'Remove OPENFGA_URL.'),
     );
   }
   if (EMAIL_CONFIRMATION && SMTP_URL === undefined) {
     findings.push(
       fault(
         'mail',
-        'addresses must be confirmed by a letter, but there is no SMTP_URL',
+        'addresses must be confirmed by email, but SMTP_URL is not set',
         'Set SMTP_URL, or EMAIL_CONFIRMATION=false.',
       ),
     );

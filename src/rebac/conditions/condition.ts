@@ -66,7 +66,7 @@ function compile(json: ConditionJson, env: Environment, cast: Cast): Condition {
     } catch (error) {
       throw failed(json.name, (error as Error).message.split('\n', 1)[0] as string, error);
     }
-    if (typeof answer !== 'boolean') throw failed(json.name, 'the expression did not give a bool');
+    if (typeof answer !== 'boolean') throw failed(json.name, 'the expression did not return a bool');
     return answer;
   }
 

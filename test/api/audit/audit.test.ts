@@ -221,7 +221,7 @@ describe('Audit log requests', () => {
     ...['', '/export'].flatMap((part): Refused[] => [
       { send: get(`/admin/audit${part}`), status: 401, message: 'token is required' },
       { who: 'ann', send: get(`/admin/audit${part}`), status: 403, message: 'user should be the site admin' },
-      { who: 'root', send: get(`/admin/audit${part}?org=nowhere`), status: 400, message: /^org: nobody is called/ },
+      { who: 'root', send: get(`/admin/audit${part}?org=nowhere`), status: 400, message: /^org: no account is named/ },
     ]),
     ...['', '/export'].flatMap((part) =>
       (
@@ -229,11 +229,11 @@ describe('Audit log requests', () => {
           ['since=yesterday', 'since must match format "date-time"'],
           ['until=2026-02-30T00:00:00Z', 'until must match format "date-time"'],
           ['until=2026-01-01', 'until must match format "date-time"'],
-          ['since=2016-12-31T23:59:60Z', 'since is not a time of RFC 3339'],
+          ['since=2016-12-31T23:59:60Z', 'since must be an RFC 3339 time'],
           ['since=2026-01-01T00:00:00Z&since=2026-01-01T00:00:00Z', 'since must be string'],
-          ['actor=nobody-at-all', /^actor: nobody is called "nobody-at-all"/],
-          ['actor=9223372036854775808', /^actor: nobody is called/],
-          ['actor=', /^actor: nobody/],
+          ['actor=nobody-at-all', /^actor: no account is named "nobody-at-all"/],
+          ['actor=9223372036854775808', /^actor: no account is named/],
+          ['actor=', /^actor: no account/],
           ['action=', /^action must be/],
           ['object=', /^object must be/],
           ['object=cluster:', /^object must be/],
@@ -254,7 +254,7 @@ describe('Audit log requests', () => {
         who: 'ann',
         send: get(`/orgs/acme/audit?cursor=${cursor}`),
         status: 400,
-        message: 'cursor is not one that this server gave',
+        message: 'cursor was not issued by this server',
       }),
     ),
   ];

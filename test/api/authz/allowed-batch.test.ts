@@ -113,7 +113,7 @@ describe('POST /authz/objects/allowed-permissions', () => {
   }
 
   it('A batch that names another user is rejected as a whole with 403, after validation errors with 400', async () => {
-    const message = 'users may ask about themselves only';
+    const message = 'permissions cannot be queried on other users';
     const foreign = { objectType: 'user', objectID: id.user('bob') };
     await assertRefused(atrium, { who: 'ann', send: ['POST', PATH, [good, foreign]], status: 403, message });
     await assertRefused(atrium, { who: 'root', send: ['POST', PATH, [foreign, good]], status: 403, message });

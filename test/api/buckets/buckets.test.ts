@@ -157,9 +157,9 @@ describe('Buckets', () => {
       ['aws', { ...CLUSTER, credential: 5 }, 422, /credential must be string/],
       ['aws', [], 422, /must be object/],
       ['aws', { ...CLUSTER, credential: 'unknown' }, 404, /credential not found/],
-      ['azure', { ...CLUSTER, credential: 's3' }, 422, /it has no azureStorage.account/],
-      ['gcp', { ...CLUSTER, credential: 's3' }, 422, /it has no googleCloud.serviceAccount/],
-      ['aws', { ...CLUSTER, credential: 'azure' }, 422, /it has no aws.accessKeyID/],
+      ['azure', { ...CLUSTER, credential: 's3' }, 422, /azureStorage.account is missing/],
+      ['gcp', { ...CLUSTER, credential: 's3' }, 422, /googleCloud.serviceAccount is missing/],
+      ['aws', { ...CLUSTER, credential: 'azure' }, 422, /aws.accessKeyID is missing/],
       ['aws', { ...CLUSTER, secret_namespace: 'a', secret_name: 'b' }, 502, /is not connected to this server/],
     ];
     for (const [cloud, body, status, words] of rows) {
@@ -209,9 +209,9 @@ describe('Buckets', () => {
       await keep(s3(`s3-${kind}`, url));
       await keep(azure(`azure-${kind}`, url));
       await keep(google(`google-${kind}`, url, {}, servers.google?.url));
-      refused(await list('aws', `s3-${kind}`), /does not answer as S3 does/);
-      refused(await list('azure', `azure-${kind}`), /does not answer as blob storage does/);
-      refused(await list('gcp', `google-${kind}`), /does not answer as cloud storage does/);
+      refused(await list('aws', `s3-${kind}`), /is not an S3 response/);
+      refused(await list('azure', `azure-${kind}`), /is not a Blob Storage response/);
+      refused(await list('gcp', `google-${kind}`), /is not a Cloud Storage response/);
     }
   });
 
@@ -264,7 +264,7 @@ describe('Buckets', () => {
       const { signal } = new AbortController();
       for (const [cloud, credential] of CLOUDS) {
         const names = impatient.list(atrium.world.users.ann?.id ?? 0n, cloud, { clusterUid: 'x', credential }, signal);
-        await assert.rejects(names, { kind: 'upstream', message: /did not answer within 0.3 s/ });
+        await assert.rejects(names, { kind: 'upstream', message: /did not respond within 0.3 s/ });
       }
     });
 
@@ -274,7 +274,7 @@ describe('Buckets', () => {
       const began = performance.now();
       const answers = await Promise.all(CLOUDS.map(([cloud, name]) => list(cloud, name)));
       assert.ok(performance.now() - began < 10_000);
-      for (const answer of answers) refused(answer, /did not answer within 8.5 s/);
+      for (const answer of answers) refused(answer, /did not respond within 8.5 s/);
     });
   });
 

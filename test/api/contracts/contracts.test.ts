@@ -114,7 +114,7 @@ for (const driver of API_DRIVERS) {
         [{ name: 'n', quota: { nodes: -1 } }, /^quota nodes must be a whole number/],
         [{ name: 'n', quota: { nodes: 1.5 } }, /^quota nodes must be a whole number/],
         [{ name: 'n', quota: { nodes: '5' } }, /^quota.nodes must be number/],
-        [{ name: 'n', quota: { 'no blanks': 1 } }, /^quota must be named by/],
+        [{ name: 'n', quota: { 'no blanks': 1 } }, /^quota names must consist of/],
         [{ name: 'n', quota: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`k${n}`, 1])) }, /at most 100/],
       ];
       for (const [body, message] of table) {

@@ -19,8 +19,8 @@ const unannounced = (type: string) => [`POST /api/v1/user/signin HTTP/1.1\r\nHos
 
 const NOT_JSON = 'body is not valid JSON';
 const NOT_UTF8 = 'body is not valid UTF-8';
-const NUL = 'body holds a NUL character';
-const HALF = 'body holds half of a surrogate pair';
+const NUL = 'body contains a NUL character';
+const HALF = 'body contains an unpaired surrogate';
 const DEEP = 'body is nested more than 64 levels deep';
 const TYPE = 'body must be sent as application/json';
 

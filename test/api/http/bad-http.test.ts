@@ -20,7 +20,7 @@ refuseAll('HTTP parsing errors', 'platform', [
     'CONNECT is rejected',
     lines('CONNECT example.com:443 HTTP/1.1', 'Host: example.com'),
     400,
-    'this server is no proxy',
+    'this server is not a proxy',
   ),
   row(
     'HTTP/1.0 without a Host header does not bypass authentication',
@@ -148,7 +148,7 @@ refuseAll('HTTP parsing errors on a marketplace deployment', 'listener', [
     'A marketplace deployment rejects CONNECT',
     lines('CONNECT example.com:443 HTTP/1.1', 'Host: example.com'),
     400,
-    'this server is no proxy',
+    'this server is not a proxy',
   ),
   row(
     'A marketplace deployment rejects a header of 20 KB',

@@ -4,7 +4,7 @@ const get = (target: string) => http('GET', target);
 const NOT_FOUND = 'not found';
 const NOT_ALLOWED = 'method not allowed';
 const BAD_URL = 'path is not a valid URL';
-const NUL = 'path or query holds a NUL character';
+const NUL = 'path or query contains a NUL character';
 const NO_TOKEN = 'token is required';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const absolute = (path: string) => [`GET http://elsewhere.test${path} HTTP/1.1\r\nHost: elsewhere.test\r\n\r\n`];

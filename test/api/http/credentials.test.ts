@@ -123,7 +123,7 @@ describe('Caller authentication', () => {
       name: 'x',
       scopes: ['all'],
     });
-    await refused(`token ${text}`, 403, 'robot accounts cannot call this');
+    await refused(`token ${text}`, 403, 'robot accounts cannot call this route');
   });
 
   it('A wrong token does not block a public route', async () => {

@@ -143,7 +143,7 @@ describe('Signing in', () => {
       atrium.as()('GET', '/user/signout', undefined, { ...headers, 'Sec-Fetch-Site': site });
     assert.deepEqual(
       [(await out('cross-site')).status, (await out('cross-site')).body.message],
-      [403, 'cross-site request refused'],
+      [403, 'cross-site request rejected'],
     );
     assert.equal((await atrium.as()('GET', '/user', undefined, headers)).status, 200);
     assert.equal((await out('same-origin')).status, 200);

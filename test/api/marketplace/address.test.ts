@@ -137,7 +137,7 @@ for (const driver of DRIVERS) {
 
       next = page(1, ['203.0.113.0/24']);
       await ranges.refresh(new Date(start + 75 * HOUR_MS));
-      assert.match(problems.pop() ?? '', /older than the one/);
+      assert.match(problems.pop() ?? '', /older than the current one/);
       const large = Array.from({ length: 200 }, (_, n) => `10.0.${n}.0/25`);
       next = page(3, large);
       await ranges.refresh(new Date(start + 76 * HOUR_MS));

@@ -111,7 +111,7 @@ for (const driver of API_DRIVERS) {
       ]);
       assert.equal(row?.state, 'Pending');
       const done = await again();
-      assert.deepEqual([done.status, done.body.message], [409, 'the delivery is done: nothing is done twice']);
+      assert.deepEqual([done.status, done.body.message], [409, 'the delivery is already done and cannot be retried']);
       const audit = await market.as('root')('GET', `/admin/audit?org=0&object=delivery:${delivery.id}`);
       assert.deepEqual(
         audit.body.items.map((one: { action: string; actor: { name: string } }) => [one.action, one.actor.name]),
@@ -159,7 +159,7 @@ for (const driver of API_DRIVERS) {
         who: 'root',
         send: ['GET', `${LIST}?cursor=x`],
         status: 400,
-        message: 'cursor is not one that this server gave',
+        message: 'cursor was not issued by this server',
       },
     ];
     for (const line of TABLE) {

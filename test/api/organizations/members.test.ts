@@ -237,7 +237,7 @@ describe('Members', () => {
       who: name,
       send: ['DELETE', '/orgs/acme/members/ann'],
       status: 403,
-      message: 'missing relation remove_member:team: only an owner takes an owner out',
+      message: 'missing relation remove_member:team: only an owner can remove an owner',
     });
     // An owner who is also an editor is not removed from only one of the two teams.
     assert.equal((await atrium.as('ann')('PUT', `/teams/${editors}/members/ann`)).status, 204);

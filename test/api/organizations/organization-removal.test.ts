@@ -150,7 +150,7 @@ for (const driver of API_DRIVERS) {
         const answer = await market.notify('A', binding(a, more));
         assert.deepEqual(
           [answer.status, answer.body],
-          [400, { message: 'what the installer was bound to has been deleted' }],
+          [400, { message: 'the organization of the installer has been deleted' }],
         );
       }
       assert.equal((await market.notify('B', bind)).status, 400);

@@ -221,7 +221,10 @@ describe('Organizations', () => {
     assert.notEqual(fresh.headers.get('etag'), old);
     for (const send of [['PATCH', { location: 'two' }] as const, ['DELETE', undefined] as const]) {
       const answer = await call(send[0], `/orgs/${org}`, send[1], { 'If-Match': old });
-      assert.deepEqual([answer.status, answer.body.message], [412, 'it was changed by somebody else: read it again']);
+      assert.deepEqual(
+        [answer.status, answer.body.message],
+        [412, 'the object has changed since you read it: read it again'],
+      );
     }
     assert.equal((await call('GET', `/orgs/${org}`)).body.location, 'one');
     const tag = fresh.headers.get('etag') ?? '';
@@ -250,6 +253,6 @@ describe('Organizations', () => {
       scopes: ['all'],
     });
     const answer = await atrium.call('POST', '/api/v1/orgs', { username: 'r2d2' }, { Authorization: `token ${text}` });
-    assert.deepEqual([answer.status, answer.body.message], [403, 'robot accounts cannot call this']);
+    assert.deepEqual([answer.status, answer.body.message], [403, 'robot accounts cannot call this route']);
   });
 });

@@ -144,7 +144,7 @@ describe('Teams', () => {
     const role = id.role('cluster-operator');
     const none = { status: 404, message: 'team does not exist' };
     const roles = { status: 403, message: 'missing relation edit_roles:org' };
-    const fixed = (name: string) => `the built-in team ${name} keeps its name and its permission`;
+    const fixed = (name: string) => `the built-in team ${name} must keep its name and permission`;
     const REFUSED: Refused[] = [
       make({ name: 'OWNERS' }, 422, taken),
       make({ name: 'Operators' }, 422, taken),
@@ -196,13 +196,13 @@ describe('Teams', () => {
         who: 'ann',
         send: ['PATCH', team('operators'), {}, { 'If-Match': '"0-0"' }],
         status: 412,
-        message: /changed by/,
+        message: /changed since/,
       },
       {
         who: 'ann',
         send: ['DELETE', team('operators'), undefined, { 'If-Match': '"0-0"' }],
         status: 412,
-        message: /changed by/,
+        message: /changed since/,
       },
       { who: 'bob', send: ['PUT', `${team('operators')}/roles/${role}`], ...roles },
       { who: 'cat', send: ['DELETE', `${team('operators')}/roles/${role}`], ...roles },

@@ -43,10 +43,10 @@ const TABLE: readonly Bad[] = [
   { name: 'a NUL character', body: `${HEAD}roles: [{name: "a\\0b"}]`, status: 422, message: /NUL/ },
   { name: 'two documents', body: `${ONE}---\n${ONE}`, status: 422, message: /more than one document/ },
   { name: 'deep nesting', body: '['.repeat(1_000_000), status: 422, message: /nested too deeply/ },
-  { name: 'a document with too many parts', body: `[${','.repeat(500_000)}]`, status: 422, message: /too many parts/ },
+  { name: 'a document with too many parts', body: `[${','.repeat(500_000)}]`, status: 422, message: /too many tokens/ },
   { name: 'invalid UTF-8', body: Buffer.from([0xff, 0xfe, 0xfd]), status: 422, message: /UTF-8/ },
-  { name: 'an empty document', body: ' ', status: 422, message: /must be a document of roles/ },
-  { name: 'a top-level list', body: '- a', status: 422, message: /must be a document of roles/ },
+  { name: 'an empty document', body: ' ', status: 422, message: /must be a roles document/ },
+  { name: 'a top-level list', body: '- a', status: 422, message: /must be a roles document/ },
   { name: 'a body larger than 1 MiB', body: `${ONE}#${' '.repeat(1_048_576)}`, status: 413, message: /1 MiB/ },
   { name: 'malformed JSON', body: '{"roles":', type: 'application/json', status: 422, message: /not valid JSON/ },
   {
@@ -95,9 +95,9 @@ const TABLE: readonly Bad[] = [
     name: 'an unknown key in a role',
     body: `${ONE}    permisions: {}\n`,
     status: 422,
-    message: /^roles\[0\]\.permisions is not known; known are name/,
+    message: /^roles\[0\]\.permisions is not a known field; known fields are name/,
   },
-  { name: 'an unknown top-level key', body: `${ONE}prune: true\n`, status: 422, message: /^prune is not known/ },
+  { name: 'an unknown top-level key', body: `${ONE}prune: true\n`, status: 422, message: /^prune is not a known/ },
   {
     name: 'permissions given as a list',
     body: `${ONE}    permissions: [edit]\n`,
@@ -138,7 +138,7 @@ const TABLE: readonly Bad[] = [
     name: 'an unknown namespace',
     body: `${ONE}    permissions: {sky: []}\n`,
     status: 400,
-    message: /^role "One": unknown namespace of permissions: "sky"$/,
+    message: /^role "One": unknown permission namespace: "sky"$/,
   },
   {
     name: 'an unknown team',
@@ -156,7 +156,7 @@ const TABLE: readonly Bad[] = [
     name: 'a file of another organization',
     body: ONE.replace('acme', 'globex'),
     status: 400,
-    message: /^the document is about organization "globex", not about "acme"$/,
+    message: /^the document is for organization "globex", not for "acme"$/,
   },
 ];
 

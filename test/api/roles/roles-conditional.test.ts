@@ -50,7 +50,10 @@ describe('Conditional and concurrent role changes', () => {
     const present = await call('PUT', id, { description: 'newer' }, old);
     for (const header of [old, '"nonsense"', 'nonsense', `W/${present.headers.get('etag')}`]) {
       const put = await call('PUT', id, { description: 'lost' }, header);
-      assert.deepEqual([put.status, put.body.message], [412, 'it was changed by somebody else: read it again']);
+      assert.deepEqual(
+        [put.status, put.body.message],
+        [412, 'the object has changed since you read it: read it again'],
+      );
       assert.equal((await call('DELETE', id, undefined, header)).status, 412);
     }
     const now = await call('GET', id);

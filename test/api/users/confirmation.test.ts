@@ -92,7 +92,7 @@ describe('Email confirmation', () => {
     assert.equal((await atrium.call('GET', path)).status, 404);
     await atrium.as('eve')('POST', '/user/emails', { emails: ['bob.moved@example.org'] });
     const refused = await atrium.call('GET', path);
-    assert.deepEqual([refused.status, refused.body.message], [404, 'this link is not valid, or no longer']);
+    assert.deepEqual([refused.status, refused.body.message], [404, 'the link is invalid or has expired']);
   });
 
   it('An unconfirmed address cannot be used to sign in', async () => {
@@ -123,7 +123,7 @@ describe('Email confirmation', () => {
     const home = await openTestServer({ env: { EMAIL_CONFIRMATION: 'true', SMTP_URL: grim.url } });
     const answer = await home.as('bob')('POST', '/user/emails', { emails: ['bob@x.org'] });
     assert.equal(answer.status, 201);
-    assert.match(home.logged(), /"level":"error".*550 no such person.*"letter not sent"/);
+    assert.match(home.logged(), /"level":"error".*550 no such person.*"email not sent"/);
     await home.close();
     await grim.close();
   });
@@ -138,7 +138,7 @@ describe('A mail server that does not respond', () => {
     const start = performance.now();
     await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
     assert.ok(performance.now() - start < (IS_LONG ? 9000 : 90_000));
-    assert.match(lines.join(''), /letter not sent/);
+    assert.match(lines.join(''), /email not sent/);
     await mute.close();
   });
 });

@@ -256,7 +256,7 @@ describe('Users', () => {
       who: 'root',
       send: ['DELETE', '/admin/users/root'],
       status: 409,
-      message: 'you cannot delete yourself: another administrator can',
+      message: 'you cannot delete your own account: ask another administrator',
     },
   ];
 
