@@ -38,7 +38,11 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'manage the servers and accounts that you use',
     async () => (await import('./commands/context.ts')).context,
   ),
-  can: entry('access', 'check whether a user can do something', async () => (await import('./commands/can.ts')).can),
+  can: entry(
+    'access',
+    'check whether a user can do something, and why',
+    async () => (await import('./commands/can.ts')).can,
+  ),
   'who-can': entry(
     'access',
     'list the users who can do something',

@@ -44,11 +44,12 @@ export async function findResource(session: Session, kind: ResourceKind, text: s
   if (/^\d+$/.test(text)) return { id: readId(text), name: text };
   const found = await narrowed(session, kind, text);
   const exact = found.filter(({ name }) => name === text);
-  const [one, another] =
-    exact.length > 0 ? exact : found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  const similar = found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
+  const matches = exact.length > 0 ? exact : similar;
+  const [one, another] = matches;
   if (one && !another) return one;
   if (one && another) {
-    const ids = exact.map(({ id }) => id).join(', ');
+    const ids = matches.map(({ id }) => id).join(', ');
     throw refused(`more than one ${WORD[kind]} is named ${JSON.stringify(text)}; use an ID instead: ${ids}`);
   }
   const names = (await listResources(session, kind)).map(({ name }) => name);

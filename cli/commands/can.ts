@@ -6,15 +6,14 @@ import { orRelationHint, relationNamed } from '../relation.ts';
 import { plain } from '../text.ts';
 
 export const can = command({
-  summary: 'may somebody do something, and why',
-  details:
-    'The exit code is 0 for yes and 1 for no, so that scripts can ask. Objects are named by type and name or ID.',
+  summary: 'check whether a user can do something, and why',
+  details: 'Exits 0 for yes and 1 for no, for use in scripts. An object is a type and a name or ID.',
   args: {
     who: { about: 'a user, or me', kind: 'user' },
-    relation: { about: 'what they would do, such as connect or can_connect', kind: 'relation' },
-    object: { about: 'on what, such as cluster:prod, team:7 or org:acme', kind: 'object' },
+    relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
+    object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
-  options: { why: { about: 'show what it follows from, or what is missing' } },
+  options: { why: { about: 'explain the answer in a sentence' } },
   examples: [
     'atrium can ann connect cluster:prod --why',
     'atrium can me edit org:acme',

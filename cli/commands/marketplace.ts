@@ -51,7 +51,7 @@ export const marketplace: Group = {
     deliveries: command({
       summary: 'list the deliveries of marketplaces and their outcomes, newest first',
       options: {
-        marketplace: { about: 'only of this marketplace', value: 'NAME', choices: ['cloudA', 'cloudB', 'cloudC'] },
+        marketplace: { about: 'only this marketplace', value: 'NAME', choices: ['cloudA', 'cloudB', 'cloudC'] },
         outcome: { about: 'only received, done, refused or dead, or a reason such as already_bound', value: 'WORD' },
         search: { about: 'only deliveries whose subject contains this text', value: 'TEXT' },
         limit: { about: `maximum number of deliveries; ${USUAL} by default`, value: 'N' },

@@ -51,7 +51,7 @@ export const user: Group = {
   commands: {
     list: command({
       summary: 'list all users, for site administrators',
-      options: { search: { about: 'only users whose name or address contains this text', value: 'TEXT' } },
+      options: { search: { about: 'only users whose name or email address contains this text', value: 'TEXT' } },
       examples: ['atrium user list', 'atrium user list --search ann'],
       async run(session, { options }) {
         const columns: Columns<User> = {

@@ -74,7 +74,7 @@ export async function askServer(dataDir: string, request: CommandRequest, print:
     if (line === undefined) return true;
     print(line);
   }
-  throw new AppError('unavailable', 'the server ended before the command did');
+  throw new AppError('unavailable', 'the server stopped before the command finished');
 }
 
 /** A mistyped option is not a fault of the program, whichever process parsed it. */

@@ -38,18 +38,18 @@ describe('atrium marketplace', () => {
     assert.match((await root('marketplace deliveries')).stdout, /^ID +LAST +MARKETPLACE +EVENT +STATE/);
     assert.match((await root(`marketplace show ${newest.id}`)).stdout, /^state: +(done|refused)$/m);
     assert.ok(!(await root(`marketplace show ${newest.id} --json`)).stdout.includes(market.demo.secrets.cloudB));
-    assert.equal((await root('marketplace redeliver --dead')).stdout, 'nothing to act on again\n');
+    assert.equal((await root('marketplace redeliver --dead')).stdout, 'nothing to retry\n');
   });
 
   it('atrium marketplace rejects invalid requests with an error message and exit code 1 or 2', async () => {
     const REFUSED: readonly (readonly [line: string, says: RegExp, code: number])[] = [
-      ['marketplace redeliver', /name deliveries by their IDs, or say --dead/, 2],
+      ['marketplace redeliver', /use either the IDs of deliveries or --dead/, 2],
       ['marketplace redeliver 99999', /delivery does not exist/, 1],
-      ['marketplace redeliver soon', /"soon" is no ID/, 2],
+      ['marketplace redeliver soon', /"soon" is not an ID/, 2],
       ['marketplace show 99999', /delivery does not exist/, 1],
-      ['marketplace send cloudD x.json', /MARKETPLACE cannot be "cloudD"/, 2],
-      ['marketplace send cloudB nowhere.json', /cannot read nowhere.json: there is no such file/, 2],
-      ['marketplace send cloudB secret.txt --times 0', /--times needs a number from 1 on/, 2],
+      ['marketplace send cloudD x.json', /invalid value "cloudD" for MARKETPLACE/, 2],
+      ['marketplace send cloudB nowhere.json', /cannot read nowhere.json: no such file/, 2],
+      ['marketplace send cloudB secret.txt --times 0', /--times must be a whole number from 1/, 2],
       ['marketplace send cloudB secret.txt', /secret.txt is not valid JSON/, 2],
     ];
     for (const [line, says, code] of REFUSED) {
@@ -65,6 +65,6 @@ describe('atrium marketplace', () => {
     const { code, stderr } = await cliAs(plain, 'root')('marketplace deliveries');
     await plain.close();
     assert.equal(code, 1);
-    assert.match(stderr, /this server does not know this command/);
+    assert.match(stderr, /the server does not support this command/);
   });
 });

@@ -113,7 +113,7 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['cat', 'role apply -f roles.yaml --prune --yes'],
     ['ann', 'role list'],
   ],
-  things: [
+  resources: [
     ['ann', 'cluster list'],
     ['ann', 'cluster list --all'],
     ['ann', 'cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3'],
@@ -163,7 +163,7 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'follow remove cat'],
     ['ann', 'follow add nobody'],
   ],
-  people: [
+  users: [
     ['root', 'user list --search ann'],
     ['root', 'user create fay fay@example.com --full-name "Fay Fisher" --password-stdin', 'correct horse battery\n'],
     ['root', 'user create fay fay2@example.com'],

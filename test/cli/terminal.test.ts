@@ -88,10 +88,12 @@ describe('CLI on a terminal', { skip }, () => {
 
   it('A deletion asks for confirmation on a terminal', async () => {
     await onTerminal('atrium team create shortlived');
-    const no = await onTerminal('atrium team delete shortlived', [[/Delete the team shortlived\? Type yes: /, 'no\n']]);
+    const no = await onTerminal('atrium team delete shortlived', [
+      [/Delete the team shortlived\? Type yes to confirm: /, 'no\n'],
+    ]);
     assert.match(no.seen, /nothing was changed/);
     assert.equal(no.code, 1);
-    const yes = await onTerminal('atrium team delete shortlived', [[/Type yes: /, 'yes\n']]);
+    const yes = await onTerminal('atrium team delete shortlived', [[/Type yes to confirm: /, 'yes\n']]);
     assert.match(yes.seen, /deleted the team shortlived/);
     assert.equal(yes.code, 0);
   });
@@ -100,9 +102,9 @@ describe('CLI on a terminal', { skip }, () => {
     const text = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\nroles:\n  - name: fresh\n';
     writeFileSync(join(home, 'roles.yaml'), text);
     const { seen, code } = await onTerminal('atrium role apply -f roles.yaml', [
-      [/\+ fresh[\s\S]*Make 1 change\? Type yes: /, 'y\n'],
+      [/\+ fresh[\s\S]*Apply 1 change\? Type yes to confirm: /, 'y\n'],
     ]);
-    assert.match(seen, /1 made, 0 changed, 0 deleted/);
+    assert.match(seen, /1 created, 0 changed, 0 deleted/);
     assert.equal(code, 0);
   });
 
@@ -136,7 +138,7 @@ describe('CLI on a terminal', { skip }, () => {
       [`atrium login ${'http://127.0.0.1:3000'}`, /Access token/],
     ] as const) {
       const { seen, code } = await onTerminal(question[0], [[question[1], '\u0003']], {});
-      assert.doesNotMatch(seen, /Error|at .*\.ts|fault/);
+      assert.doesNotMatch(seen, /Error|at .*\.ts|internal error/);
       assert.equal(code, 130);
     }
   });

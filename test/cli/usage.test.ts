@@ -13,26 +13,26 @@ describe('Usage errors', () => {
     cli = openCli();
   });
   const WRONG: readonly (readonly [line: string, says: RegExp])[] = [
-    ['tem list', /there is no command "tem" \(did you mean team\?\); type atrium --help/],
-    ['team', /atrium team needs one of list, show, .*; type atrium team --help/],
-    ['team lst', /there is no atrium team "lst" \(did you mean list\?\)/],
-    ['team show', /TEAM is missing; type atrium team show --help/],
-    ['team list operators', /"operators" is one word too many/],
-    ['team list --ogr acme', /there is no option --"ogr" \(did you mean --org\?\)/],
-    ['team list -q', /there is no option "-q"/],
-    ['team list --org', /--org needs NAME/],
+    ['tem list', /unknown command "tem" \(did you mean team\?\); run atrium --help/],
+    ['team', /missing subcommand after atrium team: use one of list, show, .*; run atrium team --help/],
+    ['team lst', /atrium team has no subcommand "lst" \(did you mean list\?\)/],
+    ['team show', /missing argument TEAM; run atrium team show --help/],
+    ['team list operators', /unexpected argument "operators"/],
+    ['team list --ogr acme', /unknown option "--ogr" \(did you mean --org\?\)/],
+    ['team list -q', /unknown option "-q"/],
+    ['team list --org', /--org needs a value: --org NAME/],
     ['team list --json=yes', /--json takes no value/],
-    ['team list --org a --org b', /--org is given twice/],
-    ['team create x --permission wrte', /--permission cannot be "wrte" \(did you mean write\?\): one of none, read/],
-    ['--json team list', /--json comes after the command/],
-    ['can ann connect prod', /"prod" is no object: write its type and its name, such as cluster:prod/],
-    ['can ann connect thing:prod', /nothing can be asked about "thing": one of organization, team/],
-    ['can ann connect cluster:prod', /no server is known yet/],
-    ['whoami --timeout soon', /no server is known yet/],
-    ['whoami --context nowhere', /there is no context "nowhere"/],
-    ['completion tcsh', /SHELL cannot be "tcsh": one of bash, zsh, fish/],
-    ['login ftp://x --token-stdin', /is no address of a server/],
-    ['login http://127.0.0.1:3000', /nobody to ask: add --token-stdin/],
+    ['team list --org a --org b', /--org can only be given once/],
+    ['team create x --permission wrte', /invalid value "wrte" for --permission \(did you mean write\?\); use one of/],
+    ['--json team list', /--json must come after the command/],
+    ['can ann connect prod', /"prod" is not an object; use a type and a name, such as cluster:prod/],
+    ['can ann connect thing:prod', /permissions cannot be queried on "thing"; use one of organization, team/],
+    ['can ann connect cluster:prod', /no server is configured/],
+    ['whoami --timeout soon', /no server is configured/],
+    ['whoami --context nowhere', /unknown context "nowhere"/],
+    ['completion tcsh', /invalid value "tcsh" for SHELL; use one of bash, zsh, fish/],
+    ['login ftp://x --token-stdin', /the server address must be a URL .*, got "ftp:\/\/x"/],
+    ['login http://127.0.0.1:3000', /not a terminal; add --token-stdin/],
   ];
   for (const [line, says] of WRONG) {
     it(`atrium ${line} prints one line to standard error and exits with 2`, async () => {
@@ -97,7 +97,7 @@ describe('Signing in with the CLI', () => {
     const login = ['login', atrium.url, '--name', 'demo', '--token-stdin'];
     const { code, stdout, stderr } = await openCliProcess({ HOME: cli.home })(login, { input });
     assert.equal(code, 0, stderr);
-    assert.equal(stdout, `signed in to ${atrium.url} as ann; the context is called demo, in acme\n`);
+    assert.equal(stdout, `signed in to ${atrium.url} as ann; saved as context demo, organization acme\n`);
     assert.equal(statSync(configFile(cli)).mode & 0o777, 0o600);
     assert.equal(statSync(dirname(configFile(cli))).mode & 0o777, 0o700);
     assert.match((await cli('whoami')).stdout, /^login: +ann\n(.*\n)*context: +demo\norganization: +acme\n$/);
@@ -118,13 +118,13 @@ describe('Signing in with the CLI', () => {
     const { contexts } = JSON.parse(readFileSync(configFile(cli), 'utf8'));
     const made = contexts.bobs.token;
     assert.match((await cli('token list')).stdout, /atrium on /);
-    assert.equal((await cli('logout')).stdout, 'signed out of bobs, its token is revoked\n');
+    assert.equal((await cli('logout')).stdout, 'signed out of bobs and revoked its token\n');
     assert.equal((await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${made}` })).status, 401);
   });
 
   it('Several contexts can be saved, and the current or named one is used', async () => {
     assert.equal((await cli('whoami')).code, 2);
-    assert.match((await cli('context use demo')).stdout, /demo is the current context, in acme/);
+    assert.match((await cli('context use demo')).stdout, /switched to demo, organization acme/);
     await cli(`login ${atrium.url} --name eves --token-stdin`, { input: atrium.world.users.eve?.token ?? '' });
     assert.match(
       (await cli('context list')).stdout,
@@ -132,16 +132,16 @@ describe('Signing in with the CLI', () => {
     );
     assert.match((await cli('whoami --context demo')).stdout, /^login: +ann$/m);
     assert.match((await cli('whoami', { env: { ATRIUM_CONTEXT: 'demo' } })).stdout, /^login: +ann$/m);
-    assert.match((await cli('context use demo --org globex')).stdout, /in globex/);
-    assert.match((await cli('context delete eves')).stdout, /forgotten/);
-    assert.match((await cli('context use eevs')).stderr, /there is no context "eevs"/);
+    assert.match((await cli('context use demo --org globex')).stdout, /organization globex/);
+    assert.match((await cli('context delete eves')).stdout, /deleted the context eves/);
+    assert.match((await cli('context use eevs')).stderr, /unknown context "eevs"/);
   });
 
   it('atrium login saves nothing when the server rejects the token or password', async () => {
     const before = readFileSync(configFile(cli), 'utf8');
     const wrong = await cli(`login ${atrium.url} --name x --token-stdin`, { input: 'atr_nonsense\n' });
     assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /does not know this token/);
+    assert.match(wrong.stderr, /rejected the token/);
     const mistyped = await cli(`login ${atrium.url} --user ann --password-stdin`, { input: 'wrong\n' });
     assert.equal(mistyped.code, 1);
     assert.match(mistyped.stderr, /invalid username, password or token/);
@@ -161,12 +161,12 @@ describe('Signing in with the CLI', () => {
     chmodSync(configFile(other), 0o644);
     const open = await other('whoami');
     assert.equal(open.code, 2);
-    assert.match(open.stderr, /others can read .*: type chmod 600 /);
+    assert.match(open.stderr, /other users can read .*; run chmod 600 /);
     chmodSync(configFile(other), 0o600);
     writeFileSync(configFile(other), '{"contexts": ');
     const broken = await other('whoami');
     assert.equal(broken.code, 2);
-    assert.match(broken.stderr, /is not a config file of this program/);
+    assert.match(broken.stderr, /is not a valid config file/);
   });
 
   it('atrium login stores its config file under XDG_CONFIG_HOME', async () => {
@@ -179,6 +179,6 @@ describe('Signing in with the CLI', () => {
   it('An invalid token is reported with the advice to sign in again', async () => {
     const { code, stderr } = await cliAs(atrium, 'ann', { ATRIUM_TOKEN: 'atr_gone' })('whoami');
     assert.equal(code, 1);
-    assert.equal(stderr, 'atrium: invalid username, password or token: sign in again with atrium login\n');
+    assert.equal(stderr, 'atrium: invalid username, password or token; sign in again with atrium login\n');
   });
 });

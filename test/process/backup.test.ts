@@ -24,29 +24,29 @@ describe('The root key in backups', () => {
     const [without, withKeys] = [newFile(), newFile()];
     assert.equal((await atrium(env, 'backup', without)).code, 0);
     const loud = await atrium(env, 'backup', withKeys, '--with-keys');
-    assert.match(loud.err, /WARNING: the file holds the root key/);
+    assert.match(loud.err, /WARNING: the file contains the root key/);
     assert.ok((await inspect(withKeys)).rootKey?.equals(Buffer.from(TEST_KEY, 'base64')));
     assert.equal((await inspect(without)).rootKey, undefined);
     assert.ok(!loud.out.includes(TEST_KEY) && !loud.err.includes(TEST_KEY));
     const noKey = await atrium({ ...env, ATRIUM_KEY: otherKey }, 'backup', newFile(), '--with-keys');
     assert.equal(noKey.code, 1);
-    assert.match(noKey.err, /the root key of this database is not here/);
+    assert.match(noKey.err, /the root key of this database is not available/);
 
     const empty = join(temporaryFolder(), 'data');
     const missing = await atrium({ DATA_DIR: empty }, 'restore', without);
     assert.equal(missing.code, 1);
     assert.match(
       missing.err,
-      /the root key is missing, and the backup cannot be opened without it: set ATRIUM_KEY, or put the key file at/,
+      /the root key is missing, and the backup cannot be opened without it; set ATRIUM_KEY, or put the key at/,
     );
     assert.ok(!existsSync(empty), 'nothing was made');
     for (const [file, help] of [
-      [without, /give the key of the server/],
-      [withKeys, /move it away, and the key in the backup/],
+      [without, /use the key of the server/],
+      [withKeys, /move it away to use the key in the backup/],
     ] as const) {
       const wrong = await atrium({ DATA_DIR: empty, ATRIUM_KEY: otherKey }, 'restore', file);
       assert.equal(wrong.code, 1);
-      assert.match(wrong.err, /the root key in ATRIUM_KEY does not open this backup: nothing was changed/);
+      assert.match(wrong.err, /the root key in ATRIUM_KEY does not open this backup, so nothing was changed/);
       assert.match(wrong.err, help);
     }
     assert.ok(!existsSync(empty));

@@ -13,14 +13,14 @@ describe('Server commands of atrium', () => {
     const folder = temporaryFolder();
     const away = { DATABASE_URL: 'postgres://atrium@127.0.0.1:1/atrium', DATA_DIR: folder };
     const cases: readonly (readonly [number, RegExp, Record<string, string>, ...string[]])[] = [
-      [2, /unknown command "restart": one of serve, migrate, doctor/, {}, 'restart'],
+      [2, /unknown command "restart"; use one of serve, migrate, doctor/, {}, 'restart'],
       [2, /Unknown option '--fast'/, {}, 'serve', '--fast'],
       [2, /Unknown option '--all'/, {}, 'migrate', '--all'],
       [2, /--dry-run or --status, not both/, {}, 'migrate', '--dry-run', '--status'],
-      [2, /name one file: atrium backup FILE/, {}, 'backup'],
-      [2, /name one file/, {}, 'backup', 'a', 'b'],
-      [2, /is a folder: name a file in it/, {}, 'backup', folder],
-      [2, /name one file: atrium restore FILE/, {}, 'restore'],
+      [2, /name exactly one file: atrium backup FILE/, {}, 'backup'],
+      [2, /name exactly one file/, {}, 'backup', 'a', 'b'],
+      [2, /is a folder; name a file in it/, {}, 'backup', folder],
+      [2, /name exactly one file: atrium restore FILE/, {}, 'restore'],
       [2, /Unknown option '--force'/, {}, 'restore', 'x', '--force'],
       [2, /Unknown option '--fix'/, {}, 'doctor', '--fix'],
       [1, /there is no database in/, { DATA_DIR: join(folder, 'none') }, 'backup', join(folder, 'x')],
@@ -67,7 +67,7 @@ describe('Server commands of atrium', () => {
     const did = await atrium(env, 'migrate');
     assert.equal(did.code, 0, did.err);
     assert.equal(did.out, `${names.map((name) => `applied ${name}\n`).join('')}the database is at ${names.length}\n`);
-    assert.match((await atrium(env, 'migrate')).out, /^nothing to apply: the database is at \d+$/m);
+    assert.match((await atrium(env, 'migrate')).out, /^nothing to apply; the database is at \d+$/m);
     assert.match((await atrium(env, 'migrate', '--status')).out, /^applied {2}\d{4}-.*Z {2}0001_house\.sql$/m);
     await onServer(databaseUrl, `insert into migration (number, name, checksum) values (9999, '9999_future.sql', '')`);
     const newer = await atrium(env, 'migrate');

@@ -48,7 +48,7 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     const second = await reopen(place, DEMO_SETTINGS);
     await assert.rejects(
       openDemo(second, second.config, '', () => undefined),
-      /an earlier start was ended while it made .*: empty the database of/,
+      /an earlier start was interrupted .*; empty the database of/,
     );
     await second.close(0);
 
@@ -165,7 +165,7 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     address = await atrium.listen();
     const said: string[] = [];
     await openDemo(atrium, atrium.config, address, (line) => void said.push(line));
-    assert.match(said.join('\n'), /^the demo world exists already; its tokens are in .*demo\.json$/);
+    assert.match(said.join('\n'), /^the demo world already exists; its tokens are in .*demo\.json$/);
     assert.equal(readFileSync(path, 'utf8'), written.replace(demo.baseUrl, address));
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(await rows('select count(*)::text as line from account'), accounts);

@@ -53,7 +53,7 @@ describe('atrium doctor', () => {
     });
     assert.deepEqual(faultsOf(away).sort(), ['base url', 'database', 'mail', 'ports']);
     assert.match(away.text('data folder'), /mode 0755.*chmod 700/);
-    assert.match(away.text('ports'), /PORT \d+ is taken by another program/);
+    assert.match(away.text('ports'), /PORT \d+ is in use by another program/);
     assert.match(away.text('database'), /127\.0\.0\.1:1\/atrium.*DATABASE_URL/s);
     assert.doesNotMatch(JSON.stringify(away.findings), /geheim/);
     const kind = await examine({ DATA_DIR: dataDir, SMTP_URL: smtp.url, BASE_URL: 'https://atrium.example.com' });
@@ -74,11 +74,11 @@ describe('atrium doctor', () => {
     const content = await contentOf(atrium.db);
     const healthy = await examine(env);
     assert.deepEqual(faultsOf(healthy), []);
-    assert.match(healthy.text('locks'), /servers hold \d+ connections/);
+    assert.match(healthy.text('locks'), /servers have \d+ connections/);
     assert.deepEqual(await contentOf(atrium.db), content);
     await atrium.close(0);
     chmodSync(join(dataDir, 'atrium.key'), 0o644);
-    assert.match((await examine(env)).text('key file'), /others may read .*chmod 600/);
+    assert.match((await examine(env)).text('key file'), /other users can read .*chmod 600/);
     chmodSync(join(dataDir, 'atrium.key'), 0o600);
     assert.match(
       (await examine({ ...env, ATRIUM_KEY: randomBytes(32).toString('base64') })).text('keys'),
@@ -117,7 +117,7 @@ describe('atrium doctor', () => {
     await nats.kill();
     await nats.start(await busConfig(await newPlace(undefined, migrated()), { ...nats, folder: temporaryFolder() }));
     const refused = await examine(env);
-    assert.match(refused.text('bus'), /refuses our credentials/, refused.text('bus'));
+    assert.match(refused.text('bus'), /rejects our credentials/, refused.text('bus'));
     await nats.kill();
   });
 

@@ -31,7 +31,7 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     const slow = get(`${url}/api/v1/user`, token);
     await lock.untilSomebodyWaits();
     server.kill('SIGTERM');
-    await said(server, /SIGTERM: finishing the requests under way/);
+    await said(server, /SIGTERM: finishing the requests in progress/);
     assert.equal((await get(`http://127.0.0.1:${adminPort}/readyz`)).status, 503);
     assert.equal((await get(`http://127.0.0.1:${adminPort}/healthz`)).status, 200);
     await assert.rejects(get(`${url}/api/v1/version`), 'no new connections');

@@ -87,14 +87,14 @@ describe('Startup failures', () => {
     const env = await newDemoSettings();
     const { port, close } = await occupyPort();
     test.after(close);
-    const taken = new RegExp(`port ${port} of 127.0.0.1 is taken: .* choose another with`);
+    const taken = new RegExp(`port ${port} of 127.0.0.1 is in use; .* choose another with`);
     await refuses(1, { ...env, PORT: String(port) }, taken, /with PORT$/m);
     if (IS_LONG) await refuses(1, { ...env, ADMIN_PORT: String(port) }, taken, /with ADMIN_PORT$/m);
   });
 
   it('A start with a HOST that is not an address of this machine is rejected', async () => {
     const env = await newDemoSettings();
-    await refuses(1, { ...env, HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine: set HOST/);
+    await refuses(1, { ...env, HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine; set HOST/);
     // Without a name server this takes many seconds.
     if (IS_LONG) await refuses(1, { ...env, HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid.*set HOST/);
   });

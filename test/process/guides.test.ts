@@ -27,7 +27,7 @@ const GUIDES: readonly Guide[] = [
       /signed in to .* as ann/,
       /yes +ann can_connect cluster:prod/,
       /not yet/,
-      /1 to make, 0 to change/,
+      /1 to create, 0 to change/,
       /yes +bob can_view cluster:lab/,
       /nothing to change/,
       /lab .*Active/,
@@ -39,7 +39,7 @@ const GUIDES: readonly Guide[] = [
   { file: 'docs/authorization.md', said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/] },
   {
     file: 'docs/operating.md',
-    said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is whole: \d+ rows/, /^applied .*0001_house\.sql$/m],
+    said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is complete: \d+ rows/, /^applied .*0001_house\.sql$/m],
   },
 ];
 const MARKETPLACES: Guide = {

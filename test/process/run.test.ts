@@ -57,7 +57,7 @@ describe('scripts/run.mjs', () => {
     writeFileSync(path('package-lock.json'), '{ }');
     assert.match(run(['src/main.ts']).stderr, /package-lock\.json or the platform changed/);
     rmSync(path('node_modules/.installed'));
-    assert.match(run(['src/main.ts']).stderr, /not installed from here, or not to the end/);
+    assert.match(run(['src/main.ts']).stderr, /not installed by this script, or not completely/);
     assert.equal(installs(), 3);
   });
 

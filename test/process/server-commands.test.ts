@@ -63,7 +63,7 @@ for (const driver of DRIVERS) {
       const copies = readdirSync(server.dataDir).filter((name) => name.includes('backup'));
       assert.deepEqual(copies, [], 'no copy is left');
       const checked = await atrium(env, 'restore', file, '--check');
-      assert.match(checked.out, new RegExp(`is whole: .*\\nmade at .* from ${driver}, .*, without the root key`));
+      assert.match(checked.out, new RegExp(`is complete: .*\\ncreated at .* from ${driver}, .*, without the root key`));
       await assertOneMoment(file, server.world.orgs.acme?.id ?? 0n);
     });
 
@@ -94,7 +94,7 @@ for (const driver of DRIVERS) {
       for (let round = 1; round <= COUNTS.keyRotations; round++) {
         const { code, out, err } = await atrium(env, 'rotate-keys');
         assert.equal(code, 0, err);
-        assert.match(out, /^1 new data keys, \d+ secrets sealed anew, in [\d.]+ s$/m);
+        assert.match(out, /^created 1 data keys and resealed \d+ secrets in [\d.]+ s$/m);
       }
       assert.ok((await reader.stop()) > 2);
       assert.ok((await writer.stop()) > 2);
@@ -105,11 +105,11 @@ for (const driver of DRIVERS) {
 
     it('A server that runs a command itself rejects wrong usage with exit code 2', async () => {
       const cases: readonly (readonly [RegExp, ...string[]])[] = [
-        [/^atrium: bus needs a word more: atrium bus config \[--dir FOLDER\]$/m, 'bus'],
-        [/^atrium: bus needs a word more/m, 'bus', 'configuration'],
+        [/^atrium: missing subcommand, for example: atrium bus config --dir FOLDER$/m, 'bus'],
+        [/^atrium: unknown subcommand "configuration"/m, 'bus', 'configuration'],
         [/^atrium: Unknown option '--nonsense'/m, 'bus', 'config', '--nonsense'],
         [/^atrium: Unknown option '--nonsense'/m, 'rotate-keys', '--nonsense'],
-        [/say what to do: atrium installer/, 'installer'],
+        [/missing subcommand; use one of create, show, link, revoke/, 'installer'],
       ];
       for (const [message, ...args] of cases) {
         const { code, out, err } = await atrium(env, ...args);
@@ -133,16 +133,16 @@ for (const driver of DRIVERS) {
     it('atrium doctor finds no fault in a running PGlite deployment', async () => {
       const people = await atrium(env, 'doctor');
       assert.equal(people.code, 0, people.out);
-      assert.match(people.out, /^ok {6}settings {8}every setting can be read$/m);
+      assert.match(people.out, /^ok {6}settings {8}all settings are valid$/m);
       assert.match(people.out, /^\d+ ok, \d+ warnings, 0 faults$/m);
       const report = await examine(env);
       assert.deepEqual(faultsOf(report), []);
-      assert.match(report.text('locks'), /a server has the database in .*pglite, and answers/);
+      assert.match(report.text('locks'), /a server is using the database in .*pglite, and responds/);
       assert.match(
         report.text('ports'),
-        /a server of ours answers on PORT \d+[\s\S]*a server of ours answers on ADMIN_PORT/,
+        /an Atrium server answers on PORT \d+[\s\S]*an Atrium server answers on ADMIN_PORT/,
       );
-      assert.match(report.text('server'), /it is ready/);
+      assert.match(report.text('server'), /the server is ready/);
       const checks = [
         'settings',
         'database',

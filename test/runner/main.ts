@@ -4,7 +4,6 @@
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
 import { runBatches } from './pool.ts';
@@ -22,7 +21,6 @@ if (isLong) process.env.TEST_SIZE = 'long';
 const isWhole = !isLong && named.length === 0;
 const missing = process.env.TEST_WITHOUT ?? '';
 // With code that an earlier process compiled, loading the server takes half the time.
-process.env.NODE_COMPILE_CACHE ??= resolve('.cache/compile');
 
 const aborting = new AbortController();
 const began = performance.now();

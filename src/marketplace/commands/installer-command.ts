@@ -35,8 +35,10 @@ export function readInstallerCommand(args: readonly string[]): Run {
         await installers.revokeLinks(what);
         return ['revoked all links to its archive'];
       };
-    default:
-      throw new AppError('invalid', 'missing subcommand; use one of create, show, link, revoke, or --help');
+    default: {
+      const problem = verb === undefined ? 'missing subcommand' : `unknown subcommand "${verb}"`;
+      throw new AppError('invalid', `${problem}; use one of create, show, link, revoke, or --help`);
+    }
   }
 }
 

@@ -32,7 +32,10 @@ export function readMarketplaceCommand(args: readonly string[]): Run {
   });
   const [verb, ...rest] = positionals;
   if (verb === 'secret') return readSecretCommand(rest);
-  if (verb !== 'log') throw new AppError('invalid', 'missing subcommand; use one of log, secret, or --help');
+  if (verb !== 'log') {
+    const problem = verb === undefined ? 'missing subcommand' : `unknown subcommand "${verb}"`;
+    throw new AppError('invalid', `${problem}; use one of log, secret, or --help`);
+  }
   const limit = wholeNumber(values.limit);
   if (values.strangers) {
     return async ({ deliveryLog }) => {
