@@ -46,21 +46,21 @@ try {
 
 /** Measures all contestants in turn, round after round, so that other load on the machine affects them equally. */
 async function compareThroughput(places: Record<string, Record<string, string>>): Promise<string[][]> {
-  const houses = await Promise.all(Object.entries(places).map(([name, settings]) => openInstance(name, settings)));
-  const [first] = houses as [Contestant, ...Contestant[]];
+  const instances = await Promise.all(Object.entries(places).map(([name, settings]) => openInstance(name, settings)));
+  const [first] = instances as [Contestant, ...Contestant[]];
   const { type, headers, body } = await sampleOf(first);
   const bare = await openBare('bare Fastify', body, type);
   const dressed = await openBare('bare Fastify with the same headers', body, { ...type, ...headers });
-  const contestants = [bare, dressed, ...houses];
+  const contestants = [bare, dressed, ...instances];
   for (const one of contestants) await shoot(one, 2);
-  const before = await Promise.all(houses.map(countsOf));
+  const before = await Promise.all(instances.map(countsOf));
   const stolen = createStealMeter();
   for (let round = 1; round <= ROUNDS; round++) {
     for (const one of contestants) await measure(one);
     say(`round ${round}: ${contestants.map((one) => `${one.name} ${one.rates.at(-1)?.toFixed(0)}/s`).join(', ')}`);
   }
   const lost = 100 * stolen();
-  const after = await Promise.all(houses.map(countsOf));
+  const after = await Promise.all(instances.map(countsOf));
   for (const one of contestants) await one.server.stop();
 
   const rows = [['processor time that the host took away', `${lost.toFixed(1)} %`, '', '']];
@@ -69,7 +69,7 @@ async function compareThroughput(places: Record<string, Record<string, string>>)
     ['… processor time of one request', `${median(one.costs).toFixed(1)} µs`, spread(one.costs), ''],
   ]);
   rows.push(...bareRows);
-  houses.forEach((atrium, index) => {
+  instances.forEach((atrium, index) => {
     const sharesOf = (other: Contestant) =>
       atrium.rates.map((rate, round) => (100 * rate) / (other.rates[round] ?? Number.NaN));
     const shares = sharesOf(bare);

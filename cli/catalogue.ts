@@ -11,7 +11,7 @@ export interface Entry {
 export const HEADINGS = {
   start: 'Getting started',
   access: 'Who can do what',
-  things: 'Organizations and their resources',
+  resources: 'Organizations and their resources',
   own: 'Your account',
   site: 'For site administrators',
   server: "On the server's own machine",
@@ -50,12 +50,24 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
   ),
   role: entry('access', 'manage custom roles, also as code', async () => (await import('./commands/role.ts')).role),
   audit: entry('access', 'show who changed what', async () => (await import('./commands/audit.ts')).audit),
-  org: entry('things', 'manage organizations and their members', async () => (await import('./commands/org.ts')).org),
-  team: entry('things', 'manage teams, their members and roles', async () => (await import('./commands/team.ts')).team),
-  cluster: entry('things', 'manage clusters', async () => (await import('./commands/cluster.ts')).cluster),
-  contract: entry('things', 'manage billing contracts', async () => (await import('./commands/contract.ts')).contract),
+  org: entry(
+    'resources',
+    'manage organizations and their members',
+    async () => (await import('./commands/org.ts')).org,
+  ),
+  team: entry(
+    'resources',
+    'manage teams, their members and roles',
+    async () => (await import('./commands/team.ts')).team,
+  ),
+  cluster: entry('resources', 'manage clusters', async () => (await import('./commands/cluster.ts')).cluster),
+  contract: entry(
+    'resources',
+    'manage billing contracts',
+    async () => (await import('./commands/contract.ts')).contract,
+  ),
   robot: entry(
-    'things',
+    'resources',
     'manage robot accounts and their tokens',
     async () => (await import('./commands/robot.ts')).robot,
   ),

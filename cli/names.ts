@@ -1,3 +1,4 @@
+import type { Client } from '../client/client.ts';
 import { misuse, refused } from './failure.ts';
 import type { Session } from './session.ts';
 import { didYouMean } from './suggest.ts';
@@ -20,19 +21,21 @@ export const RESOURCE_KINDS = Object.keys(WORD) as ResourceKind[];
 
 const MAX_ID = 2n ** 63n - 1n;
 
+const LISTS: Readonly<Record<ResourceKind, (client: Client, org: string) => Promise<readonly Named[]>>> = {
+  team: (client, org) => all(client.each('GET /orgs/{org}/teams', { path: { org } })),
+  role: (client, org) => client.call('GET /authz/roles', { query: { org } }),
+  cluster: (client, org) => all(client.each('GET /orgs/{org}/clusters', { path: { org } })),
+  contract: (client, org) => all(client.each('GET /orgs/{org}/contracts', { path: { org } })),
+  robot: (client, org) => all(client.each('GET /orgs/{org}/robots', { path: { org } })),
+};
+
 /** All resources of a kind in the organization. */
-export async function listResources(session: Session, kind: ResourceKind): Promise<Named[]> {
+export async function listResources(session: Session, kind: ResourceKind): Promise<readonly Named[]> {
   const client = session.client();
   if (kind === 'cluster' && session.orgIfAny() === undefined) {
-    return [...(await client.call('GET /user/clusters', { query: { all: 'true' } }))];
+    return await client.call('GET /user/clusters', { query: { all: 'true' } });
   }
-  const org = session.org();
-  if (kind === 'role') return [...(await client.call('GET /authz/roles', { query: { org } }))];
-  const path = { org };
-  if (kind === 'team') return await all(client.each('GET /orgs/{org}/teams', { path }));
-  if (kind === 'cluster') return await all(client.each('GET /orgs/{org}/clusters', { path }));
-  if (kind === 'contract') return await all(client.each('GET /orgs/{org}/contracts', { path }));
-  return await all(client.each('GET /orgs/{org}/robots', { path }));
+  return await LISTS[kind](client, session.org());
 }
 
 /** The ID of the resource with that name. A word of digits is an ID itself and needs no lookup. */
@@ -58,7 +61,7 @@ export async function findResource(session: Session, kind: ResourceKind, text: s
 }
 
 /** The server searches clusters by name, because there may be thousands of them. */
-async function narrowed(session: Session, kind: ResourceKind, name: string): Promise<Named[]> {
+async function narrowed(session: Session, kind: ResourceKind, name: string): Promise<readonly Named[]> {
   if (kind !== 'cluster' || session.orgIfAny() === undefined) return await listResources(session, kind);
   const client = session.client();
   return await all(client.each('GET /orgs/{org}/clusters', { path: { org: session.org() }, query: { name } }));

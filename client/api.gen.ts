@@ -107,7 +107,7 @@ export interface Operations {
   'GET /admin/marketplace/deliveries': {
     input: {
       query?: {
-        /** Only deliveries from this marketplace: CloudA, CloudB or CloudC. */
+        /** Only deliveries from this marketplace: CloudA, CloudB, CloudC. */
         marketplace?: Text | undefined;
         /** A state (received, done, refused, dead) or a reason such as bound, superseded, already_bound or unknown_event_type. */
         outcome?: Text | undefined;
@@ -2724,7 +2724,7 @@ export interface Operations {
           readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
           /** The installer to bind. Keys of this object are case-insensitive. */
           readonly installerId: string;
-          /** Required for marketplaces A and C. */
+          /** Required by marketplace A and marketplace C. */
           readonly clusterId?: string | undefined;
           readonly cloudAAccountID?: string | undefined;
           readonly adminUsername?: string | undefined;
@@ -2769,7 +2769,7 @@ export interface Operations {
           readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
           /** The installer to bind. Keys of this object are case-insensitive. */
           readonly installerId: string;
-          /** Required for marketplaces A and C. */
+          /** Required by marketplace A and marketplace C. */
           readonly clusterId?: string | undefined;
           readonly cloudAAccountID?: string | undefined;
           readonly adminUsername?: string | undefined;
@@ -2800,7 +2800,7 @@ export interface Operations {
           readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
           /** The installer to bind. Keys of this object are case-insensitive. */
           readonly installerId: string;
-          /** Required for marketplaces A and C. */
+          /** Required by marketplace A and marketplace C. */
           readonly clusterId?: string | undefined;
           readonly cloudAAccountID?: string | undefined;
           readonly adminUsername?: string | undefined;

@@ -1,6 +1,7 @@
 import { command } from '../command.ts';
 import { EXIT, misuse } from '../failure.ts';
 import { quickFetch } from '../http.ts';
+import { MARKETPLACES } from '../marketplaces.gen.ts';
 import type { Shown } from '../output.ts';
 import { checkedUrl, type Session } from '../session.ts';
 import { readInput } from '../terminal.ts';
@@ -22,7 +23,7 @@ export const send = command({
     'Sends the files in the given order. If a file contains a list, its items are sent one by one. ' +
     'Keep the secret in a file or in the environment, because other users can see the command line.',
   args: {
-    marketplace: { about: 'the marketplace', choices: ['cloudA', 'cloudB', 'cloudC'] },
+    marketplace: { about: 'the marketplace', choices: MARKETPLACES },
     file: { about: 'payload files', many: true, kind: 'file' },
   },
   options: {

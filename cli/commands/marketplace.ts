@@ -3,6 +3,7 @@ import { wholeNumber } from '../changes.ts';
 import { command, type Group, type ServerCommand } from '../command.ts';
 import { forEach } from '../each.ts';
 import { misuse } from '../failure.ts';
+import { MARKETPLACES } from '../marketplaces.gen.ts';
 import { shortTime } from '../moments.ts';
 import { all, readId } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -51,7 +52,7 @@ export const marketplace: Group = {
     deliveries: command({
       summary: 'list the deliveries of marketplaces and their outcomes, newest first',
       options: {
-        marketplace: { about: 'only this marketplace', value: 'NAME', choices: ['cloudA', 'cloudB', 'cloudC'] },
+        marketplace: { about: 'only this marketplace', value: 'NAME', choices: MARKETPLACES },
         outcome: { about: 'only received, done, refused or dead, or a reason such as already_bound', value: 'WORD' },
         search: { about: 'only deliveries whose subject contains this text', value: 'TEXT' },
         limit: { about: `maximum number of deliveries; ${USUAL} by default`, value: 'N' },

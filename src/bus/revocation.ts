@@ -36,7 +36,8 @@ const CLOSE_WITHIN_MS = 500;
 /** By then, credentials that were being issued during the change have been recorded. */
 const AGAIN_AFTER_MS = 10_000;
 const BATCH = 200;
-const MATTERS: ReadonlySet<Change['kind']> = new Set(['account', 'platform', 'team', 'role', 'cluster']);
+/** Changes that cannot take away what bus credentials allow. Any other kind is checked, also one that is added later. */
+const HARMLESS: ReadonlySet<Change['kind']> = new Set(['contract', 'robot', 'token']);
 
 /**
  * Revokes credentials that allow more than their owner may do by now. Credentials contain their permissions, so without
@@ -54,7 +55,7 @@ export function createRevocation({ revisions, store, visible, onError }: Parts) 
 
   revisions.listen({
     forget({ kind, organizationId }) {
-      if (organizationId == null || !MATTERS.has(kind)) return;
+      if (organizationId == null || HARMLESS.has(kind)) return;
       if (organizationId === PLATFORM) isEverybody = true;
       else fresh.add(organizationId);
     },

@@ -22,11 +22,11 @@ interface Options<V> {
   readonly load: (key: string) => Promise<Loaded<V>>;
   /** The accounts that a value depends on: a change of one of them drops it. */
   readonly dependsOn: (value: V) => readonly bigint[];
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Remembers what was loaded for as long as it is exact. */
-export function createExactCache<V>({ revisions, load, dependsOn, most }: Options<V>) {
+export function createExactCache<V>({ revisions, load, dependsOn, max }: Options<V>) {
   const values = new Map<string, V>();
   const keysOf = new Map<bigint, Set<string>>();
   const loading = new Map<string, Promise<Loaded<V>>>();
@@ -71,7 +71,7 @@ export function createExactCache<V>({ revisions, load, dependsOn, most }: Option
   }
 
   function remember(key: string, value: V): void {
-    if (values.size >= most) {
+    if (values.size >= max) {
       const oldest = values.keys().next().value;
       if (oldest !== undefined) drop(oldest);
     }

@@ -15,16 +15,16 @@ interface NewsRow {
 }
 
 // Usually nothing has changed, and this query runs a thousand times a second.
-const LATEST = sql('clock.latest', 'select value from revision where id = 1');
+const LATEST = sql('revision.latest', 'select value from revision where id = 1');
 // One statement, so one snapshot: the revision and the changes up to it belong together.
 const NEWS = sql(
-  'clock.news',
+  'revision.news',
   `select r.value as revision, r.pruned, c.kind, c.id, c.organization_id
      from revision r left join change c on c.revision > $1 where r.id = 1`,
 );
 // Taken last in its transaction: the row lock puts revisions in commit order and is held only until the commit.
 const NEXT = sql(
-  'clock.next',
+  'revision.next',
   `with next as (update revision set value = value + 1 where id = 1 returning value)
    insert into change (revision, kind, id, organization_id)
    select next.value, c.kind, c.id, c.organization_id
@@ -32,7 +32,7 @@ const NEXT = sql(
    returning revision`,
 );
 const PRUNE = sql(
-  'clock.prune',
+  'revision.prune',
   `with cut as (update revision set pruned = greatest(pruned, value - $1) where id = 1 returning pruned)
    delete from change using cut where change.revision <= cut.pruned`,
 );

@@ -78,26 +78,26 @@ export function createCallers(
     revisions,
     load: (text) => store.byToken(Buffer.from(text, 'base64')),
     dependsOn: (grant) => [grant.person.id],
-    most: MAX_REMEMBERED,
+    max: MAX_REMEMBERED,
   });
   const keyed = new Map<string, string>();
   const sessions = createExactCache<SessionGrant>({
     revisions,
     load: (text) => store.bySession(Buffer.from(text, 'base64')),
     dependsOn: (grant) => [grant.person.id],
-    most: MAX_REMEMBERED,
+    max: MAX_REMEMBERED,
   });
   const logins = createExactCache<Person>({
     revisions,
     load: (login) => store.byLogin(login),
     dependsOn: (person) => [person.id],
-    most: MAX_REMEMBERED,
+    max: MAX_REMEMBERED,
   });
   const organizations = createExactCache<Organization>({
     revisions,
     load: (name) => store.organization(name),
     dependsOn: (organization) => [organization.id],
-    most: MAX_REMEMBERED,
+    max: MAX_REMEMBERED,
   });
 
   return {

@@ -1,5 +1,8 @@
 import type { Config } from '../base/config.ts';
 
+/** The settings with a list of secrets. */
+export type SecretSetting = Extract<keyof Config, `CLOUD_${string}_SECRETS`>;
+
 /**
  * What distinguishes one marketplace from another. Routes, rules, commands and metrics read this table and never
  * compare names.
@@ -8,7 +11,7 @@ export interface MarketplaceProfile {
   /** How a caller proves that it is the marketplace: by its source address, or by a secret in the query. */
   readonly provenBy: 'address' | 'secret';
   /** The setting with its live secrets, if it has any. */
-  readonly secrets?: keyof Pick<Config, 'CLOUD_B_SECRETS' | 'CLOUD_C_SECRETS'>;
+  readonly secrets?: SecretSetting;
   readonly mustNameMarketplace: boolean;
   readonly mustNameCluster: boolean;
   /** What a second bind of the same installer gets. */

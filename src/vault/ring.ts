@@ -2,6 +2,7 @@ import { AppError } from '../base/errors.ts';
 import { createKeys, type Keys } from '../base/keys.ts';
 import { newSecret, openWith, type Sealed, type Secret, sealWith, secretOf } from './sealing.ts';
 
+/** What a key of the ring is for: the secrets of the deployment itself (its stored name), or sealing. */
 export type RingPurpose = 'house' | 'vault';
 
 /** A key of the ring, wrapped for one root key. */
@@ -58,8 +59,8 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
     ]);
   }
   const known = new Map<bigint, RingKey>();
-  const house = (await read()).find((slot) => slot.purpose === 'house');
-  const secret = house && known.get(house.ringKeyId)?.secret;
+  const own = (await read()).find((slot) => slot.purpose === 'house');
+  const secret = own && known.get(own.ringKeyId)?.secret;
   if (!secret) {
     throw new AppError(
       'internal',

@@ -40,7 +40,7 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
     else values.set(key, value);
   };
   const revisions = createRevisions(store);
-  const cache = createExactCache({ revisions, load, dependsOn: ({ id }) => [id], most: 3 });
+  const cache = createExactCache({ revisions, load, dependsOn: ({ id }) => [id], max: 3 });
   // Like every request: first the revision, then the cache.
   const get = async (key: string) => {
     await revisions.current();

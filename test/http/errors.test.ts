@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import Type from 'typebox';
-import { AppError, ERROR_KINDS, type ErrorKind } from '../../src/base/errors.ts';
+import { AppError, ERROR_KINDS, type ErrorKind, REASON_OF } from '../../src/base/errors.ts';
 import { createLog } from '../../src/base/log.ts';
 import { anyone } from '../../src/http/access.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from '../../src/http/error-format.ts';
@@ -75,7 +75,7 @@ for (const [name, format, statuses] of [
           unavailable: 'the service cannot answer right now, try again later',
         };
         const message = (ours as Partial<Record<ErrorKind, string>>)[kind] ?? 'words';
-        const url = name === 'platform' ? { url: DOCS } : {};
+        const url = name === 'platform' ? { url: DOCS, reason: REASON_OF[kind] } : {};
         const more: Partial<Record<ErrorKind, object>> = {
           malformed: { errors: [{ field: 'body', message }] },
           internal: { request_id: 'r-1' },

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { SERVER_COMMANDS } from '../../src/operations/server-commands.ts';
+import { readMigrations } from '../../src/db/migration-files.ts';
+import { SERVER_COMMANDS, type ServerCommand } from '../../src/operations/server-commands.ts';
 import { atrium } from '../support/atrium.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { onServer } from '../support/postgres.ts';
@@ -43,6 +44,12 @@ describe('Server commands of atrium', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
+  it('Every server command but serve can be run, here or in the server', () => {
+    for (const [name, command] of Object.entries<ServerCommand>(SERVER_COMMANDS)) {
+      assert.ok(name === 'serve' || command.here || command.inServer, name);
+    }
+  });
+
   it('The help of atrium lists every server command with its usage and examples', async () => {
     const help = await atrium({});
     assert.equal(help.code, 0);
@@ -60,7 +67,7 @@ describe('Server commands of atrium', () => {
   }, async () => {
     const { databaseUrl = '', dataDir } = await newPlace('postgres');
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
-    const names = readdirSync('migrations').sort();
+    const names = readMigrations('migrations').map(({ name }) => name);
     const would = await atrium(env, 'migrate', '--dry-run');
     assert.equal(would.out, names.map((name) => `would apply ${name}\n`).join(''));
     assert.match((await atrium(env, 'migrate', '--status')).out, /^pending {2}- +0001_house\.sql$/m);

@@ -59,6 +59,35 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     demo = JSON.parse(readFileSync(path, 'utf8'));
   });
 
+  it('The clusters of the demo report that they are active', async () => {
+    const clusters = (await (await call('ann', '/api/v1/user/clusters?all=true')).json()) as {
+      name: string;
+      status: { response: { phase: string } };
+    }[];
+    assert.deepEqual(
+      clusters.map(({ name, status }) => [name, status.response.phase]),
+      [
+        ['prod', 'Active'],
+        ['staging', 'Active'],
+        ['laptop', 'Active'],
+      ],
+    );
+  });
+
+  it('The audit log of the demo shows who created what, as if they had done it themselves', async () => {
+    const { items } = (await (await call('ann', '/api/v1/orgs/acme/audit?limit=100')).json()) as {
+      items: { action: string; actor: { name: string } }[];
+    };
+    const created = items.filter(({ action }) => action.endsWith('.create')).map(({ action }) => action);
+    assert.deepEqual(
+      new Set(items.filter(({ action }) => action !== 'cluster.phase').map(({ actor }) => actor.name)),
+      new Set(['ann']),
+    );
+    for (const noun of ['organization', 'team', 'role', 'cluster', 'contract', 'robot', 'token']) {
+      assert.ok(created.includes(`${noun}.create`), noun);
+    }
+  });
+
   it('The demo world is written to a file that only its owner can read, and printed as a table', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(demo.baseUrl, address);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { REASONS } from '../../src/base/reasons.ts';
 import { sendRaw } from './raw.ts';
 import { openTestServer, type TestServer } from './server.ts';
 
@@ -84,7 +85,10 @@ function assertVoice(
     return;
   }
   assert.equal(body.url, `${atrium.url}/api/v1/docs`);
-  assert.deepEqual(Object.keys(body), status === 422 ? ['message', 'url', 'errors'] : ['message', 'url']);
+  const always = ['message', 'url', 'reason'];
+  const more = [...(body.reason === 'missing_relation' ? ['relation'] : []), ...(status === 422 ? ['errors'] : [])];
+  assert.deepEqual(Object.keys(body), [...always, ...more]);
+  assert.ok(Object.hasOwn(REASONS, body.reason), body.reason);
   if (status !== 422) return;
   assert.ok(body.errors.length > 0);
   for (const fault of body.errors) assert.deepEqual(Object.keys(fault), ['field', 'message']);

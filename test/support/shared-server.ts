@@ -3,9 +3,9 @@ import { openTestServer, type TestServer } from './server.ts';
 
 export type Deployment = 'standard' | 'hosted' | 'marketplace';
 
-const houses = new Map<Deployment, Promise<TestServer>>();
+const servers = new Map<Deployment, Promise<TestServer>>();
 after(async () => {
-  for (const atrium of houses.values()) await (await atrium).close();
+  for (const atrium of servers.values()) await (await atrium).close();
 });
 
 /**
@@ -15,7 +15,7 @@ after(async () => {
 export function sharedServer(deployment: Deployment = 'standard'): Promise<TestServer> {
   // Without any address range the listener could not check callers at all.
   const env = { DEPLOYMENT: deployment, CLOUD_A_RANGES: 'src/operations/demo/address-ranges.json' };
-  const atrium = houses.get(deployment) ?? openTestServer({ env });
-  houses.set(deployment, atrium);
+  const atrium = servers.get(deployment) ?? openTestServer({ env });
+  servers.set(deployment, atrium);
   return atrium;
 }

@@ -18,7 +18,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 const ListQuery = Type.Object({
-  marketplace: text('Only deliveries from this marketplace: CloudA, CloudB or CloudC.'),
+  marketplace: text(`Only deliveries from this marketplace: ${MARKETPLACE_NAMES.join(', ')}.`),
   outcome: text(
     `A state (${STATES.join(', ')}) or a reason such as bound, superseded, already_bound or unknown_event_type.`,
   ),

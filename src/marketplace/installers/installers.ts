@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts';
-import { type MarketplaceName, profileOf } from '../marketplaces.ts';
+import { type MarketplaceName, profileOf, titleOf } from '../marketplaces.ts';
 import { randomLetters } from '../subscriptions/binding.ts';
 import type { Binding, Installer } from '../subscriptions/delivery-transaction.ts';
 import type { BoundInstaller } from './archive-files.ts';
@@ -38,7 +38,7 @@ export function createInstallers(store: InstallerStore, links: Links, options: P
       expiresAt: new Date(now.getTime() + (wanted.days ?? DEFAULT_DAYS) * DAY_MS),
     };
     if (draft.isTest && !profileOf(draft.marketplace).hasTestInstaller) {
-      throw new AppError('invalid', 'only marketplace C can have a test installer');
+      throw new AppError('invalid', `${titleOf(draft.marketplace)} cannot have a test installer`);
     }
     await store.create(draft);
     return draft;

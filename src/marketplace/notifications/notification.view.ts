@@ -1,11 +1,13 @@
 import Type from 'typebox';
-import { MARKETPLACE_NAMES } from '../marketplaces.ts';
+import { MARKETPLACE_NAMES, profileOf, titleOf } from '../marketplaces.ts';
+
+const WITH_CLUSTER = MARKETPLACE_NAMES.filter((name) => profileOf(name).mustNameCluster);
 
 /** For the documentation only: notification.ts reads the bodies and is more lenient than a schema can express. */
 export const BindingInfoBody = Type.Object({
   marketplace: Type.Optional(Type.String({ enum: MARKETPLACE_NAMES })),
   installerId: Type.String({ description: 'The installer to bind. Keys of this object are case-insensitive.' }),
-  clusterId: Type.Optional(Type.String({ description: 'Required for marketplaces A and C.' })),
+  clusterId: Type.Optional(Type.String({ description: `Required by ${WITH_CLUSTER.map(titleOf).join(' and ')}.` })),
   cloudAAccountID: Type.Optional(Type.String()),
   adminUsername: Type.Optional(Type.String()),
   adminPassword: Type.Optional(Type.String({ description: 'Hashed immediately. The password itself is not stored.' })),

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
+import type { Config } from '../../base/config.ts';
+import { MARKETPLACE_NAMES, type MarketplaceName, profileOf, type SecretSetting } from '../marketplaces.ts';
 
 export interface SecretStore {
   /** What is in the database: secrets that were added while the server was running, and test installers. */
@@ -11,11 +12,8 @@ export interface SecretStore {
   retire(marketplace: MarketplaceName, hash: Buffer): Promise<boolean>;
 }
 
-export interface SecretSettings {
-  readonly CLOUD_B_SECRETS: readonly string[];
-  readonly CLOUD_C_SECRETS: readonly string[];
-  readonly CLOUD_C_TEST_INSTALLER: string | undefined;
-}
+/** The settings that the table of marketplaces names, and the test installer. */
+export type SecretSettings = Pick<Config, SecretSetting | 'CLOUD_C_TEST_INSTALLER'>;
 
 export type Secrets = ReturnType<typeof createSecrets>;
 

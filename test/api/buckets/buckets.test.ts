@@ -63,7 +63,7 @@ describe('Buckets', () => {
     call('POST', `/user/clouds/${cloud}/buckets`, { ...CLUSTER, credential, ...more });
   const refused = (answer: Answer, words: RegExp) => {
     assert.equal(answer.status, 502, answer.text);
-    assert.deepEqual(Object.keys(answer.body), ['message', 'url']);
+    assert.deepEqual(Object.keys(answer.body), ['message', 'url', 'reason']);
     assert.match(answer.body.message, words);
   };
 

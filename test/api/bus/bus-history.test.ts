@@ -167,7 +167,7 @@ describe('Cluster resource history', { skip: lacks('nats-server') }, () => {
       assert.ok(performance.now() - began < UNAVAILABLE_WITHIN_MS);
       assert.equal(status, 503);
       assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
-      assert.deepEqual(Object.keys(body), ['message', 'url']);
+      assert.deepEqual(Object.keys(body), ['message', 'url', 'reason']);
     }
     await bus.nats.restart();
     await until(async () => (await ask(`cluster=${uid('prod')}`)).status === 200);

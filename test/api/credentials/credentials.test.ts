@@ -251,7 +251,7 @@ for (const driver of API_DRIVERS) {
       );
       const damaged = await bob('GET', '/user/credentials/hurt');
       assert.equal(damaged.status, 500);
-      assert.deepEqual(Object.keys(damaged.body), ['message', 'url', 'request_id']);
+      assert.deepEqual(Object.keys(damaged.body), ['message', 'url', 'reason', 'request_id']);
       assert.equal(damaged.body.message, 'internal error');
       await db.query(
         statement(

@@ -16,7 +16,11 @@ describe('Error answers', () => {
 
   it('An error answer links to the documentation, which is served with all its assets', async () => {
     const { body } = await atrium.as()('GET', '/nope');
-    assert.deepEqual(body, { message: 'not found', url: `${atrium.url}/api/v1/docs` });
+    assert.deepEqual(body, {
+      message: 'not found',
+      url: `${atrium.url}/api/v1/docs`,
+      reason: 'route_not_found',
+    });
     const page = await fetch(body.url);
     assert.equal(page.status, 200);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
@@ -97,7 +101,7 @@ describe('Server failures', { skip: lacks('postgresql') }, () => {
   };
   const assertUnavailable = (atrium: TestServer, answer: Answer) => {
     assert.equal(answer.status, 503);
-    assert.deepEqual(answer.body, { message: NOT_NOW, url: `${atrium.url}/api/v1/docs` });
+    assert.deepEqual(answer.body, { message: NOT_NOW, url: `${atrium.url}/api/v1/docs`, reason: 'unavailable' });
     assert.equal(answer.headers.get('retry-after'), '1');
   };
 
@@ -109,6 +113,7 @@ describe('Server failures', { skip: lacks('postgresql') }, () => {
     assert.deepEqual(answer.body, {
       message: 'internal error',
       url: `${atrium.url}/api/v1/docs`,
+      reason: 'internal_error',
       request_id: 'broken-1',
     });
     const line =

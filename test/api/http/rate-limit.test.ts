@@ -24,7 +24,11 @@ describe('The rate limit', () => {
     }
     const refused = await ann('GET', '/user');
     assert.equal(refused.status, 429);
-    assert.deepEqual(refused.body, { message: 'too many requests, try again later', url: `${atrium.url}/api/v1/docs` });
+    assert.deepEqual(refused.body, {
+      message: 'too many requests, try again later',
+      url: `${atrium.url}/api/v1/docs`,
+      reason: 'rate_limited',
+    });
     const wait = Number(refused.headers.get('retry-after'));
     assert.ok(wait >= 1 && wait <= 12, `${wait} s`);
     assert.equal(refused.headers.get('ratelimit'), `"default";r=0;t=${wait}`);

@@ -102,7 +102,7 @@ const TABLE: readonly Bad[] = [
     name: 'permissions given as a list',
     body: `${ONE}    permissions: [edit]\n`,
     status: 422,
-    message: /^roles\[0\]\.permissions must name actions/,
+    message: /^roles\[0\]\.permissions must list actions/,
   },
   {
     name: 'a numeric permission',
