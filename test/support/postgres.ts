@@ -51,6 +51,8 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
     listen_addresses: '127.0.0.1',
     unix_socket_directories: folder,
     fsync: 'off',
+    // In files of its folder, which are removed with it: a server that is killed leaves its share of /dev/shm behind.
+    dynamic_shared_memory_type: 'mmap',
     shared_buffers: '32MB',
     max_connections: '200',
     ...options.settings,
