@@ -37,6 +37,8 @@ const EVERYDAY_AND_LONG = {
   oddRequestsPerRoute: [3, 60],
   /** SIGKILLs of a process that writes to PGlite. */
   pgliteKills: [1, 12],
+  /** Rounds in which 5,000 wide rows are written and deleted; each writes some 13 MB of log. */
+  walRounds: [12, 20],
   /** Power cuts after each of which a different part of the unsynced files is on the disk. */
   partialPowerCuts: [1, 8],
   /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */

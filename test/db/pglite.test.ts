@@ -17,7 +17,7 @@ interface Writer {
 }
 
 function startWriter(dataDir: string, mode = 'hold'): Writer {
-  const child = spawn(process.execPath, ['test/db/child/writer.ts', dataDir, mode], {
+  const child = spawn(process.execPath, ['--liftoff-only', 'test/db/child/writer.ts', dataDir, mode], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -127,7 +127,7 @@ test('The write-ahead log stays bounded and dead rows are vacuumed', async () =>
     `insert into wide select n, repeat(md5(n::text), 60) from generate_series(1, 5000) n`,
   );
   const empty = sql('pglite.empty', 'delete from wide');
-  for (let times = 0; times < 20; times += 1) {
+  for (let times = 0; times < COUNTS.walRounds; times += 1) {
     await db.query(fill);
     await db.query(empty);
     await new Promise(setImmediate);

@@ -52,7 +52,9 @@ async function prepare(driver: Driver): Promise<Scene> {
 
 /** Lets a process write roles for a random time and kills it. Returns what it had acknowledged by then. */
 async function killWhileWriting({ place, organizationId, teamIds }: Scene): Promise<Map<string, string>> {
-  const child = spawn(process.execPath, ['test/support/role-writer.ts'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--liftoff-only', 'test/support/role-writer.ts'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ids = { organizationId: String(organizationId), teamIds: teamIds.map(String) };
   child.stdin.end(JSON.stringify({ ...place, ...ids }));
   let said = '';

@@ -2,8 +2,10 @@
  * `npm test` runs the everyday suite, `npm test -- FILE…` only these files. `npm run test:long` tests the same
  * guarantees with large counts, `npm run test:long -- LANE…` only some of its lanes.
  */
+import { fork } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
 import { runBatches } from './pool.ts';
@@ -36,7 +38,11 @@ setInterval(() => {
 
 // Type checking takes one core for a while. The tests start in the meantime.
 const checks = isWhole ? runChecks(print) : Promise.resolve([]);
-const server = missing.split(',').includes('postgresql') ? undefined : await startSuitePostgres();
+// Both take seconds if the cache is empty, and less if no two processes create the same database.
+const [server] = await Promise.all([
+  missing.split(',').includes('postgresql') ? undefined : startSuitePostgres(),
+  isWhole ? createTemplates() : undefined,
+]);
 folder.keepProcess(server?.pid());
 const report = createReport({ print, isVerbose: !isWhole });
 for (const { title, batches } of parts) {
@@ -64,6 +70,16 @@ if (missing !== '') print(`skipped: everything that needs ${missing.replaceAll('
 print(`took ${Math.round((performance.now() - began) / 1000)} s`);
 print(`${passed} passed, ${failed + failedChecks.length} failed`);
 process.exit(failed === 0 && failedChecks.length === 0 && passed > 0 ? 0 : 1);
+
+/** A failure shows in the first test that needs a template. */
+async function createTemplates(): Promise<void> {
+  const child = fork(join(import.meta.dirname, 'templates.ts'), [], {
+    execArgv: ['--liftoff-only'],
+    stdio: 'ignore',
+  });
+  folder.keepProcess(child.pid);
+  await new Promise((resolve) => child.once('exit', resolve));
+}
 
 interface Part {
   readonly title: string;
