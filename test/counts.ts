@@ -28,13 +28,13 @@ const EVERYDAY_AND_LONG = {
   roleKillsOnPostgres: [2, 30],
   roleKillsOnPglite: [1, 8],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [400, 20_000],
+  revokeAskPairs: [150, 20_000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
-  sharedRequests: [1500, 20_000],
+  sharedRequests: [800, 20_000],
   /** Odd requests to every route. */
-  oddRequestsPerRoute: [3, 60],
+  oddRequestsPerRoute: [2, 60],
   /** SIGKILLs of a process that writes to PGlite. */
   pgliteKills: [1, 12],
   /** Rounds in which 5,000 wide rows are written and deleted; each writes some 13 MB of log. */
@@ -50,11 +50,11 @@ const EVERYDAY_AND_LONG = {
   /** Servers that start together on an empty database. */
   startingReplicas: [2, 5],
   /** Bits that are flipped in a backup file, one at a time. */
-  flippedBits: [40, 600],
+  flippedBits: [16, 600],
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
-  engineWorlds: [120, 4000],
+  engineWorlds: [60, 4000],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
@@ -68,7 +68,7 @@ const EVERYDAY_AND_LONG = {
   /** Writes to two accounts at once, while their graphs are being read. */
   pairedWrites: [15, 60],
   /** One in this many questions about who may do what is asked in both ways. */
-  agreementStep: [6, 1],
+  agreementStep: [11, 1],
   /** Roles in one file. */
   importedRoles: [100, 1000],
   /** Rows of an audit log that is exported to a client that does not read. */
