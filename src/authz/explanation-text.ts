@@ -39,7 +39,12 @@ const PHRASES: Readonly<Record<string, string>> = {
 
 /** `can_edit_clusters` of acme: "edit the clusters of acme". */
 export function doing(relation: string, object: string): string {
-  return phraseOf(relation).replace('%', object);
+  return fill(phraseOf(relation), object);
+}
+
+/** By a function: in a plain replacement, `$&` in the name of a contract or role would not stand for itself. */
+function fill(phrase: string, name: string): string {
+  return phrase.replace('%', () => name);
 }
 
 /** The same about an object that was just named: "edit its clusters", "delete it". */
@@ -67,11 +72,11 @@ export function textOf(step: Step, user: string, nameOf: NameOf): string {
     case 'direct':
       return fact(user, relation, object, nameOf);
     case 'everyone':
-      return `everybody ${isAction(relation) ? 'can' : 'is counted as able to'} ${doing(relation, name)}`;
+      return `everybody ${holding(relation, name, 'is')}`;
     case 'userset':
       return `${manyOf(tuple?.user ?? '', nameOf)} ${holding(relation, name)}`;
     case 'parent':
-      return `whoever ${isAction(from ?? '') ? `can ${doing(from ?? '', nameOf(tuple?.user ?? ''))}` : holding(from ?? '', nameOf(tuple?.user ?? ''), 'is')} ${holding(relation, name, 'is')}`;
+      return `whoever ${holding(from ?? '', nameOf(tuple?.user ?? ''), 'is')} ${holding(relation, name, 'is')}`;
     case 'computed':
       return `whoever ${holding(from ?? '', name, 'is')} ${holding(relation, name, 'is')}`;
     case 'and':
@@ -91,7 +96,7 @@ export function missingTexts(missing: MissingLink | undefined, user: string, nam
       const obstacle = OBSTACLES[relation];
       return obstacle === undefined
         ? `${user} must no longer be ${oneOf(relation, object, nameOf)}`
-        : obstacle.replace('%', groupOf(object, nameOf));
+        : fill(obstacle, groupOf(object, nameOf));
     }),
   ];
 }

@@ -7,7 +7,7 @@ import { type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { canonicalJson, type Json } from '../notifications/canonical-json.ts';
 import { digest, type Notification, naturalKeyOf, type Reading, subjectOf } from '../notifications/notification.ts';
 import { outlineOf } from '../notifications/redaction.ts';
-import { type Reason, Rejection } from '../notifications/rejection.ts';
+import { Rejection, type RejectionReason } from '../notifications/rejection.ts';
 import type { Act, Outcome } from '../subscriptions/apply.ts';
 import type { DeliveryTransaction } from '../subscriptions/delivery-transaction.ts';
 import { createTurns } from './subject-queue.ts';
@@ -63,14 +63,14 @@ export interface DeliveryStore {
   record(draft: DeliveryDraft): Promise<Delivery>;
   /** Counts a delivery that arrived again while it was being acted on. */
   repeated(naturalKey: Buffer): Promise<void>;
-  recordRefused(draft: DeliveryDraft, reason: Reason, status: number, message: string): Promise<void>;
+  recordRefused(draft: DeliveryDraft, reason: RejectionReason, status: number, message: string): Promise<void>;
   isFree(installerId: string): Promise<boolean>;
   /**
    * Runs `work` in one transaction under the subject's lock. `work` gets what was settled before, if anything, and
    * whether a caller has received the answer. What it returns is settled in the same transaction as everything it did.
    */
   act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
-  refuse(id: bigint, reason: Reason, status: number, message: string): Promise<void>;
+  refuse(id: bigint, reason: RejectionReason, status: number, message: string): Promise<void>;
   /** Another attempt failed; `next` is undefined after the last one. */
   fail(id: bigint, next: Date | undefined): Promise<void>;
   undone(now: Date, most: number): Promise<Delivery[]>;

@@ -1,7 +1,7 @@
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Query, sql } from '../../db/db.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
-import type { Reason } from '../notifications/rejection.ts';
+import type { RejectionReason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
 import type { DeliveryLogEntry, DeliveryLogStore, RefusalCount } from './delivery-log.ts';
 
@@ -81,7 +81,7 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
     async refusals(limit) {
       const rows = await query<{
         marketplace: MarketplaceName;
-        reason: Reason;
+        reason: RejectionReason;
         source: string;
         times: number;
         last_at: Date;

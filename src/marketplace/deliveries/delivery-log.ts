@@ -1,6 +1,6 @@
 import type { Actor } from '../../changes/audit-entry.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
-import type { Reason } from '../notifications/rejection.ts';
+import type { RejectionReason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
 
 /** A delivery as the operator sees it. */
@@ -42,7 +42,7 @@ export interface DeliveryLogDetail extends DeliveryLogEntry {
 /** Rejected requests from callers that proved nothing, counted per day. */
 export interface RefusalCount {
   readonly marketplace: MarketplaceName;
-  readonly reason: Reason;
+  readonly reason: RejectionReason;
   readonly source: string;
   readonly times: number;
   readonly lastAt: Date;
@@ -76,7 +76,7 @@ export function createDeliveryLog(store: DeliveryLogStore) {
   let counts = new Map<string, RefusalCount>();
   return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, flush, prune };
 
-  function countRefusal(marketplace: MarketplaceName, reason: Reason, from: string, now: Date): void {
+  function countRefusal(marketplace: MarketplaceName, reason: RejectionReason, from: string, now: Date): void {
     const source = counts.size < MAX_SOURCES ? from : 'others';
     const key = [marketplace, reason, source].join(' ');
     const times = (counts.get(key)?.times ?? 0) + 1;

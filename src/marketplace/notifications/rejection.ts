@@ -1,7 +1,7 @@
 import { AppError, type ErrorKind } from '../../base/errors.ts';
 
 /** Why a delivery was rejected, as a code that logs, metrics and the delivery log share. */
-export type Reason =
+export type RejectionReason =
   | 'malformed'
   | 'secret_mismatch'
   | 'ip_outside_ranges'
@@ -20,18 +20,18 @@ export type Reason =
 
 /** A final rejection: the marketplace will not send this delivery again. */
 export class Rejection extends AppError {
-  readonly reason: Reason;
+  readonly reason: RejectionReason;
 
-  constructor(kind: Extract<ErrorKind, 'invalid' | 'forbidden'>, reason: Reason, message: string) {
+  constructor(kind: Extract<ErrorKind, 'invalid' | 'forbidden'>, reason: RejectionReason, message: string) {
     super(kind, message);
     this.reason = reason;
   }
 }
 
-export function invalid(reason: Reason, message: string): Rejection {
+export function invalid(reason: RejectionReason, message: string): Rejection {
   return new Rejection('invalid', reason, message);
 }
 
-export function forbidden(reason: Reason, message: string): Rejection {
+export function forbidden(reason: RejectionReason, message: string): Rejection {
   return new Rejection('forbidden', reason, message);
 }

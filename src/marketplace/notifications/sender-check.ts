@@ -4,7 +4,7 @@ import type { MarketplaceName } from '../marketplaces.ts';
 import type { Ranges } from '../ranges/ranges.ts';
 import { isObject, type Json } from './canonical-json.ts';
 
-import { forbidden, type Reason, type Rejection } from './rejection.ts';
+import { forbidden, type Rejection, type RejectionReason } from './rejection.ts';
 import type { Secrets } from './secrets.ts';
 
 interface Parts {
@@ -12,7 +12,7 @@ interface Parts {
   readonly ranges: Pick<Ranges, 'judge'>;
   /** A developer's machine has no public address. */
   readonly isDev: boolean;
-  readonly refused: (marketplace: MarketplaceName, reason: Reason, source: string) => void;
+  readonly refused: (marketplace: MarketplaceName, reason: RejectionReason, source: string) => void;
 }
 
 export type SenderCheck = ReturnType<typeof createSenderCheck>;

@@ -111,6 +111,15 @@ describe('Sentences of explanations', () => {
     });
   }
 
+  it('A name with special characters stands for itself in a sentence', async () => {
+    const name = "$& 100 % $' $1";
+    const made = await atrium.as('ann')('POST', '/orgs/acme/contracts', { name });
+    assert.equal(made.status, 201, made.text);
+    const path = `/authz/objects/contract/${made.body.id}/explain?org=acme&relation=can_edit&user=cat`;
+    const { body } = await atrium.as('ann')('GET', path);
+    assert.equal(body.sentence, `cat cannot edit ${name}: cat would have to be a member of the team Editors`);
+  });
+
   it('The steps of an explanation name the rule and the subject that they follow from', async () => {
     const path = `/authz/objects/cluster/${atrium.world.clusters.prod?.id}/explain?org=acme&relation=can_connect`;
     const { body } = await atrium.as('dan')('GET', path);
