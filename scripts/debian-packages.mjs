@@ -10,6 +10,7 @@ const PACKAGES = [
   { name: 'postgresql', program: 'initdb', folders: postgresFolders },
   { name: 'nats-server', program: 'nats-server', folders: () => ['/usr/sbin'] },
   { name: 'shellcheck', program: 'shellcheck' },
+  { name: 'chromium', program: 'chromium' },
 ];
 
 /** Installs missing packages if this user may. Returns the names of those that are still missing. */

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isConsoleBuilt } from './console-mark.mjs';
 import { provideDebianPackages } from './debian-packages.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -14,6 +15,7 @@ const MARK = join(ROOT, 'node_modules', '.installed');
 const job = process.argv.slice(2);
 if (job.length === 0) stop('missing job. The jobs are in package.json; run npm run NAME');
 install();
+if (job[0] === 'src/main.ts' || job[0]?.startsWith('test/')) buildConsole();
 if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
 
@@ -49,6 +51,14 @@ function fingerprint() {
 
 function nodeStarts() {
   return spawnSync(NODE, ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** Without it, the server still runs and serves a plain page that says so. */
+function buildConsole() {
+  if (isConsoleBuilt(ROOT)) return;
+  say('building the web console');
+  const { status } = spawnSync(NODE, [join(ROOT, 'scripts', 'console.mjs')], { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) say('the web console cannot be built; see the output above. Everything else works');
 }
 
 /** Passes signals on to the child process, and exits as it does. */

@@ -5,9 +5,9 @@ import type { Metrics } from './base/metrics.ts';
 import type { Relations } from './http/access.ts';
 import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
+import { consoleRoutes } from './http/console.routes.ts';
 import { docsRoutes } from './http/docs.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
-import { frontendRoutes } from './http/frontend.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
 import { createWatch } from './http/observe.ts';
 import { describeApi, LISTENER_PREFIX } from './http/openapi.ts';
@@ -22,7 +22,16 @@ import type { TokenUsage } from './identity/token-usage.ts';
 export type Mount = (scope: Scope) => void;
 
 export interface AppParts {
-  readonly config: Pick<Config, 'DEPLOYMENT' | 'RATE_LIMIT' | 'TRUSTED_PROXIES' | 'QUERY_TOKENS' | 'MARKETPLACE_PORT'>;
+  readonly config: Pick<
+    Config,
+    | 'DEPLOYMENT'
+    | 'RATE_LIMIT'
+    | 'TRUSTED_PROXIES'
+    | 'QUERY_TOKENS'
+    | 'MARKETPLACE_PORT'
+    | 'SMTP_URL'
+    | 'EMAIL_CONFIRMATION'
+  >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
   readonly relations: Relations;
@@ -72,7 +81,20 @@ export function createApp(parts: AppParts) {
     for (const mount of mounts.root) mount(scope);
   });
   app.register(async (scope) =>
-    frontendRoutes(scope, hasListener ? ['/'] : ['/', LISTENER_PREFIX, `${LISTENER_PREFIX}/*`]),
+    consoleRoutes(scope, {
+      data: {
+        version: parts.version,
+        deployment: config.DEPLOYMENT,
+        features: {
+          bus: true,
+          mail: config.SMTP_URL !== undefined,
+          emailConfirmation: config.EMAIL_CONFIRMATION,
+          marketplace: hasListener,
+          hosted: config.DEPLOYMENT === 'hosted',
+        },
+      },
+      paths: hasListener ? [] : [LISTENER_PREFIX, `${LISTENER_PREFIX}/*`],
+    }),
   );
   return { app, routes: book.routes, describe: () => describeApi(book.routes, parts.version) };
 

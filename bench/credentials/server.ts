@@ -55,6 +55,8 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       TRUSTED_PROXIES: [],
       QUERY_TOKENS: false,
       MARKETPLACE_PORT: undefined,
+      SMTP_URL: undefined,
+      EMAIL_CONFIRMATION: false,
     },
     log: pino({ level: 'silent' }),
     metrics: createMetrics(() => 0),

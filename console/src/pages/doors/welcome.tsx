@@ -1,0 +1,5 @@
+import { SignInPage } from './sign-in.tsx';
+
+export function WelcomePage() {
+  return <SignInPage />;
+}

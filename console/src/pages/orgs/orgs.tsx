@@ -1,0 +1,5 @@
+import { HomePage } from '../home/home.tsx';
+
+export function OrgsPage() {
+  return <HomePage />;
+}

@@ -1,0 +1,33 @@
+import { ApiError } from '../../../client/errors.ts';
+import { Button } from './button.tsx';
+import { Copy } from './copy.tsx';
+
+/** An error next to what caused it. Shows nothing if there is none, or if it is shown next to fields. */
+export function Fault({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
+  if (error === undefined || error === null) return null;
+  const requestId = error instanceof ApiError ? error.requestId : '';
+  return (
+    <div class="fault" role="alert">
+      <p>{messageOf(error)}</p>
+      <div class="line">
+        {onRetry && <Button onClick={onRetry}>Try again</Button>}
+        {requestId !== '' && (
+          <span class="quiet small">
+            Request <Copy text={requestId} label="Copy the request ID" />
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The server's messages start in lower case, because scripts print them after a colon. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'Something went wrong.';
+  if (error instanceof ApiError && error.status >= 500 && error.status !== 503) {
+    return 'The server could not answer. The error is in its log under this request.';
+  }
+  const text = error.message;
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

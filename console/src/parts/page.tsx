@@ -1,0 +1,116 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { ApiError } from '../../../client/errors.ts';
+import { Fault } from './fault.tsx';
+import { WhyNotAnswer, type WhyNotQuestion } from './why-not.tsx';
+
+export interface PageProps {
+  readonly title: string;
+  /** What the title stands in, such as the organization, for the title of the window. */
+  readonly within?: string | undefined;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+  readonly isStale?: boolean | undefined;
+}
+
+/** The frame of every page. The focus moves to the heading, so that screen readers announce it. */
+export function Page({ title, within, lead, actions, children, isStale }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const windowTitle = [title, within, 'Atrium'].filter(Boolean).join(' · ');
+  useEffect(() => {
+    document.title = windowTitle;
+  }, [windowTitle]);
+  useEffect(() => {
+    // A field or dialog that took the focus keeps it.
+    if (!document.activeElement || document.activeElement === document.body) heading.current?.focus();
+  }, []);
+  return (
+    <div class={`page ${isStale ? 'stale' : ''}`}>
+      <header class="page-head">
+        <div class="grow">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {lead && <p class="quiet">{lead}</p>}
+        </div>
+        {actions && <div class="line">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface Loaded<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly reload: () => void;
+  readonly isStale?: boolean;
+}
+
+export interface ShowProps<Data> {
+  readonly of: Loaded<Data>;
+  readonly children: (data: NonNullable<Data>) => ComponentChildren;
+  /** What a refusal is about, so that it can be explained. */
+  readonly whyNot?: WhyNotQuestion | undefined;
+  readonly rows?: number | undefined;
+}
+
+/** One treatment of loading, errors and refusals for everything that is loaded. */
+export function Show<Data>({ of, children, whyNot, rows = 4 }: ShowProps<Data>) {
+  const { data, error, reload } = of;
+  if (data !== undefined && data !== null) {
+    return (
+      <>
+        {error !== undefined && <Fault error={error} onRetry={reload} />}
+        {children(data as NonNullable<Data>)}
+      </>
+    );
+  }
+  if (error instanceof ApiError && (error.status === 403 || error.status === 404)) {
+    return (
+      <div class="card forbidden">
+        <h2>You cannot see this</h2>
+        {whyNot ? (
+          <WhyNotAnswer question={whyNot} />
+        ) : (
+          <p>
+            It does not exist, or you may not see it. An owner of the organization or a site administrator can help.
+          </p>
+        )}
+      </div>
+    );
+  }
+  if (error !== undefined) return <Fault error={error} onRetry={reload} />;
+  return <Loading rows={rows} />;
+}
+
+/** Invisible for a moment, then quiet bars where rows will be. */
+export function Loading({ rows = 4 }: { rows?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="only-read">Loading</span>
+      {Array.from({ length: rows }, (_, index) => (
+        <span key={index} class="bar" aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+export interface EmptyProps {
+  /** One sentence that says what belongs here. */
+  readonly text: string;
+  readonly action?: ComponentChildren;
+  /** The command that does the same. */
+  readonly command?: string | undefined;
+}
+
+export function Empty({ text, action, command }: EmptyProps) {
+  return (
+    <div class="empty">
+      <p>{text}</p>
+      {action}
+      {command !== undefined && <code>{command}</code>}
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Icon } from '../icons/icon.tsx';
+import { Button } from './button.tsx';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  readonly isNumber?: boolean | undefined;
+  /** The key to sort by, if it can be sorted by. */
+  readonly sortBy?: string | undefined;
+  /** Hidden on narrow screens. */
+  readonly isMinor?: boolean | undefined;
+}
+
+export interface TableProps<Row> {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Makes the whole row a link; its first cell is the real one. */
+  readonly hrefOf?: ((row: Row) => string) | undefined;
+  readonly onOpen?: ((row: Row) => void) | undefined;
+  readonly sort?: { readonly by: string; readonly isDescending: boolean } | undefined;
+  readonly onSort?: ((by: string, isDescending: boolean) => void) | undefined;
+  readonly selected?: string | undefined;
+  readonly total?: number | undefined;
+  readonly hasMore?: boolean | undefined;
+  readonly onMore?: (() => void) | undefined;
+}
+
+const WINDOWED_FROM = 200;
+const OVERSCAN = 10;
+const ROW_HEIGHT = 33;
+
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns, rows, keyOf, sort, onSort, total, hasMore, onMore } = props;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [first, last] = useWindow(rows.length, body);
+  const shown = rows.slice(first, last);
+  return (
+    <div class="table-box">
+      <table aria-rowcount={rows.length > WINDOWED_FROM ? rows.length + 1 : undefined}>
+        <caption class="only-read">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th
+                key={column.key}
+                scope="col"
+                class={classOf(column)}
+                aria-sort={
+                  sort && column.sortBy === sort.by ? (sort.isDescending ? 'descending' : 'ascending') : undefined
+                }
+              >
+                {column.sortBy !== undefined && onSort ? (
+                  <button
+                    type="button"
+                    class="sort"
+                    onClick={() => onSort(column.sortBy ?? '', sort?.by === column.sortBy && !sort?.isDescending)}
+                  >
+                    {column.title}
+                    {sort?.by === column.sortBy && (
+                      <span class={sort?.isDescending ? 'arrow down' : 'arrow'} aria-hidden="true">
+                        <Icon name="down" size={12} />
+                      </span>
+                    )}
+                  </button>
+                ) : (
+                  column.title
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {first > 0 && <Spacer rows={first} columns={columns.length} />}
+          {shown.map((row, index) => (
+            <TableRow key={keyOf(row)} {...props} row={row} index={first + index} />
+          ))}
+          {last < rows.length && <Spacer rows={rows.length - last} columns={columns.length} />}
+        </tbody>
+      </table>
+      {(hasMore || total !== undefined) && (
+        <footer class="line apart table-foot">
+          <span class="quiet small">
+            {total !== undefined && total > rows.length
+              ? `${rows.length} of ${total}`
+              : `${total ?? rows.length} in all`}
+          </span>
+          {hasMore && <Button onClick={onMore}>Load 50 more</Button>}
+        </footer>
+      )}
+    </div>
+  );
+}
+
+function TableRow<Row>(props: TableProps<Row> & { row: Row; index: number }) {
+  const { columns, row, index, keyOf, hrefOf, onOpen, selected, rows } = props;
+  const key = keyOf(row);
+  const href = hrefOf?.(row);
+  return (
+    <tr
+      data-row={key}
+      class={`${href || onOpen ? 'opens' : ''} ${selected === key ? 'selected' : ''}`}
+      aria-rowindex={rows.length > WINDOWED_FROM ? index + 2 : undefined}
+      aria-selected={selected === undefined ? undefined : selected === key}
+      onClick={(event) => {
+        // Buttons, links and fields in the row do their own work.
+        if ((event.target as Element).closest('a, button, input, select, label')) return;
+        if (getSelection()?.toString()) return;
+        event.currentTarget.querySelector<HTMLElement>('.row-link')?.click();
+      }}
+    >
+      {columns.map((column, place) => {
+        const content = column.cell(row);
+        const opener =
+          href !== undefined ? (
+            <a class="row-link" href={href}>
+              {content}
+            </a>
+          ) : onOpen ? (
+            <button type="button" class="row-link" onClick={() => onOpen(row)}>
+              {content}
+            </button>
+          ) : (
+            content
+          );
+        return place === 0 ? (
+          <th key={column.key} scope="row" class={classOf(column)}>
+            {opener}
+          </th>
+        ) : (
+          <td key={column.key} class={classOf(column)}>
+            {content}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+function classOf(column: { isNumber?: boolean | undefined; isMinor?: boolean | undefined }): string {
+  return `${column.isNumber ? 'number' : ''} ${column.isMinor ? 'minor' : ''}`;
+}
+
+function Spacer({ rows, columns }: { rows: number; columns: number }) {
+  // Set through the property, because the policy forbids style attributes.
+  const resize = (cell: HTMLTableCellElement | null) => {
+    if (cell) cell.style.height = `${rows * ROW_HEIGHT}px`;
+  };
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={columns} class="spacer" ref={resize} />
+    </tr>
+  );
+}
+
+/** Which rows are near the visible part of a long table. A short one is drawn whole. */
+function useWindow(count: number, body: { current: HTMLTableSectionElement | null }): [first: number, last: number] {
+  const range = useSignal<[number, number]>([0, WINDOWED_FROM]);
+  useEffect(() => {
+    if (count <= WINDOWED_FROM) return;
+    const update = () => {
+      const top = body.current?.getBoundingClientRect().top ?? 0;
+      const first = Math.max(0, Math.floor(-top / ROW_HEIGHT) - OVERSCAN);
+      const next: [number, number] = [first, first + Math.ceil(innerHeight / ROW_HEIGHT) + 2 * OVERSCAN];
+      if (next[0] !== range.peek()[0] || next[1] !== range.peek()[1]) range.value = next;
+    };
+    update();
+    addEventListener('scroll', update, { passive: true });
+    addEventListener('resize', update);
+    return () => {
+      removeEventListener('scroll', update);
+      removeEventListener('resize', update);
+    };
+  }, [count, body, range]);
+  return count <= WINDOWED_FROM ? [0, count] : [range.value[0], Math.min(count, range.value[1])];
+}

@@ -1,0 +1,83 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useResource } from '../data/resource.ts';
+import { Dialog } from './dialog.tsx';
+
+export interface WhyNotQuestion {
+  readonly org: string;
+  readonly type: string;
+  readonly id: bigint;
+  readonly relation: string;
+  /** What the permission is for, as in "You cannot …". */
+  readonly todo: string;
+}
+
+/** A control that the caller may not use. It says why, and who can help, asked of the engine that refused. */
+export function WhyNot(props: { question: WhyNotQuestion; kind?: string; children: ComponentChildren }) {
+  const { question, kind = 'plain', children } = props;
+  const isOpen = useSignal(false);
+  return (
+    <>
+      <button
+        type="button"
+        class={`button ${kind}`}
+        aria-disabled="true"
+        aria-haspopup="dialog"
+        title={`You cannot ${question.todo}. Why not?`}
+        onClick={() => {
+          isOpen.value = true;
+        }}
+      >
+        {children}
+      </button>
+      {isOpen.value && <WhyNotDialog question={question} onClose={() => (isOpen.value = false)} />}
+    </>
+  );
+}
+
+export function WhyNotDialog({ question, onClose }: { question: WhyNotQuestion; onClose: () => void }) {
+  return (
+    <Dialog title={`You cannot ${question.todo}`} onClose={onClose}>
+      <WhyNotAnswer question={question} />
+    </Dialog>
+  );
+}
+
+/** What is missing, and the people who hold the permission or can grant it. */
+export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
+  const { org, type, id, relation } = question;
+  const path = { objectType: type, objID: id };
+  const why = useResource('GET /authz/objects/{objectType}/{objID}/explain', { path, query: { org, relation } });
+  const able = useResource('GET /authz/objects/{objectType}/{objID}/principals', {
+    path,
+    query: { org, relation, limit: 20 },
+  });
+  return (
+    <div class="stack">
+      <p>{why.data?.sentence ?? `This needs the permission ${relation}.`}</p>
+      {(why.data?.missing.length ?? 0) > 0 && (
+        <ul class="bullets">
+          {why.data?.missing.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
+      {able.data !== undefined && able.data.length > 0 ? (
+        <>
+          <h3>Who can</h3>
+          <ul class="line">
+            {able.data.map(({ id: personId, name }) => (
+              <li key={String(personId)} class="chip">
+                {name}
+              </li>
+            ))}
+          </ul>
+          <p class="quiet">Ask one of them to do it, or to add you to a team that may.</p>
+        </>
+      ) : (
+        <p class="quiet">Ask an owner of the organization, or a site administrator.</p>
+      )}
+      <a href={`/orgs/${org}/access/why?object=${type}:${id}&relation=${relation}`}>Show this as a picture</a>
+    </div>
+  );
+}

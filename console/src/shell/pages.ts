@@ -1,0 +1,28 @@
+import type { ComponentType } from 'preact';
+import { lazy } from 'preact-iso';
+
+export interface PageRoute {
+  readonly path: string;
+  readonly page: ComponentType;
+}
+
+type Load = () => Promise<ComponentType>;
+const page = (path: string, load: Load): PageRoute => ({
+  path,
+  page: lazy(async () => ({ default: await load() })) as ComponentType,
+});
+
+/** Opens a session, so it is outside of the shell. */
+export const { page: WelcomePage } = page(
+  '/welcome',
+  async () => (await import('../pages/doors/welcome.tsx')).WelcomePage,
+);
+
+/** Every page, by its address. The server serves the same document under all of their roots. */
+export const PAGES: readonly PageRoute[] = [
+  page('/', async () => (await import('../pages/home/home.tsx')).HomePage),
+  page('/signin', async () => (await import('../pages/home/home.tsx')).HomePage),
+  page('/orgs', async () => (await import('../pages/orgs/orgs.tsx')).OrgsPage),
+  page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
+  page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
+];

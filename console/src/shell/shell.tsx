@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
+import { Icon } from '../icons/icon.tsx';
+import { ApiDrawer } from './api-drawer.tsx';
+import { Navigation } from './navigation.tsx';
+import { Palette } from './palette.tsx';
+import { KeysDialog, useShortcuts } from './shortcuts.tsx';
+
+/** Navigation next to the page. On narrow screens it is behind a button. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  const isMenuOpen = useSignal(false);
+  const opened = useSignal<'palette' | 'keys' | 'calls' | undefined>(undefined);
+  const { path } = useLocation();
+  useShortcuts((what) => {
+    opened.value = opened.value === what ? undefined : what;
+  });
+  const close = () => {
+    opened.value = undefined;
+  };
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="top">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Menu"
+          aria-expanded={isMenuOpen.value}
+          onClick={() => (isMenuOpen.value = true)}
+        >
+          <Icon name="menu" size={20} />
+        </button>
+        <a class="wordmark" href="/">
+          Atrium
+        </a>
+      </header>
+      {isMenuOpen.value && (
+        <button type="button" class="veil" aria-label="Close the menu" onClick={() => (isMenuOpen.value = false)} />
+      )}
+      <Navigation
+        path={path}
+        isOpen={isMenuOpen.value}
+        onLeave={() => (isMenuOpen.value = false)}
+        onPalette={() => (opened.value = 'palette')}
+        onCalls={() => (opened.value = 'calls')}
+        onKeys={() => (opened.value = 'keys')}
+      />
+      <main id="content">{children}</main>
+      {opened.value === 'palette' && <Palette onClose={close} />}
+      {opened.value === 'keys' && <KeysDialog onClose={close} />}
+      {opened.value === 'calls' && <ApiDrawer onClose={close} />}
+    </div>
+  );
+}

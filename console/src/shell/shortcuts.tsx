@@ -1,0 +1,110 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { Dialog } from '../parts/dialog.tsx';
+import { useCurrentOrg } from './current-org.ts';
+import { isMac } from './navigation.tsx';
+import { recall, remember } from './theme.ts';
+
+const OFF = 'atrium.keys-off';
+const PLACES: Readonly<Record<string, string>> = {
+  o: '',
+  m: '/members',
+  t: '/teams',
+  r: '/roles',
+  c: '/clusters',
+  a: '/audit',
+  w: '/access/why',
+};
+const GO_MS = 1500;
+
+/** Single letters do nothing inside fields and dialogs, and can be turned off. */
+export function useShortcuts(open: (what: 'palette' | 'keys' | 'calls') => void): void {
+  const { route } = useLocation();
+  const org = useCurrentOrg();
+  useEffect(() => {
+    let goUntil = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        open('palette');
+        return;
+      }
+      if (event.metaKey || event.ctrlKey || event.altKey || recall(OFF) !== undefined) return;
+      const target = event.target as HTMLElement;
+      if (target.closest('input, textarea, select, [contenteditable], dialog, .cm-editor')) return;
+      const { key } = event;
+      if (performance.now() < goUntil && org !== undefined && key in PLACES) {
+        route(`/orgs/${encodeURIComponent(org)}${PLACES[key]}`);
+        goUntil = 0;
+        return;
+      }
+      if (key === 'g') goUntil = performance.now() + GO_MS;
+      else if (key === '?') open('keys');
+      else if (key === '`') open('calls');
+      else if (key === '/') focus(event, '[data-filter] input, input[data-filter]');
+      else if (key === 'n') click('[data-key="n"] .button, [data-key="n"]');
+      else if (key === 'e') click('[data-key="e"] .button, [data-key="e"]');
+      else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [route, org, open]);
+}
+
+function focus(event: KeyboardEvent, selector: string): void {
+  const field = document.querySelector<HTMLElement>(selector);
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+}
+
+function click(selector: string): void {
+  document.querySelector<HTMLElement>(selector)?.click();
+}
+
+function moveRow(step: number): void {
+  const links = [...document.querySelectorAll<HTMLElement>('main .row-link')];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
+}
+
+export function KeysDialog({ onClose }: { onClose: () => void }) {
+  const keys: readonly (readonly [string, string])[] = [
+    [isMac() ? '⌘ K' : 'Ctrl K', 'Search and go anywhere'],
+    ['/', 'Filter the list'],
+    ['g o', 'Overview of the organization'],
+    ['g m', 'Members'],
+    ['g t', 'Teams'],
+    ['g r', 'Roles'],
+    ['g c', 'Clusters'],
+    ['g a', 'Audit log'],
+    ['g w', 'Why'],
+    ['j  k', 'Next and previous row'],
+    ['Enter', 'Open the row'],
+    ['n', 'New'],
+    ['e', 'Edit'],
+    ['`', 'API calls of this page'],
+    ['?', 'This list'],
+    ['Esc', 'Close'],
+  ];
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="keys">
+        {keys.map(([key, what]) => [
+          <dt key={key}>
+            <kbd>{key}</kbd>
+          </dt>,
+          <dd key={`${key}-what`}>{what}</dd>,
+        ])}
+      </dl>
+      <label class="check">
+        <input
+          type="checkbox"
+          defaultChecked={recall(OFF) === undefined}
+          onChange={(event) => remember(OFF, event.currentTarget.checked ? undefined : 'off')}
+        />
+        Use single-letter keys
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+/** One file of the built console, as `scripts/console.mjs` lists it. */
+interface Listed {
+  readonly path: string;
+  readonly type: string;
+  /** Which compressed forms are next to it. */
+  readonly encodings: readonly Encoding[];
+}
+
+type Encoding = 'br' | 'gzip';
+
+export interface ConsoleFile {
+  readonly type: string;
+  readonly encoding: Encoding | undefined;
+  readonly content: Buffer;
+}
+
+const SUFFIX: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
+
+/** Undefined if the console has not been built: everything else works without it. */
+export function openConsoleFiles(folder: URL) {
+  const built = readBuilt(folder);
+  if (built === undefined) return undefined;
+  const files = new Map(built.files.map((file) => [file.path, file]));
+  const loaded = new Map<string, Promise<Buffer>>();
+  return { page: built.page, paths: [...files.keys()], find };
+
+  /** The file in the best form that the browser accepts. Each form is read once. */
+  async function find(path: string, accepted: string): Promise<ConsoleFile | undefined> {
+    const file = files.get(path);
+    if (file === undefined) return undefined;
+    const encoding = file.encodings.find((one) => accepts(accepted, one));
+    const name = path.slice(1) + (encoding === undefined ? '' : SUFFIX[encoding]);
+    const content = loaded.get(name) ?? readFile(new URL(name, folder));
+    loaded.set(name, content);
+    return { type: file.type, encoding, content: await content };
+  }
+}
+
+export type ConsoleFiles = NonNullable<ReturnType<typeof openConsoleFiles>>;
+
+function readBuilt(folder: URL): { page: string; files: readonly Listed[] } | undefined {
+  try {
+    const files = JSON.parse(readFileSync(new URL('files.json', folder), 'utf8')) as readonly Listed[];
+    return { page: readFileSync(new URL('index.html', folder), 'utf8'), files };
+  } catch {
+    return undefined;
+  }
+}
+
+/** `br;q=0` declines it. */
+function accepts(header: string, encoding: Encoding): boolean {
+  return header.split(',').some((one) => {
+    const [name = '', ...parameters] = one.split(';').map((part) => part.trim());
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
