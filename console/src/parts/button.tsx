@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import type { WhyNotQuestion } from '../data/org.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
-import { WhyNot, type WhyNotQuestion } from './why-not.tsx';
+import { WhyNot } from './why-not.tsx';
 
 export interface ButtonProps {
   readonly children: ComponentChildren;

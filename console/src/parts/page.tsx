@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
+import type { WhyNotQuestion } from '../data/org.ts';
 import { Fault } from './fault.tsx';
-import { WhyNotAnswer, type WhyNotQuestion } from './why-not.tsx';
+import { WhyNotAnswer } from './why-not.tsx';
 
 export interface PageProps {
   readonly title: string;

@@ -1,16 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { orgPath, type WhyNotQuestion } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
 import { Dialog } from './dialog.tsx';
-
-export interface WhyNotQuestion {
-  readonly org: string;
-  readonly type: string;
-  readonly id: bigint;
-  readonly relation: string;
-  /** What the permission is for, as in "You cannot …". */
-  readonly todo: string;
-}
 
 /** A control that the caller may not use. It says why, and who can help, asked of the engine that refused. */
 export function WhyNot(props: { question: WhyNotQuestion; kind?: string; children: ComponentChildren }) {
@@ -77,7 +69,7 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
       ) : (
         <p class="quiet">Ask an owner of the organization, or a site administrator.</p>
       )}
-      <a href={`/orgs/${org}/access/why?object=${type}:${id}&relation=${relation}`}>Show this as a picture</a>
+      <a href={orgPath(org, `/access/why?object=${type}:${id}&relation=${relation}`)}>Show this as a picture</a>
     </div>
   );
 }

@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals';
+import { CheckField, TextField } from '../../parts/field.tsx';
+import { keyOf, type Permission, requiredBy } from './role-draft.ts';
+
+const TITLES: Readonly<Record<string, string>> = {
+  org_mgmt: 'Organization',
+  cluster_mgmt: 'Clusters',
+  contract_mgmt: 'Contracts',
+  robot_mgmt: 'Robot accounts',
+  token_mgmt: 'Tokens',
+};
+
+interface PermissionListProps {
+  readonly all: readonly Permission[];
+  readonly chosen: readonly string[];
+  readonly isReadOnly: boolean;
+  readonly onToggle: (key: string, isOn: boolean) => void;
+}
+
+/** What can be put into a role, by what it is about, in words. */
+export function PermissionList({ all, chosen, isReadOnly, onToggle }: PermissionListProps) {
+  const filter = useSignal('');
+  const wanted = filter.value.trim().toLowerCase();
+  const namespaces = [...new Set(all.map(({ namespace }) => namespace))];
+  return (
+    <div class="stack">
+      <div class="filters" data-filter>
+        <TextField label="Filter permissions" type="search" value={filter} />
+        <span class="quiet small">{`${chosen.length} of ${all.length} chosen`}</span>
+      </div>
+      {namespaces.map((namespace) => {
+        const shown = all.filter(
+          (one) => one.namespace === namespace && `${one.action} ${one.description}`.toLowerCase().includes(wanted),
+        );
+        if (shown.length === 0) return null;
+        return (
+          <fieldset key={namespace} class="permissions">
+            <legend>{TITLES[namespace] ?? namespace}</legend>
+            {shown.map((permission) => {
+              const key = keyOf(permission);
+              const needing = chosen.filter((other) => requiredBy(other, all).includes(key));
+              return (
+                <CheckField
+                  key={key}
+                  label={permission.action}
+                  hint={`${permission.description}${needing.length > 0 ? ` Needed by ${needing.map((one) => one.split(':')[1]).join(', ')}.` : ''}`}
+                  isChecked={chosen.includes(key)}
+                  disabledBecause={isReadOnly ? permission.description : undefined}
+                  onChange={(isOn) => onToggle(key, isOn)}
+                />
+              );
+            })}
+          </fieldset>
+        );
+      })}
+    </div>
+  );
+}

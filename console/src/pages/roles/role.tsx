@@ -1,0 +1,219 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useRoute } from 'preact-iso';
+import { ApiError } from '../../../../client/errors.ts';
+import { useAction } from '../../data/action.ts';
+import { useAllowed } from '../../data/allowed.ts';
+import { api } from '../../data/api.ts';
+import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { type Resource, useResource } from '../../data/resource.ts';
+import { Card } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { CheckField, TextField } from '../../parts/field.tsx';
+import { Page, Show } from '../../parts/page.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { Conflict } from './conflict.tsx';
+import { PermissionList } from './permission-list.tsx';
+import { bodyOf, type Draft, draftOf, EMPTY_DRAFT, isSame, type Role, toggled } from './role-draft.ts';
+import { RolePreview } from './role-preview.tsx';
+import './roles.css';
+
+export function RolePage() {
+  const { org } = useOrg();
+  const id = useRoute().params.id ?? '';
+  const role = useResource('GET /authz/roles/{id}', { path: { id }, query: { org } });
+  return <Show of={role}>{(found) => <RoleEditor key={id} role={found} etag={role.etag} current={role} />}</Show>;
+}
+
+export function NewRolePage() {
+  return <RoleEditor role={undefined} etag={undefined} current={undefined} />;
+}
+
+interface EditorProps {
+  readonly role: Role | undefined;
+  readonly etag: string | undefined;
+  readonly current: Resource<Role> | undefined;
+}
+
+/** Permissions on the left, who gains and loses on the right, before anything is saved. */
+function RoleEditor({ role, etag, current }: EditorProps) {
+  const { org, whyNot: whyNotInOrg, may: mayInOrg } = useOrg();
+  const { route } = useLocation();
+  const catalog = useResource('GET /authz/roles/available_permissions', { query: { org } });
+  const teams = useResource('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
+  const allowed = useAllowed(org, role ? [{ type: 'role', id: role.id }] : []);
+  // What was read when editing began; the role may have changed since.
+  const base = useSignal({ draft: role ? draftOf(role) : EMPTY_DRAFT, etag });
+  const draft = useSignal<Draft>(base.value.draft);
+  const name = useSignal(draft.value.name);
+  const description = useSignal(draft.value.description);
+  const isDeleting = useSignal(false);
+  const now: Draft = { ...draft.value, name: name.value, description: description.value };
+  const isChanged = !isSame(now, base.value.draft);
+  const all = catalog.data?.permissions ?? [];
+
+  const cannotEdit = role
+    ? question(allowed.may('can_edit') ?? mayInOrg('can_edit_roles'), 'can_edit', 'change this role')
+    : whyNotInOrg('can_create_role', 'create roles');
+  const save = useAction(async () => {
+    if (!role) {
+      const created = await api.call('POST /authz/roles', { query: { org }, body: bodyOf(now) });
+      notify({ kind: 'ok', text: `The role ${created.name} was created.` });
+      route(orgPath(org, `/roles/${created.id}`));
+      return;
+    }
+    const path = { id: role.id };
+    const reply = await api.request('PUT /authz/roles/{id}', {
+      path,
+      query: { org },
+      body: bodyOf(now),
+      ifMatch: base.value.etag,
+    });
+    base.value = { draft: draftOf(reply.data), etag: reply.etag };
+    notify({ kind: 'ok', text: `The role ${reply.data.name} was saved.` });
+  });
+  const isConflict = save.error instanceof ApiError && save.error.status === 412;
+  const teamName = (id: string) => teams.data?.find((team) => String(team.id) === id)?.name ?? id;
+
+  function question(isAllowed: boolean | undefined, relation: string, todo: string): WhyNotQuestion | undefined {
+    return role && isAllowed === false ? { org, type: 'role', id: role.id, relation, todo } : undefined;
+  }
+
+  function take(theirs: Draft): void {
+    draft.value = theirs;
+    name.value = theirs.name;
+    description.value = theirs.description;
+  }
+
+  return (
+    <Page
+      title={role?.name ?? 'New role'}
+      within={org}
+      lead={role ? undefined : 'Choose what its teams may do. The preview shows who would gain it.'}
+      actions={
+        role && (
+          <Button
+            kind="danger"
+            whyNot={question(allowed.may('can_delete'), 'can_delete', 'delete this role')}
+            onClick={() => (isDeleting.value = true)}
+          >
+            Delete role
+          </Button>
+        )
+      }
+    >
+      <form
+        class="with-panel"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && isChanged && !cannotEdit) void save.run();
+        }}
+      >
+        <div class="stack">
+          <div class="form">
+            <TextField
+              label="Name"
+              value={name}
+              isRequired
+              isReadOnly={cannotEdit !== undefined}
+              error={save.fieldError('name')}
+              autoFocus={!role}
+            />
+            <TextField
+              label="Description"
+              value={description}
+              isReadOnly={cannotEdit !== undefined}
+              error={save.fieldError('description')}
+            />
+          </div>
+          <Show of={catalog} rows={8}>
+            {({ permissions }) => (
+              <PermissionList
+                all={permissions}
+                chosen={draft.value.permissions}
+                isReadOnly={cannotEdit !== undefined}
+                onToggle={(key, isOn) => {
+                  draft.value = toggled(draft.value, key, isOn, all);
+                }}
+              />
+            )}
+          </Show>
+        </div>
+        <div class="panel stack">
+          <RolePreview org={org} roleId={role?.id} draft={now} isChanged={isChanged} canPreview={!cannotEdit} />
+          <Card title="Teams with this role">
+            <Show of={teams}>
+              {(every) => (
+                <div class="stack tight">
+                  {every.map((team) => (
+                    <CheckField
+                      key={String(team.id)}
+                      label={team.name}
+                      isChecked={draft.value.teamIds.includes(String(team.id))}
+                      disabledBecause={cannotEdit ? 'You cannot change this role.' : undefined}
+                      onChange={(isOn) => {
+                        const others = draft.value.teamIds.filter((one) => one !== String(team.id));
+                        draft.value = { ...draft.value, teamIds: isOn ? [...others, String(team.id)] : others };
+                      }}
+                    />
+                  ))}
+                </div>
+              )}
+            </Show>
+          </Card>
+          {isConflict && role ? (
+            <Conflict
+              org={org}
+              roleId={role.id}
+              base={base.value.draft}
+              mine={now}
+              teamName={teamName}
+              onKeepMine={(theirEtag) => {
+                base.value = { ...base.value, etag: theirEtag };
+                void save.run();
+              }}
+              onTakeTheirs={(theirs, theirEtag) => {
+                base.value = { draft: theirs, etag: theirEtag };
+                take(theirs);
+                save.clear();
+                current?.reload();
+              }}
+            />
+          ) : (
+            <Fault error={save.fieldError('name') || save.fieldError('description') ? undefined : save.error} />
+          )}
+          <div class="line">
+            <Button
+              kind="main"
+              type="submit"
+              isBusy={save.isRunning}
+              whyNot={cannotEdit}
+              disabledBecause={isChanged ? undefined : 'Nothing has changed.'}
+            >
+              {role ? 'Save role' : 'Create role'}
+            </Button>
+            {isChanged && role && <Button onClick={() => take(base.value.draft)}>Discard changes</Button>}
+          </div>
+        </div>
+      </form>
+      {isDeleting.value && role && (
+        <Confirm
+          title={`Delete the role ${role.name}?`}
+          verb="Delete role"
+          typedName={role.name}
+          done={`The role ${role.name} was deleted.`}
+          change={() => api.call('DELETE /authz/roles/{id}', { path: { id: role.id }, query: { org } })}
+          onClose={() => (isDeleting.value = false)}
+          onDone={() => route(orgPath(org, '/roles'))}
+        >
+          <RolePreview org={org} roleId={role.id} draft={now} isChanged canPreview isDeletion />
+          <p>This cannot be undone.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
