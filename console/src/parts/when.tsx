@@ -18,13 +18,17 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** A time as people say it; the exact one shows on hover and is in the markup. */
 export function When({ at, never = 'never' }: { at: string | null | undefined; never?: string }) {
-  // The API writes the year 1 for what has not happened.
-  if (!at || at.startsWith('0001-')) return <span class="quiet">{never}</span>;
+  if (!at || hasNotHappened(at)) return <span class="quiet">{never}</span>;
   return (
     <time dateTime={at} title={new Date(at).toISOString()}>
       {relativeTime(at)}
     </time>
   );
+}
+
+/** The API writes the first moment of 1970 for what has not happened. */
+export function hasNotHappened(at: string): boolean {
+  return Date.parse(at) <= 0;
 }
 
 export function relativeTime(at: string, now = Date.now()): string {

@@ -28,5 +28,13 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/roles/new', async () => (await import('../pages/roles/role.tsx')).NewRolePage),
   page('/orgs/:org/roles/code', async () => (await import('../pages/roles/role-code.tsx')).RoleCodePage),
   page('/orgs/:org/roles/:id', async () => (await import('../pages/roles/role.tsx')).RolePage),
+  page('/orgs/new', async () => (await import('../pages/orgs/new-org.tsx')).NewOrgPage),
+  page('/orgs/:org/settings', async () => (await import('../pages/orgs/org-settings.tsx')).OrgSettingsPage),
+  page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage),
+  page('/orgs/:org/teams/:id', async () => (await import('../pages/teams/team.tsx')).TeamPage),
+  page('/orgs/:org/contracts', async () => (await import('../pages/contracts/contracts.tsx')).ContractsPage),
+  page('/orgs/:org/contracts/:id', async () => (await import('../pages/contracts/contract.tsx')).ContractPage),
+  page('/orgs/:org/robots', async () => (await import('../pages/robots/robots.tsx')).RobotsPage),
+  page('/orgs/:org/robots/:id', async () => (await import('../pages/robots/robot.tsx')).RobotPage),
   page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
 ];

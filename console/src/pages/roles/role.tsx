@@ -23,21 +23,21 @@ export function RolePage() {
   const { org } = useOrg();
   const id = useRoute().params.id ?? '';
   const role = useResource('GET /authz/roles/{id}', { path: { id }, query: { org } });
-  return <Show of={role}>{(found) => <RoleEditor key={id} role={found} etag={role.etag} current={role} />}</Show>;
+  return <Show of={role}>{(found) => <RoleEditor key={id} saved={found} etag={role.etag} current={role} />}</Show>;
 }
 
 export function NewRolePage() {
-  return <RoleEditor role={undefined} etag={undefined} current={undefined} />;
+  return <RoleEditor saved={undefined} etag={undefined} current={undefined} />;
 }
 
 interface EditorProps {
-  readonly role: Role | undefined;
+  readonly saved: Role | undefined;
   readonly etag: string | undefined;
   readonly current: Resource<Role> | undefined;
 }
 
 /** Permissions on the left, who gains and loses on the right, before anything is saved. */
-function RoleEditor({ role, etag, current }: EditorProps) {
+function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const { org, whyNot: whyNotInOrg, may: mayInOrg } = useOrg();
   const { route } = useLocation();
   const catalog = useResource('GET /authz/roles/available_permissions', { query: { org } });

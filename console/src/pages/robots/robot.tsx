@@ -1,0 +1,184 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useRoute } from 'preact-iso';
+import type { Answer } from '../../../../client/client.ts';
+import { useAction } from '../../data/action.ts';
+import { useAllowed } from '../../data/allowed.ts';
+import { api } from '../../data/api.ts';
+import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { useList, useResource } from '../../data/resource.ts';
+import { Card } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { Empty, Page, Show } from '../../parts/page.tsx';
+import { ShownSecret } from '../../parts/secret.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
+import { TokenTable } from '../../parts/token-table.tsx';
+
+type Robot = Answer<'GET /robots/{id}'>;
+
+export function RobotPage() {
+  const id = useRoute().params.id ?? '';
+  const robot = useResource('GET /robots/{id}', { path: { id } });
+  return <Show of={robot}>{(found) => <RobotDetails robot={found} etag={robot.etag} />}</Show>;
+}
+
+function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined }) {
+  const { org } = useOrg();
+  const { route } = useLocation();
+  const { may } = useAllowed(org, [{ type: 'robot_ac', id: robot.id }]);
+  const tokens = useList('GET /robots/{id}/tokens', { path: { id: robot.id }, query: { limit: 50 } });
+  const dialog = useSignal<'edit' | 'delete' | 'token' | undefined>(undefined);
+  const created = useSignal<string | undefined>(undefined);
+  const revoked = useSignal<{ id: bigint; name: string } | undefined>(undefined);
+  const close = () => (dialog.value = undefined);
+  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
+    may(relation) === false ? { org, type: 'robot_ac', id: robot.id, relation, todo } : undefined;
+  return (
+    <Page
+      title={robot.name}
+      within={org}
+      lead={robot.description}
+      actions={
+        <>
+          <span data-key="e">
+            <Button whyNot={whyNot('can_edit', 'change this robot')} onClick={() => (dialog.value = 'edit')}>
+              Edit robot
+            </Button>
+          </span>
+          <Button
+            kind="danger"
+            whyNot={whyNot('can_delete', 'delete this robot')}
+            onClick={() => (dialog.value = 'delete')}
+          >
+            Delete robot
+          </Button>
+        </>
+      }
+    >
+      <Card
+        title="Tokens"
+        actions={
+          <span data-key="n">
+            <Button icon="plus" onClick={() => (dialog.value = 'token')}>
+              New token
+            </Button>
+          </span>
+        }
+      >
+        <Show of={tokens}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty text="This robot has no token yet, so no program can sign in as it." />
+            ) : (
+              <TokenTable
+                tokens={all}
+                total={tokens.total}
+                hasMore={tokens.hasMore}
+                onMore={tokens.loadMore}
+                onRevoke={(token) => (revoked.value = token)}
+              />
+            )
+          }
+        </Show>
+      </Card>
+      {dialog.value === 'edit' && <EditRobot robot={robot} etag={etag} onClose={close} />}
+      {dialog.value === 'token' && (
+        <NewRobotToken robot={robot} onClose={close} onCreated={(text) => (created.value = text)} />
+      )}
+      {created.value !== undefined && (
+        <ShownSecret
+          title="The new token"
+          secret={created.value}
+          commands={[
+            {
+              title: 'Report that a cluster is alive',
+              text: `curl -X POST -H "Authorization: token $TOKEN" --json '{}' ${location.origin}/api/v1/clusters/ID/heartbeat`,
+            },
+          ]}
+          onClose={() => (created.value = undefined)}
+        />
+      )}
+      {revoked.value && (
+        <Confirm
+          title={`Revoke the token ${revoked.value.name}?`}
+          verb="Revoke token"
+          done={`The token ${revoked.value.name} was revoked.`}
+          change={() =>
+            api.call('DELETE /robots/{id}/tokens/{token}', { path: { id: robot.id, token: revoked.value?.id ?? 0n } })
+          }
+          onClose={() => (revoked.value = undefined)}
+        >
+          <p>Programs that use it are refused from the next request on. This cannot be undone.</p>
+        </Confirm>
+      )}
+      {dialog.value === 'delete' && (
+        <Confirm
+          title={`Delete the robot account ${robot.name}?`}
+          verb="Delete robot"
+          typedName={robot.name}
+          done={`The robot account ${robot.name} was deleted.`}
+          change={() => api.call('DELETE /robots/{id}', { path: { id: robot.id } })}
+          onClose={close}
+          onDone={() => route(orgPath(org, '/robots'))}
+        >
+          <p>Its tokens are revoked with it. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function EditRobot({ robot, etag, onClose }: { robot: Robot; etag: string | undefined; onClose: () => void }) {
+  const name = useSignal(robot.name);
+  const description = useSignal(robot.description);
+  const save = useAction(async () => {
+    const body = { name: name.value, description: description.value };
+    await api.call('PATCH /robots/{id}', { path: { id: robot.id }, body, ifMatch: etag });
+    notify({ kind: 'ok', text: 'The robot account was saved.' });
+  });
+  return (
+    <FormDialog
+      title={`Edit ${robot.name}`}
+      verb="Save robot"
+      action={save}
+      fields={['name', 'description']}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} isRequired error={save.fieldError('name')} />
+      <TextField label="Description" value={description} error={save.fieldError('description')} />
+    </FormDialog>
+  );
+}
+
+interface NewTokenProps {
+  readonly robot: Robot;
+  readonly onClose: () => void;
+  readonly onCreated: (text: string) => void;
+}
+
+function NewRobotToken({ robot, onClose, onCreated }: NewTokenProps) {
+  const name = useSignal('');
+  const days = useSignal('30');
+  const create = useAction(async () => {
+    const token = await api.call('POST /robots/{id}/tokens', {
+      path: { id: robot.id },
+      body: { name: name.value, expires_at: expiryOf(days.value) },
+    });
+    onCreated(token.sha1);
+  });
+  return (
+    <FormDialog
+      title={`New token for ${robot.name}`}
+      verb="Create token"
+      action={create}
+      fields={['name']}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} isRequired autoFocus error={create.fieldError('name')} />
+      <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
+    </FormDialog>
+  );
+}

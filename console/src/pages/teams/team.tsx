@@ -1,0 +1,313 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useRoute } from 'preact-iso';
+import type { Answer } from '../../../../client/client.ts';
+import { useAction } from '../../data/action.ts';
+import { type Allowed, useAllowed } from '../../data/allowed.ts';
+import { api } from '../../data/api.ts';
+import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { useList, useResource } from '../../data/resource.ts';
+import { Card, Chip, Person } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { UserPicker } from '../../parts/user-picker.tsx';
+import { PERMISSIONS, permissionWord } from './permission-words.ts';
+
+type Team = Answer<'GET /teams/{id}'>;
+
+export function TeamPage() {
+  const { org } = useOrg();
+  const id = useRoute().params.id ?? '';
+  const team = useResource('GET /teams/{id}', { path: { id } });
+  return (
+    <Show of={team}>{(found) => <TeamDetails org={org} team={found} etag={team.etag} isStale={team.isStale} />}</Show>
+  );
+}
+
+interface TeamDetailsProps {
+  readonly org: string;
+  readonly team: Team;
+  readonly etag: string | undefined;
+  readonly isStale: boolean;
+}
+
+function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
+  const { route } = useLocation();
+  const allowed = useAllowed(org, [{ type: 'team', id: team.id }]);
+  const dialog = useSignal<'edit' | 'delete' | undefined>(undefined);
+  const close = () => (dialog.value = undefined);
+  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
+    allowed.may(relation) === false ? { org, type: 'team', id: team.id, relation, todo } : undefined;
+  return (
+    <Page
+      title={team.name}
+      within={org}
+      lead={team.description}
+      isStale={isStale}
+      actions={
+        <>
+          <span data-key="e">
+            <Button whyNot={whyNot('can_edit', 'change this team')} onClick={() => (dialog.value = 'edit')}>
+              Edit team
+            </Button>
+          </span>
+          <Button
+            kind="danger"
+            whyNot={whyNot('can_delete', 'delete this team')}
+            onClick={() => (dialog.value = 'delete')}
+          >
+            Delete team
+          </Button>
+        </>
+      }
+    >
+      <p class="line">
+        Permission <Chip tone="mark">{permissionWord(team.permission)}</Chip>
+      </p>
+      <TeamMembers org={org} team={team} allowed={allowed} whyNot={whyNot} />
+      <TeamRoles org={org} team={team} />
+      {dialog.value === 'edit' && <EditTeam team={team} etag={etag} onClose={close} />}
+      {dialog.value === 'delete' && (
+        <Confirm
+          title={`Delete the team ${team.name}?`}
+          verb="Delete team"
+          typedName={team.name}
+          done={`The team ${team.name} was deleted.`}
+          change={() => api.call('DELETE /teams/{id}', { path: { id: team.id } })}
+          onClose={close}
+          onDone={() => route(orgPath(org, '/teams'))}
+        >
+          <p>Its members lose what the team and its roles grant them. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+interface TeamMembersProps {
+  readonly org: string;
+  readonly team: Team;
+  readonly allowed: Allowed;
+  readonly whyNot: (relation: string, todo: string) => WhyNotQuestion | undefined;
+}
+
+function TeamMembers({ org, team, allowed, whyNot }: TeamMembersProps) {
+  const members = useList('GET /teams/{id}/members', { path: { id: team.id }, query: { limit: 50 } });
+  const login = useSignal('');
+  const isAdding = useSignal(false);
+  const removed = useSignal<string | undefined>(undefined);
+  const path = (username: string) => ({ path: { id: team.id, username } });
+  const add = useAction(async () => {
+    await api.call('PUT /teams/{id}/members/{username}', path(login.value));
+    notify({ kind: 'ok', text: `${login.value} was added to ${team.name}.` });
+    login.value = '';
+  });
+  return (
+    <Card
+      title="Members"
+      actions={
+        <span data-key="n">
+          <Button
+            icon="plus"
+            whyNot={whyNot('can_add_member', 'add members to this team')}
+            onClick={() => (isAdding.value = true)}
+          >
+            Add member
+          </Button>
+        </span>
+      }
+    >
+      <Show of={members}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty
+              text="Nobody is in this team yet."
+              command={`atrium team add-member ${team.name} USER --org ${org}`}
+            />
+          ) : (
+            <Table
+              caption="Members of the team"
+              rows={all}
+              keyOf={(person) => person.login}
+              hrefOf={(person) => orgPath(org, `/members/${encodeURIComponent(person.login)}`)}
+              total={members.total}
+              hasMore={members.hasMore}
+              onMore={members.loadMore}
+              columns={[
+                {
+                  key: 'name',
+                  title: 'Name',
+                  cell: (person) => (
+                    <Person login={person.login} fullName={person.full_name} avatarUrl={person.avatar_url} />
+                  ),
+                },
+                {
+                  key: 'remove',
+                  title: '',
+                  isNumber: true,
+                  cell: (person) => (
+                    <Button
+                      label={`Remove ${person.login}`}
+                      whyNot={
+                        allowed.may('can_remove_member') === false
+                          ? whyNot('can_remove_member', 'remove members from this team')
+                          : undefined
+                      }
+                      onClick={() => (removed.value = person.login)}
+                    >
+                      Remove
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Show>
+      {isAdding.value && (
+        <FormDialog
+          title={`Add a member to ${team.name}`}
+          verb="Add member"
+          action={add}
+          onClose={() => (isAdding.value = false)}
+        >
+          <UserPicker label="User" value={login} hint="Only people with an account can be added." />
+        </FormDialog>
+      )}
+      {removed.value !== undefined && (
+        <Confirm
+          title={`Remove ${removed.value} from ${team.name}?`}
+          verb="Remove"
+          done={`${removed.value} was removed from ${team.name}.`}
+          change={() => api.call('DELETE /teams/{id}/members/{username}', path(removed.value ?? ''))}
+          onClose={() => (removed.value = undefined)}
+        >
+          <p>They lose what this team grants, unless another team grants it too.</p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function TeamRoles({ org, team }: { org: string; team: Team }) {
+  const { whyNot } = useOrg();
+  const roles = useResource('GET /teams/{id}/roles', { path: { id: team.id } });
+  const all = useResource('GET /authz/roles', { query: { org } });
+  const chosen = useSignal('');
+  const isAdding = useSignal(false);
+  const cannot = whyNot('can_edit_roles', 'assign roles to teams');
+  const assign = useAction(async () => {
+    await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team.id, role: chosen.value } });
+    notify({ kind: 'ok', text: `The role was assigned to ${team.name}.` });
+  });
+  const remove = useAction((role: bigint) =>
+    api.call('DELETE /teams/{id}/roles/{role}', { path: { id: team.id, role } }),
+  );
+  const left = (all.data ?? []).filter(({ id }) => !roles.data?.some((role) => role.id === id));
+  return (
+    <Card
+      title="Roles"
+      actions={
+        <Button
+          icon="plus"
+          whyNot={cannot}
+          disabledBecause={left.length === 0 ? 'There is no other role to assign.' : undefined}
+          onClick={() => {
+            chosen.value = String(left[0]?.id ?? '');
+            isAdding.value = true;
+          }}
+        >
+          Assign role
+        </Button>
+      }
+    >
+      <Show of={roles} rows={2}>
+        {(assigned) =>
+          assigned.length === 0 ? (
+            <p class="quiet">No custom role is assigned to this team.</p>
+          ) : (
+            <Table
+              caption="Roles of the team"
+              rows={assigned}
+              keyOf={(role) => String(role.id)}
+              hrefOf={(role) => orgPath(org, `/roles/${role.id}`)}
+              columns={[
+                { key: 'name', title: 'Name', cell: (role) => <bdi>{role.name}</bdi> },
+                {
+                  key: 'permissions',
+                  title: 'Permissions',
+                  cell: (role) => role.permissions.map(({ action }) => action).join(', '),
+                },
+                {
+                  key: 'remove',
+                  title: '',
+                  isNumber: true,
+                  cell: (role) => (
+                    <Button
+                      label={`Take ${role.name} away`}
+                      whyNot={cannot}
+                      isBusy={remove.isRunning}
+                      onClick={() => void remove.run(role.id)}
+                    >
+                      Take away
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Show>
+      {isAdding.value && (
+        <FormDialog
+          title={`Assign a role to ${team.name}`}
+          verb="Assign role"
+          action={assign}
+          onClose={() => (isAdding.value = false)}
+        >
+          <SelectField
+            label="Role"
+            value={chosen}
+            choices={left.map(({ id, name }) => ({ value: String(id), label: name }))}
+          />
+        </FormDialog>
+      )}
+    </Card>
+  );
+}
+
+function EditTeam({ team, etag, onClose }: { team: Team; etag: string | undefined; onClose: () => void }) {
+  const name = useSignal(team.name);
+  const description = useSignal(team.description);
+  const permission = useSignal(team.permission);
+  const isOwners = team.permission === 'owner';
+  const save = useAction(async () => {
+    await api.call('PATCH /teams/{id}', {
+      path: { id: team.id },
+      ifMatch: etag,
+      body: {
+        ...(name.value !== team.name && { name: name.value }),
+        description: description.value,
+        ...(permission.value !== team.permission && {
+          permission: permission.value as (typeof PERMISSIONS)[number]['value'],
+        }),
+      },
+    });
+    notify({ kind: 'ok', text: `The team ${name.value} was saved.` });
+  });
+  return (
+    <FormDialog title={`Edit ${team.name}`} verb="Save team" action={save} fields={['name']} onClose={onClose}>
+      <TextField label="Name" value={name} isRequired error={save.fieldError('name')} />
+      <TextField label="Description" value={description} />
+      {isOwners ? (
+        <p class="quiet">The Owners team always has the permission of owners.</p>
+      ) : (
+        <SelectField label="Permission" value={permission} choices={PERMISSIONS} />
+      )}
+    </FormDialog>
+  );
+}

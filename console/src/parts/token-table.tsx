@@ -1,0 +1,92 @@
+import type { Item } from '../../../client/client.ts';
+import { Chip } from './bits.tsx';
+import { Button } from './button.tsx';
+import { Table } from './table.tsx';
+import { hasNotHappened, When } from './when.tsx';
+
+type Token = Item<'GET /robots/{id}/tokens'>;
+
+const OLD_MS = 90 * 86_400_000;
+const SOON_MS = 14 * 86_400_000;
+
+interface TokenTableProps {
+  readonly tokens: readonly Token[];
+  readonly total?: number | undefined;
+  readonly hasMore?: boolean | undefined;
+  readonly onMore?: (() => void) | undefined;
+  readonly onRevoke: (token: Token) => void;
+}
+
+/** Tokens never show their text; the last eight characters tell them apart. */
+export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTableProps) {
+  return (
+    <Table
+      caption="Access tokens"
+      rows={tokens}
+      keyOf={(token) => String(token.id)}
+      total={total}
+      hasMore={hasMore}
+      onMore={onMore}
+      columns={[
+        { key: 'name', title: 'Name', cell: (token) => <bdi class="strong">{token.name}</bdi> },
+        { key: 'last', title: 'Ends in', cell: (token) => <code>{token.token_last_eight}</code>, isMinor: true },
+        {
+          key: 'scopes',
+          title: 'Scopes',
+          cell: (token) => (
+            <span class="line">
+              {token.scopes.map((scope) => (
+                <Chip key={scope} tone={scope === 'all' ? 'warn' : 'quiet'}>
+                  {scope}
+                </Chip>
+              ))}
+            </span>
+          ),
+          isMinor: true,
+        },
+        {
+          key: 'used',
+          title: 'Last used',
+          cell: (token) =>
+            isOld(token) ? (
+              <Chip tone="warn">
+                <When at={token.last_used_at} />
+              </Chip>
+            ) : (
+              <When at={token.last_used_at} />
+            ),
+        },
+        {
+          key: 'expires',
+          title: 'Expires',
+          cell: (token) =>
+            isEnding(token) ? (
+              <Chip tone="warn">
+                <When at={token.expires_at} />
+              </Chip>
+            ) : (
+              <When at={token.expires_at} never="never" />
+            ),
+        },
+        {
+          key: 'revoke',
+          title: '',
+          isNumber: true,
+          cell: (token) => (
+            <Button label={`Revoke ${token.name}`} onClick={() => onRevoke(token)}>
+              Revoke
+            </Button>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function isOld({ last_used_at }: Token): boolean {
+  return !hasNotHappened(last_used_at) && Date.now() - Date.parse(last_used_at) > OLD_MS;
+}
+
+function isEnding({ expires_at }: Token): boolean {
+  return expires_at !== null && Date.parse(expires_at) - Date.now() < SOON_MS;
+}
