@@ -387,6 +387,30 @@ export interface Operations {
       readonly orgType: string;
     };
   };
+  /** Get the authorization model, as text and with every relation in words */
+  'GET /authz/model': {
+    input: {
+    };
+    answer: {
+      /** The model in the OpenFGA language. */
+      readonly text: string;
+      readonly types: readonly {
+        readonly type: string;
+        readonly relations: readonly {
+          readonly relation: string;
+          /** The relation in a few words, such as "connect to the cluster". */
+          readonly title: string;
+          /** What the relation is for, and who holds it. */
+          readonly description: string;
+          /** The permission of a custom role that grants the relation, if there is one. */
+          readonly catalog?: {
+            readonly namespace: string;
+            readonly action: string;
+          };
+        }[];
+      }[];
+    };
+  };
   /** List the permissions that the caller holds on many objects, all as of one moment */
   'POST /authz/objects/allowed-permissions': {
     input: {
@@ -448,7 +472,7 @@ export interface Operations {
       /** The whole answer as one sentence. */
       readonly sentence: string;
       /** From the object to the user. Each step rests on the deeper ones after it. */
-      readonly steps: readonly {
+      readonly steps: readonly ({
         readonly depth: number;
         readonly object: string;
         readonly relation: string;
@@ -458,9 +482,39 @@ export interface Operations {
         readonly subject: string;
         /** The step as a sentence. */
         readonly text: string;
-      }[];
+        /** The name of the object, or its type and ID if the caller may not know it. */
+        readonly name: string;
+        /** The name of the subject without its relation, or empty. */
+        readonly subject_name: string;
+        /** The stored relationship that the step rests on. Null if it applies a rule of the model. */
+        readonly tuple: {
+          readonly user: string;
+          readonly relation: string;
+          readonly object: string;
+        } | null;
+      })[];
       /** What would have to change for the answer to be yes. Empty if the caller may not see the object. */
       readonly missing: readonly string[];
+      /** Relationships that would have to be added: missing, for programs. */
+      readonly needs: readonly {
+        readonly user: string;
+        readonly relation: string;
+        readonly object: string;
+        readonly user_name: string;
+        readonly object_name: string;
+      }[];
+      /** Relations that exclude the user and would have to end. */
+      readonly excluded_by: readonly {
+        readonly object: string;
+        readonly relation: string;
+        readonly name: string;
+      }[];
+      /** Relationships on the way to the missing ones that exist already. */
+      readonly trail: readonly {
+        readonly user: string;
+        readonly relation: string;
+        readonly object: string;
+      }[];
     };
   };
   /** List the users who hold a relation on an object */

@@ -23,11 +23,14 @@ export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
 /** Who may do what. */
 export async function wireAuthz({ db, revisions, baseUrl }: Infrastructure) {
-  const model = await readModel(readFileSync(new URL('./platform.fga', import.meta.url), 'utf8'));
+  const modelText = readFileSync(new URL('./platform.fga', import.meta.url), 'utf8');
+  const model = await readModel(modelText);
   const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
   const judge = createJudge(graphs);
   const names = createExplainStore(db);
   return {
+    model,
+    modelText,
     graphs,
     judge,
     names,

@@ -9,6 +9,7 @@ import { readObjectType } from './objects.ts';
 const ObjectPath = Type.Object({ objectType: Type.String(), objID: Type.String() });
 const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
 const Person = Type.Object({ id: Int64, name: Type.String() });
+const Tuple = Type.Object({ user: Type.String(), relation: Type.String(), object: Type.String() });
 const Step = Type.Object({
   depth: Type.Integer(),
   object: Type.String(),
@@ -16,7 +17,14 @@ const Step = Type.Object({
   rule: Type.String({ description: 'Which kind of rule the step applies, such as direct, userset or parent.' }),
   subject: Type.String({ description: 'What the step follows from, such as user:2 or team:4#member, or empty.' }),
   text: Type.String({ description: 'The step as a sentence.' }),
+  name: Type.String({ description: 'The name of the object, or its type and ID if the caller may not know it.' }),
+  subject_name: Type.String({ description: 'The name of the subject without its relation, or empty.' }),
+  tuple: Type.Union([Tuple, Type.Null()], {
+    description: 'The stored relationship that the step rests on. Null if it applies a rule of the model.',
+  }),
 });
+const Need = Type.Object({ ...Tuple.properties, user_name: Type.String(), object_name: Type.String() });
+const Obstacle = Type.Object({ object: Type.String(), relation: Type.String(), name: Type.String() });
 
 const Explanation = Type.Object({
   objectType: Type.String(),
@@ -29,6 +37,9 @@ const Explanation = Type.Object({
   missing: Type.Array(Type.String(), {
     description: 'What would have to change for the answer to be yes. Empty if the caller may not see the object.',
   }),
+  needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
+  excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
+  trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
 });
 
 export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => string): void {
@@ -56,15 +67,27 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation, user } = request.query;
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
-      const { personId, ...found } = await explain.explain(question, user);
+      const { personId, allowed, sentence, steps, missing, parts } = await explain.explain(question, user);
       return {
         objectType: object.type,
         objectID: object.id,
         relation,
         userID: personId,
-        ...found,
-        steps: [...found.steps],
-        missing: [...found.missing],
+        allowed,
+        sentence,
+        steps: steps.map(({ subjectName, tuple, ...step }) => ({
+          ...step,
+          subject_name: subjectName,
+          tuple: tuple ?? null,
+        })),
+        missing: [...missing],
+        needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({
+          ...tuple,
+          user_name: userName,
+          object_name: objectName,
+        })),
+        excluded_by: [...parts.excludedBy],
+        trail: [...parts.trail],
       };
     },
   );

@@ -1,4 +1,5 @@
 import { AppError, missingRelation } from '../base/errors.ts';
+import type { MissingLink } from '../rebac/explain-missing.ts';
 import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
@@ -29,6 +30,27 @@ export interface ExplainedStep {
   /** What the step follows from: a user, or whoever holds a relation, such as `team:4#member`. */
   readonly subject: string;
   readonly text: string;
+  /** The name of the object, and of the subject, as far as the caller may know them. */
+  readonly name: string;
+  readonly subjectName: string;
+  /** The row of the database that the step rests on, if it rests on one. */
+  readonly tuple: ShownTuple | undefined;
+}
+
+export interface ShownTuple {
+  readonly user: string;
+  readonly relation: string;
+  readonly object: string;
+}
+
+/** What is missing, for programs: `missing` says the same in sentences. */
+export interface MissingParts {
+  /** Tuples that would have to be added. */
+  readonly needs: readonly (ShownTuple & { readonly userName: string; readonly objectName: string })[];
+  /** Relations that exclude the user. */
+  readonly excludedBy: readonly { readonly object: string; readonly relation: string; readonly name: string }[];
+  /** Tuples on the way that exist already. */
+  readonly trail: readonly ShownTuple[];
 }
 
 export interface Explained {
@@ -40,6 +62,7 @@ export interface Explained {
   readonly steps: readonly ExplainedStep[];
   /** What would have to change for the answer to be yes, if it is no and the caller may see the object. */
   readonly missing: readonly string[];
+  readonly parts: MissingParts;
 }
 
 export interface PersonRef {
@@ -77,8 +100,12 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
         rule: step.rule,
         subject: step.tuple?.user ?? '',
         text: textOf(step, user, nameOf),
+        name: nameOf(step.object),
+        subjectName: step.tuple ? nameOf(objectOf(step.tuple.user)) : '',
+        tuple: step.tuple && shown(step.tuple),
       })),
       missing,
+      parts: partsOf(found.missing, nameOf),
     };
   }
 
@@ -127,6 +154,27 @@ function reasons(viewpoint: Viewpoint, { object, relation }: Question, personId:
   const isNamed = (one: string) => !one.startsWith('platform:') && !one.endsWith(':*');
   const visible = [...new Set(objects)].filter((one) => one !== user && isNamed(one) && viewpoint.sees(one));
   return { allowed: found.allowed, steps: found.steps, missing, visible: [user, ...visible] };
+}
+
+function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
+  return {
+    needs: (missing?.add ?? []).map((tuple) => ({
+      ...shown(tuple),
+      userName: nameOf(objectOf(tuple.user)),
+      objectName: nameOf(tuple.object),
+    })),
+    excludedBy: (missing?.excludedBy ?? []).map(({ object, relation }) => ({ object, relation, name: nameOf(object) })),
+    trail: (missing?.trail ?? []).map(shown),
+  };
+}
+
+function shown({ user, relation, object }: ShownTuple): ShownTuple {
+  return { user, relation, object };
+}
+
+/** `team:4#member` is about `team:4`. */
+function objectOf(subject: string): string {
+  return subject.split('#')[0] ?? subject;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

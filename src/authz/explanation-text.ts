@@ -42,6 +42,12 @@ export function doing(relation: string, object: string): string {
   return fill(phraseOf(relation), object);
 }
 
+/** A structural relation as what somebody is: "a member of the team". */
+export function describeRelation(relation: string, object: string): string {
+  const holder = HOLDERS[relation]?.[0];
+  return holder === undefined ? `${relation.replaceAll('_', ' ')} of ${object}` : `${holder} of ${object}`;
+}
+
 /** By a function: in a plain replacement, `$&` in the name of a contract or role would not stand for itself. */
 function fill(phrase: string, name: string): string {
   return phrase.replace('%', () => name);

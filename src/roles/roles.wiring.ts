@@ -1,6 +1,8 @@
 import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { modelRoutes } from './model.routes.ts';
+import { describeModel } from './model.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
 import { createRoleFile } from './role-file.ts';
@@ -12,13 +14,14 @@ import { createRoles } from './roles.ts';
 import { teamRoleRoutes } from './team-roles.routes.ts';
 import { createTeamRoles } from './team-roles.ts';
 
-export function wireRoles({ db, revisions }: Infrastructure, { graphs, judge, names }: Authz) {
+export function wireRoles({ db, revisions }: Infrastructure, { model, modelText, graphs, judge, names }: Authz) {
   const store = createRoleStore(db, revisions.write);
   const roles = createRoles(store, judge);
   return { roles, mount };
 
   function mount(scope: Scope): void {
     roleRoutes(scope, roles);
+    modelRoutes(scope, modelText, describeModel(model));
     roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge));
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge));

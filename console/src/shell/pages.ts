@@ -36,5 +36,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/contracts/:id', async () => (await import('../pages/contracts/contract.tsx')).ContractPage),
   page('/orgs/:org/robots', async () => (await import('../pages/robots/robots.tsx')).RobotsPage),
   page('/orgs/:org/robots/:id', async () => (await import('../pages/robots/robot.tsx')).RobotPage),
+  page('/orgs/:org/access/why', async () => (await import('../pages/access/why.tsx')).WhyPage),
+  page('/orgs/:org/access/who', async () => (await import('../pages/access/who.tsx')).WhoPage),
+  page('/model', async () => (await import('../pages/model/model.tsx')).ModelPage),
   page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
 ];

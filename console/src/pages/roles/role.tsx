@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
-import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
-import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { orgPath, useOrg } from '../../data/org.ts';
 import { type Resource, useResource } from '../../data/resource.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -38,11 +37,10 @@ interface EditorProps {
 
 /** Permissions on the left, who gains and loses on the right, before anything is saved. */
 function RoleEditor({ saved: role, etag, current }: EditorProps) {
-  const { org, whyNot: whyNotInOrg, may: mayInOrg } = useOrg();
+  const { org, whyNot } = useOrg();
   const { route } = useLocation();
   const catalog = useResource('GET /authz/roles/available_permissions', { query: { org } });
   const teams = useResource('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
-  const allowed = useAllowed(org, role ? [{ type: 'role', id: role.id }] : []);
   // What was read when editing began; the role may have changed since.
   const base = useSignal({ draft: role ? draftOf(role) : EMPTY_DRAFT, etag });
   const draft = useSignal<Draft>(base.value.draft);
@@ -53,9 +51,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const isChanged = !isSame(now, base.value.draft);
   const all = catalog.data?.permissions ?? [];
 
-  const cannotEdit = role
-    ? question(allowed.may('can_edit') ?? mayInOrg('can_edit_roles'), 'can_edit', 'change this role')
-    : whyNotInOrg('can_create_role', 'create roles');
+  const cannotEdit = role ? whyNot('can_edit_roles', 'change this role') : whyNot('can_create_role', 'create roles');
   const save = useAction(async () => {
     if (!role) {
       const created = await api.call('POST /authz/roles', { query: { org }, body: bodyOf(now) });
@@ -76,10 +72,6 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
   const isConflict = save.error instanceof ApiError && save.error.status === 412;
   const teamName = (id: string) => teams.data?.find((team) => String(team.id) === id)?.name ?? id;
 
-  function question(isAllowed: boolean | undefined, relation: string, todo: string): WhyNotQuestion | undefined {
-    return role && isAllowed === false ? { org, type: 'role', id: role.id, relation, todo } : undefined;
-  }
-
   function take(theirs: Draft): void {
     draft.value = theirs;
     name.value = theirs.name;
@@ -95,7 +87,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
         role && (
           <Button
             kind="danger"
-            whyNot={question(allowed.may('can_delete'), 'can_delete', 'delete this role')}
+            whyNot={whyNot('can_delete_roles', 'delete this role')}
             onClick={() => (isDeleting.value = true)}
           >
             Delete role

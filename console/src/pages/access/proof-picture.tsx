@@ -1,0 +1,35 @@
+import { Fragment } from 'preact';
+import { chainOf, type Explanation, type Node } from './proof.ts';
+
+/** Person, team, role, organization, object: the rows of the database that the answer rests on. */
+export function ProofPicture({ explanation }: { explanation: Explanation }) {
+  const { start, links } = chainOf(explanation);
+  if (start === undefined) return null;
+  return (
+    <ol class="proof" aria-label="The path from the person to the object">
+      <Box node={start} />
+      {links.map(({ node, verb }) => (
+        <Fragment key={`${verb}${node.object}`}>
+          <li class="link" aria-hidden="true">
+            <span>{verb}</span>
+            <svg aria-hidden="true" viewBox="0 0 40 10" preserveAspectRatio="none">
+              <path d="M0 5H40" />
+            </svg>
+            <i />
+          </li>
+          <Box node={node} verb={verb} />
+        </Fragment>
+      ))}
+    </ol>
+  );
+}
+
+function Box({ node, verb }: { node: Node; verb?: string }) {
+  return (
+    <li class="box" data-kind={node.kind}>
+      {verb && <span class="only-read">{verb}</span>}
+      <bdi class="strong">{node.name}</bdi>
+      <span class="mono quiet small">{node.kind}</span>
+    </li>
+  );
+}

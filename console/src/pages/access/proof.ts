@@ -1,0 +1,68 @@
+import type { Answer } from '../../../../client/client.ts';
+
+export type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
+type Step = Explanation['steps'][number];
+
+/** One box of the picture. */
+export interface Node {
+  readonly object: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** The boxes from the person to the object, and what stands on the arrow before each. */
+export interface Link {
+  readonly node: Node;
+  /** How the box before leads to this one. */
+  readonly verb: string;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  user: 'person',
+  robot_ac: 'robot account',
+  platform: 'this deployment',
+};
+
+/** Only the steps that rest on a row of the database are arrows. Rules in between are in the list below the picture. */
+export function chainOf({ steps }: Explanation): { start: Node | undefined; links: readonly Link[] } {
+  const rows = steps.filter(({ tuple }) => tuple !== null).reverse();
+  const first = rows[0];
+  if (first?.tuple == null) return { start: undefined, links: [] };
+  const links: Link[] = [];
+  let before = withoutRelation(first.tuple.user);
+  const start = nodeOf(before, first.subject_name);
+  for (const step of rows) {
+    if (step.tuple === null || withoutRelation(step.tuple.user) !== before) continue;
+    before = step.tuple.object;
+    links.push({ node: nodeOf(before, step.name), verb: verbOf(step) });
+  }
+  return { start, links };
+}
+
+/** A proof that branches, or excludes somebody, is more than one path; the list shows all of it. */
+export function isOnePath({ steps }: Explanation): boolean {
+  return !steps.some(({ rule }) => rule === 'and' || rule === 'but not');
+}
+
+function nodeOf(object: string, name: string): Node {
+  const type = object.slice(0, object.indexOf(':'));
+  return { object, name: name || object, kind: KINDS[type] ?? type };
+}
+
+function withoutRelation(subject: string): string {
+  return subject.split('#')[0] ?? subject;
+}
+
+function verbOf({ tuple, relation }: Step): string {
+  const [subject = '', through] = (tuple?.user ?? '').split('#');
+  const object = tuple?.object ?? '';
+  if (relation === 'member' && object.startsWith('team:')) return 'is in';
+  if (relation === 'assignee') return 'has the role';
+  if (object.startsWith('platform:')) return 'administers';
+  if (subject.startsWith('platform:')) return 'rules over';
+  if (through === 'assignee') return 'grants in';
+  if (through === 'member') return `makes ${relation}s of`;
+  if (relation === 'owner') return 'owns';
+  if (subject.startsWith('organization:')) return 'owns';
+  return relation.replaceAll('_', ' ');
+}

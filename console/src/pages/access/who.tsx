@@ -1,0 +1,70 @@
+import { orgPath, useOrg } from '../../data/org.ts';
+import { useList } from '../../data/resource.ts';
+import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { useQueryFields } from './address.ts';
+import { ObjectPicker } from './object-picker.tsx';
+import { RelationField } from './relation-field.tsx';
+import './access.css';
+
+/** Everybody who may do something with an object. Each row leads to why. */
+export function WhoPage() {
+  const { org, id: orgId } = useOrg();
+  const { relation, type, id } = useQueryFields({ relation: '', type: 'cluster', id: '' });
+  const isComplete = relation.value !== '' && id.value !== '';
+  const people = useList(
+    isComplete ? 'GET /authz/objects/{objectType}/{objID}/principals' : undefined,
+    isComplete
+      ? { path: { objectType: type.value, objID: id.value }, query: { org, relation: relation.value, limit: 50 } }
+      : undefined,
+  );
+  const whyPath = (user: string) =>
+    orgPath(
+      org,
+      `/access/why?${new URLSearchParams({ user, relation: relation.value, type: type.value, id: id.value })}`,
+    );
+  return (
+    <Page
+      title="Who can"
+      within={org}
+      lead="Everybody who holds a permission on an object, as of this moment."
+      isStale={people.isStale}
+    >
+      <form class="question" onSubmit={(event) => event.preventDefault()}>
+        <span>Who may</span>
+        <RelationField type={type.value} relation={relation} />
+        <ObjectPicker org={org} type={type} id={id} />
+      </form>
+      {isComplete && (
+        <Show
+          of={people}
+          whyNot={
+            orgId === undefined
+              ? undefined
+              : { org, type: 'organization', id: orgId, relation: 'can_view_members', todo: 'see who can' }
+          }
+        >
+          {(all) =>
+            all.length === 0 ? (
+              <Empty text="Nobody whom you may see holds this permission." />
+            ) : (
+              <Table
+                caption="People who can"
+                rows={all}
+                keyOf={(person) => String(person.id)}
+                hrefOf={(person) => whyPath(person.name)}
+                total={people.total}
+                hasMore={people.hasMore}
+                onMore={people.loadMore}
+                columns={[
+                  { key: 'name', title: 'Name', cell: (person) => <bdi>{person.name}</bdi> },
+                  { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(person.name)}>Why?</a> },
+                ]}
+              />
+            )
+          }
+        </Show>
+      )}
+    </Page>
+  );
+}

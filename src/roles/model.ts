@@ -1,0 +1,60 @@
+import { describeRelation, doing } from '../authz/explanation-text.ts';
+import type { Model } from '../rebac/model.ts';
+import type { RelationDef, Rewrite, TypeDef } from '../rebac/model-types.ts';
+import { CATALOG, type PermissionPair } from './catalog.ts';
+
+export interface DescribedType {
+  readonly type: string;
+  readonly relations: readonly DescribedRelation[];
+}
+
+export interface DescribedRelation {
+  readonly relation: string;
+  /** A few words, such as "connect to the cluster". */
+  readonly title: string;
+  /** One sentence: what it is for, or who holds it. */
+  readonly description: string;
+  /** The permission of a custom role that grants it, if there is one. */
+  readonly catalog: PermissionPair | undefined;
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = { robot_ac: 'robot account' };
+
+/** The model in words, for people who choose a permission or want to know what it means. */
+export function describeModel(model: Model): DescribedType[] {
+  return model.types.map((type) => ({
+    type: type.name,
+    relations: type.relations.map((relation) => describe(type, relation)),
+  }));
+}
+
+function describe(type: TypeDef, { name, rewrite }: RelationDef): DescribedRelation {
+  const entry = type.name === 'organization' ? CATALOG.find((one) => one.relation === name) : undefined;
+  const object = `the ${TYPE_WORDS[type.name] ?? type.name}`;
+  const isAction = name.startsWith('can_');
+  const holders = `Held by ${holdersOf(type, rewrite)}.`;
+  return {
+    relation: name,
+    title: isAction ? doing(name, object) : describeRelation(name, object),
+    description: entry ? `${entry.description} ${holders}` : holders,
+    catalog: entry && { namespace: entry.namespace, action: entry.action },
+  };
+}
+
+/** Who holds a relation, read from its rule. */
+function holdersOf(type: TypeDef, rewrite: Rewrite): string {
+  switch (rewrite.op) {
+    case 'this':
+      return 'those it is assigned to';
+    case 'computed':
+      return `whoever has ${type.relations[rewrite.relation]?.name}`;
+    case 'parent':
+      return `whoever has ${rewrite.relation} on its ${type.relations[rewrite.tupleset]?.name}`;
+    case 'or':
+      return rewrite.of.map((one) => holdersOf(type, one)).join(', or ');
+    case 'and':
+      return rewrite.of.map((one) => holdersOf(type, one)).join(' who is also ');
+    case 'not':
+      return `${holdersOf(type, rewrite.base)}, except ${holdersOf(type, rewrite.subtract)}`;
+  }
+}
