@@ -2,6 +2,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
+import { nameConflictIn } from '../identity/account-names.store.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from '../identity/person.rows.ts';
 import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
@@ -114,7 +115,8 @@ export function createUserStore(db: Db, write: Write): UserStore {
         return id;
       });
     } catch (error) {
-      if (isUniqueViolation(error, 'account_name')) return 'name taken';
+      const conflict = nameConflictIn(error);
+      if (conflict !== undefined) return conflict;
       if (isUniqueViolation(error, 'email_address')) return 'email taken';
       throw error;
     }
