@@ -232,7 +232,7 @@ export interface Operations {
       readonly orgType: string;
     }[];
   };
-  /** List the names that are reserved because their organization was renamed or deleted */
+  /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
     input: {
       query?: {
@@ -242,17 +242,18 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
+    answer: readonly ({
       readonly name: string;
-      /** The organization that had the name, and that can take it back. */
-      readonly organization: {
+      /** The user or organization that had the name. */
+      readonly account: {
+        readonly type: 'user' | 'organization';
         readonly id: bigint;
         /** Its present name. Empty if it was deleted. */
         readonly username: string;
       };
       readonly reserved_at: string;
       readonly expires_at: string;
-    }[];
+    })[];
   };
   /** Release a reserved name, so that anyone can take it */
   'DELETE /admin/reserved-names/{name}': {
@@ -1935,7 +1936,7 @@ export interface Operations {
   'GET /user/bus/cluster-resource-history': {
     input: {
       query: {
-        /** UID of the cluster. */
+        /** UID of the cluster, or the word that stands for it in its subjects. */
         cluster: Text;
         /** API group. Empty means the core group. */
         group?: Text | undefined;

@@ -13,7 +13,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /admin/marketplace/deliveries/{id}': { int64: ['id'], open: true },
   'POST /admin/marketplace/deliveries/{id}/redeliver': { int64: ['id'], open: true },
   'GET /admin/orgs': { int64: ['*.id'] },
-  'GET /admin/reserved-names': { int64: ['*.organization.id'] },
+  'GET /admin/reserved-names': { int64: ['*.account.id'] },
   'GET /admin/users': { int64: ['*.id'] },
   'POST /admin/users': { int64: ['id'] },
   'PATCH /admin/users/{username}': { int64: ['id'] },

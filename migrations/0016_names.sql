@@ -1,10 +1,11 @@
--- A name that an organization gave up, by a new name or by its deletion, stays reserved for it: whoever took it at once
--- would get the requests of everybody who still uses it. There is no foreign key, because the reservation outlives the
+-- A name that an account gave up, by a new name or by its deletion, stays reserved for it: whoever took it at once would
+-- get the requests of everybody who still uses it. There is no foreign key, because the reservation outlives the
 -- account.
 create table reserved_name (
   name_key    text primary key,
   name        text not null,
   account_id  bigint not null,
+  kind        text not null check (kind in ('user', 'organization')),
   reserved_at timestamptz not null default now(),
   expires_at  timestamptz not null default now() + interval '90 days'
 );
@@ -15,15 +16,14 @@ create index reserved_name_expiry on reserved_name (expires_at);
 create function name_reserve() returns trigger language plpgsql as $$
 begin
   delete from reserved_name where expires_at <= now();
-  insert into reserved_name (name_key, name, account_id) values (old.name_key, old.name, old.id)
-    on conflict (name_key) do update set name = excluded.name, account_id = excluded.account_id,
+  insert into reserved_name (name_key, name, account_id, kind) values (old.name_key, old.name, old.id, old.kind)
+    on conflict (name_key) do update set name = excluded.name, account_id = excluded.account_id, kind = excluded.kind,
       reserved_at = excluded.reserved_at, expires_at = excluded.expires_at;
   return null;
 end $$;
 create trigger account_renamed after update of name on account for each row
   when (old.name_key <> new.name_key) execute function name_reserve();
-create trigger account_name_left after delete on account for each row
-  when (old.kind = 'organization') execute function name_reserve();
+create trigger account_name_left after delete on account for each row execute function name_reserve();
 
 -- After the row is written, not before: two accounts cannot have a name at the same time, so whoever waited for the name
 -- here sees the reservation of the one who gave it up. A release that does not know the reservation reports the name as

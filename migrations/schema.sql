@@ -31,7 +31,7 @@ create table account (
 
 CREATE INDEX account_admin ON account USING btree (id) WHERE is_admin;
 CREATE TRIGGER account_leaves_bus AFTER UPDATE OF active, prohibit_login, is_admin ON account FOR EACH ROW WHEN (((NOT new.active) OR new.prohibit_login OR (old.is_admin AND (NOT new.is_admin)))) EXECUTE FUNCTION bus_dismiss();
-CREATE TRIGGER account_name_left AFTER DELETE ON account FOR EACH ROW WHEN ((old.kind = 'organization'::text)) EXECUTE FUNCTION name_reserve();
+CREATE TRIGGER account_name_left AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION name_reserve();
 CREATE TRIGGER account_named AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION name_refuse_reserved();
 CREATE TRIGGER account_named_again AFTER UPDATE OF name ON account FOR EACH ROW WHEN ((old.name_key <> new.name_key)) EXECUTE FUNCTION name_refuse_reserved();
 CREATE TRIGGER account_renamed AFTER UPDATE OF name ON account FOR EACH ROW WHEN ((old.name_key <> new.name_key)) EXECUTE FUNCTION name_reserve();
@@ -413,9 +413,11 @@ create table reserved_name (
   name_key text not null,
   name text not null,
   account_id bigint not null,
+  kind text not null,
   reserved_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null default (now() + '90 days'::interval),
-  constraint reserved_name_pkey PRIMARY KEY (name_key)
+  constraint reserved_name_pkey PRIMARY KEY (name_key),
+  constraint reserved_name_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'organization'::text])))
 );
 
 CREATE INDEX reserved_name_account ON reserved_name USING btree (account_id);
@@ -636,8 +638,8 @@ CREATE OR REPLACE FUNCTION name_reserve()
 AS $function$
 begin
   delete from reserved_name where expires_at <= now();
-  insert into reserved_name (name_key, name, account_id) values (old.name_key, old.name, old.id)
-    on conflict (name_key) do update set name = excluded.name, account_id = excluded.account_id,
+  insert into reserved_name (name_key, name, account_id, kind) values (old.name_key, old.name, old.id, old.kind)
+    on conflict (name_key) do update set name = excluded.name, account_id = excluded.account_id, kind = excluded.kind,
       reserved_at = excluded.reserved_at, expires_at = excluded.expires_at;
   return null;
 end $function$;

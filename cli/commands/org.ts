@@ -140,12 +140,13 @@ export const org: Group = {
       },
     }),
     'reserved-names': command({
-      summary: 'list names reserved for renamed or deleted organizations, for site administrators',
+      summary: 'list names reserved for renamed or deleted accounts, for site administrators',
       examples: ['atrium org reserved-names'],
       async run(session) {
         const columns: Columns<Item<'GET /admin/reserved-names'>> = {
           name: (row) => row.name,
-          organization: (row) => row.organization.username || `${row.organization.id} (deleted)`,
+          type: (row) => row.account.type,
+          account: (row) => row.account.username || `${row.account.id} (deleted)`,
           until: (row) => row.expires_at,
         };
         return list(await all(session.client().each('GET /admin/reserved-names')), columns, 'none');

@@ -26,7 +26,7 @@ export const REASONS = {
   method_not_allowed: 'The route does not support this method.',
   conflict: 'The request contradicts the state of the object.',
   name_taken: 'Another object has this name.',
-  name_reserved: 'The name is reserved for the organization that had it until recently.',
+  name_reserved: 'The name is reserved for the account that had it until recently.',
   email_taken: 'Another user has this email address.',
   limit_reached: 'A list has reached its maximum length.',
   last_owner: 'An organization must keep an owner.',

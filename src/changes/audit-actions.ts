@@ -6,7 +6,7 @@ export const AUDIT_ACTIONS = {
   'organization.create': 'An organization was created.',
   'organization.update': 'An organization was changed.',
   'organization.delete': 'An organization was deleted.',
-  'organization.release_name': 'A site administrator released a name that was reserved for an organization.',
+  'name.release': 'A site administrator released a name that was reserved for the account that had it.',
   'team.create': 'A team was created.',
   'team.update': 'A team was changed.',
   'team.delete': 'A team was deleted.',

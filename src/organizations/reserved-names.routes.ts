@@ -7,9 +7,13 @@ import type { ReservedName, ReservedNames } from './reserved-names.ts';
 
 const Reserved = Type.Object({
   name: Type.String(),
-  organization: Type.Object(
-    { id: Int64, username: Type.String({ description: 'Its present name. Empty if it was deleted.' }) },
-    { description: 'The organization that had the name, and that can take it back.' },
+  account: Type.Object(
+    {
+      type: Type.Unsafe<ReservedName['kind']>({ type: 'string', enum: ['user', 'organization'] }),
+      id: Int64,
+      username: Type.String({ description: 'Its present name. Empty if it was deleted.' }),
+    },
+    { description: 'The user or organization that had the name.' },
   ),
   reserved_at: Timestamp,
   expires_at: Timestamp,
@@ -25,7 +29,7 @@ export function reservedNameRoutes(scope: Scope, names: ReservedNames, baseUrl: 
       config,
       schema: {
         ...common,
-        summary: 'List the names that are reserved because their organization was renamed or deleted',
+        summary: 'List the names that are reserved because their account was renamed or deleted',
         querystring: Type.Object(PageQuery),
         response: { 200: Type.Array(Reserved) },
       },
@@ -56,10 +60,10 @@ export function reservedNameRoutes(scope: Scope, names: ReservedNames, baseUrl: 
   );
 }
 
-function present({ name, organizationId, organizationName, reservedAt, expiresAt }: ReservedName) {
+function present({ name, kind, accountId, accountName, reservedAt, expiresAt }: ReservedName) {
   return {
     name,
-    organization: { id: organizationId, username: organizationName },
+    account: { type: kind, id: accountId, username: accountName },
     reserved_at: timestamp(reservedAt),
     expires_at: timestamp(expiresAt),
   };

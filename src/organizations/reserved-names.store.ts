@@ -5,6 +5,7 @@ import type { ReservedName, ReservedNameStore } from './reserved-names.ts';
 
 interface Row {
   name: string;
+  kind: ReservedName['kind'];
   account_id: bigint;
   account_name: string | null;
   reserved_at: Date;
@@ -13,7 +14,7 @@ interface Row {
 
 const LIST = sql(
   'reservedNames.list',
-  `select r.name, r.account_id, a.name as account_name, r.reserved_at, r.expires_at
+  `select r.name, r.kind, r.account_id, a.name as account_name, r.reserved_at, r.expires_at
      from reserved_name r left join account a on a.id = r.account_id
     where r.expires_at > now() order by r.name_key offset $1 limit $2`,
 );
@@ -23,7 +24,7 @@ const COUNT = sql(
 );
 const RELEASE = sql(
   'reservedNames.release',
-  'delete from reserved_name where name_key = $1 and expires_at > now() returning name, account_id, expires_at',
+  'delete from reserved_name where name_key = $1 and expires_at > now() returning name, kind, account_id, expires_at',
 );
 
 export function createReservedNameStore(db: Db, write: Write): ReservedNameStore {
@@ -34,14 +35,14 @@ export function createReservedNameStore(db: Db, write: Write): ReservedNameStore
       return { items: rows.map(toReservedName), total };
     },
 
-    // Recorded for the organization that loses it. No permission depends on it, so no revision is taken.
+    // Recorded for the account that loses it. No permission depends on it, so no revision is taken.
     release: (name, actor) =>
       write(async (query, _touch, record) => {
-        const [row] = await query<Pick<Row, 'name' | 'account_id' | 'expires_at'>>(RELEASE, [nameKey(name)]);
+        const [row] = await query<Pick<Row, 'name' | 'kind' | 'account_id' | 'expires_at'>>(RELEASE, [nameKey(name)]);
         if (!row) return false;
-        const about = { organizationId: row.account_id, objectType: 'organization', objectId: row.account_id };
+        const about = { organizationId: row.account_id, objectType: row.kind, objectId: row.account_id };
         const before = { name: row.name, expiresAt: row.expires_at.toISOString() };
-        record({ actor, ...about, action: 'organization.release_name', before });
+        record({ actor, ...about, action: 'name.release', before });
         return true;
       }),
   };
@@ -50,8 +51,9 @@ export function createReservedNameStore(db: Db, write: Write): ReservedNameStore
 function toReservedName(row: Row): ReservedName {
   return {
     name: row.name,
-    organizationId: row.account_id,
-    organizationName: row.account_name ?? '',
+    kind: row.kind,
+    accountId: row.account_id,
+    accountName: row.account_name ?? '',
     reservedAt: row.reserved_at,
     expiresAt: row.expires_at,
   };

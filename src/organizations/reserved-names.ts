@@ -2,12 +2,13 @@ import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 
-/** A name that an organization gave up, and that nobody else can have yet. */
+/** A name that an account gave up, and that nobody else can have yet. */
 export interface ReservedName {
   readonly name: string;
-  readonly organizationId: bigint;
-  /** What the organization is called now; empty if it was deleted. */
-  readonly organizationName: string;
+  readonly kind: 'user' | 'organization';
+  readonly accountId: bigint;
+  /** What the account is called now; empty if it was deleted. */
+  readonly accountName: string;
   readonly reservedAt: Date;
   readonly expiresAt: Date;
 }
@@ -21,7 +22,7 @@ export interface ReservedNameStore {
 
 export type ReservedNames = ReturnType<typeof createReservedNames>;
 
-/** The names of organizations that were renamed or deleted, as site administrators manage them. */
+/** The names of accounts that were renamed or deleted, as site administrators manage them. */
 export function createReservedNames(store: ReservedNameStore) {
   return { list: store.list, release };
 

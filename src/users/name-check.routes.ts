@@ -33,7 +33,7 @@ export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
         response,
       },
     },
-    async (request) => ({ Status: await names.username(request.query.user_name ?? '') }),
+    async (request) => ({ Status: await names.username(request.query.user_name ?? '', callerOf(request).person) }),
   );
 
   scope.post(

@@ -6,11 +6,11 @@ export type Validation = 'VALID' | 'USER_EXISTS' | 'RESERVED' | 'INVALID' | 'NOT
 
 export type AccountKind = 'user' | 'organization';
 
-/** The account that has a name, or that it is reserved for. */
+/** The account that has a name, or had it until recently. */
 export interface NameHolder {
   readonly accountId: bigint;
-  /** Absent if the name is only reserved. */
-  readonly kind?: AccountKind;
+  readonly kind: AccountKind;
+  readonly isFormer: boolean;
 }
 
 export interface NameCheckStore {
@@ -24,7 +24,15 @@ export type NameCheck = ReturnType<typeof createNameCheck>;
 export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address: string) => boolean) {
   return { username, organization, email };
 
-  async function username(name: string): Promise<Validation> {
+  /** Site administrators can give the name of a deleted user to another one. */
+  async function username(name: string, caller: NameAsker): Promise<Validation> {
+    const verdict = judgeName(name);
+    if (verdict !== 'VALID') return verdict;
+    const holder = await store.holderOf(name);
+    return caller.isAdmin && holder?.isFormer && holder.kind === 'user' ? 'VALID' : verdictOn(holder);
+  }
+
+  async function anyName(name: string): Promise<Validation> {
     const verdict = judgeName(name);
     return verdict === 'VALID' ? verdictOn(await store.holderOf(name)) : verdict;
   }
@@ -33,13 +41,14 @@ export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address
    * `present` is the organization's own name if it is being renamed; keeping it is not a conflict. Its members also
    * learn that it can take back a name that it had before.
    */
-  async function organization(name: string, present: string | undefined, member: Member): Promise<Validation> {
+  async function organization(name: string, present: string | undefined, caller: NameAsker): Promise<Validation> {
     const renamed = present === undefined ? undefined : await store.holderOf(present);
-    if (renamed?.kind !== 'organization' || judgeName(name) === 'INVALID') return await username(name);
+    if (renamed?.kind !== 'organization' || renamed.isFormer || judgeName(name) === 'INVALID')
+      return await anyName(name);
     const holder = await store.holderOf(name);
     const isOwn = holder?.accountId === renamed.accountId;
-    if (isOwn && (holder.kind !== undefined || isIn(member, renamed.accountId))) return 'VALID';
-    return await username(name);
+    if (isOwn && (!holder.isFormer || isIn(caller, renamed.accountId))) return 'VALID';
+    return await anyName(name);
   }
 
   async function email(address: string): Promise<Validation> {
@@ -49,14 +58,14 @@ export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address
   }
 }
 
-/** The caller, and the organizations that they are in. */
-type Member = Pick<Person, 'isAdmin' | 'organizations'>;
+/** Who asks, and the organizations that they are in. */
+type NameAsker = Pick<Person, 'isAdmin' | 'organizations'>;
 
-function isIn({ isAdmin, organizations }: Member, organizationId: bigint): boolean {
+function isIn({ isAdmin, organizations }: NameAsker, organizationId: bigint): boolean {
   return isAdmin || organizations.has(organizationId);
 }
 
 function verdictOn(holder: NameHolder | undefined): Validation {
   if (holder === undefined) return 'VALID';
-  return holder.kind === undefined ? 'RESERVED' : 'USER_EXISTS';
+  return holder.isFormer ? 'RESERVED' : 'USER_EXISTS';
 }

@@ -38,6 +38,6 @@ export function addressTaken(address: string): AppError {
 /** The name is valid, but cannot be had now. */
 export function nameUnavailable(name: string, conflict: NameConflict): AppError {
   if (conflict === 'name taken') return invalidField('username', `name is taken: ${name}`, 'name_taken');
-  const why = 'another organization had it until recently, and it stays reserved for 90 days';
+  const why = 'another account had it until recently, and it stays reserved for 90 days';
   return invalidField('username', `name is reserved: ${name} (${why})`, 'name_reserved');
 }

@@ -44,6 +44,8 @@ const COUNT_PEOPLE = sql(
   `select count(*)::integer as total from account a where a.kind = 'user' and ${KNOWN}`,
 );
 
+// Only site administrators create users, and they may give the name of a user whom they deleted to another one.
+const RELEASE_NAME = sql('users.releaseName', `delete from reserved_name where name_key = $1 and kind = 'user'`);
 const INSERT = sql(
   'users.insert',
   `insert into account (kind, name, full_name, password_hash, is_admin, active, prohibit_login)
@@ -103,6 +105,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
     try {
       return await write(async (query, touch, record) => {
         const values = [name, fullName, passwordHash, isAdmin, active, prohibitLogin];
+        await query(RELEASE_NAME, [nameKey(name)]);
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         await query(INSERT_EMAIL, [id, draft.email]);
         touch({ kind: 'account', id });

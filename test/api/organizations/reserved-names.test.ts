@@ -74,7 +74,7 @@ for (const driver of DRIVERS) {
 
       const listed = (await root('GET', '/admin/reserved-names?limit=50')).body;
       const entry = listed.find((one: { name: string }) => one.name === name);
-      assert.deepEqual(entry.organization, { id: Number(id), username: '' });
+      assert.deepEqual(entry.account, { type: 'organization', id: Number(id), username: '' });
       const days = (Date.parse(entry.expires_at) - Date.parse(entry.reserved_at)) / 86_400_000;
       assert.equal(days, 90);
 
@@ -83,13 +83,31 @@ for (const driver of DRIVERS) {
       const last = (await auditOf(atrium.instance.db, id)).at(-1);
       assert.deepEqual(
         [last?.action, last?.actor_name, last?.object_type, last?.object_id, JSON.parse(last?.before ?? '{}').name],
-        ['organization.release_name', 'root', 'organization', id, name],
+        ['name.release', 'root', 'organization', id, name],
       );
       const again = await root('DELETE', `/admin/reserved-names/${name}`);
       assert.deepEqual([again.status, again.body.reason], [404, 'not_found']);
       const taken = await atrium.as(owner)('POST', '/orgs', { username: name });
       assert.equal(taken.status, 201, taken.text);
       assert.notEqual(taken.body.id, Number(id));
+    });
+
+    it(`The name of a deleted user goes to nobody but a user whom a site administrator creates, on ${driver}`, async () => {
+      const [gone, other] = [await makePerson(atrium), await makePerson(atrium)];
+      assert.equal((await root('DELETE', `/admin/users/${gone.name}`)).status, 204);
+      const refused = await atrium.as(other.name)('POST', '/orgs', { username: gone.name });
+      assert.deepEqual([refused.status, refused.body.reason], [422, 'name_reserved']);
+      const asOwner = await root('POST', `/admin/users/${other.name}/orgs`, { username: gone.name });
+      assert.equal(asOwner.status, 422);
+      assert.equal(await validate('eve', `username?user_name=${gone.name}`), 'RESERVED');
+      assert.equal(await validate('root', `orgname?user_name=${gone.name}`), 'RESERVED');
+      assert.equal(await validate('root', `username?user_name=${gone.name}`), 'VALID');
+      const listed = (await root('GET', '/admin/reserved-names?limit=50')).body;
+      const entry = listed.find((one: { name: string }) => one.name === gone.name);
+      assert.deepEqual(entry.account, { type: 'user', id: Number(gone.id), username: '' });
+      const body = { username: gone.name, email: `${gone.name}@example.org` };
+      assert.equal((await root('POST', '/admin/users', body)).status, 201);
+      assert.equal(await validate('eve', `username?user_name=${gone.name}`), 'USER_EXISTS');
     });
 
     it(`A reservation ends by itself, and a name that is given up again is reserved anew, on ${driver}`, async () => {
@@ -179,7 +197,7 @@ describe('Renaming an organization', () => {
     }
     const listed = await atrium.as('root')('GET', '/admin/reserved-names?limit=5');
     assert.deepEqual([listed.body.length, listed.headers.get('x-total-count')], [5, '10']);
-    assert.equal(listed.body[0].organization.username, names.at(-1));
+    assert.equal(listed.body[0].account.username, names.at(-1));
     const present = `/orgs/${names.at(-1)}`;
     const more = await atrium.as(owner)('PATCH', present, { username: `${first}-more` });
     assert.deepEqual([more.status, more.body.reason], [422, 'limit_reached']);
