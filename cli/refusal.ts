@@ -22,7 +22,10 @@ export function wordsFor(error: ApiError): { readonly line: string; readonly exi
 function whatItTakes(relation: string): string {
   const [, verb, type = 'org'] = /^(?:can_)?(\w+)(?::(\w+))?$/.exec(relation) ?? [];
   const named = type === 'robot_ac' ? 'robot' : type;
-  return verb === undefined || type === 'role' ? '' : `; for details run atrium can me ${verb} ${named}:NAME --why`;
+  // Whoever owns something is no action that can be explained.
+  return verb === undefined || verb === 'owner' || type === 'role'
+    ? ''
+    : `; for details run atrium can me ${verb} ${named}:NAME --why`;
 }
 
 /** A 422 names each field. Only those that the message does not already mention are added. */

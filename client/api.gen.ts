@@ -10,7 +10,7 @@ export type ErrorBody = {
   /** URL of the API documentation. */
   readonly url: string;
   /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'name_taken' | 'email_taken' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
+  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'name_taken' | 'name_reserved' | 'email_taken' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
   readonly errors?: readonly {
@@ -101,7 +101,7 @@ export interface Operations {
         org?: Text | undefined;
       };
     };
-    answer: undefined;
+    answer: string;
   };
   /** List marketplace deliveries, newest first */
   'GET /admin/marketplace/deliveries': {
@@ -232,6 +232,38 @@ export interface Operations {
       readonly orgType: string;
     }[];
   };
+  /** List the names that are reserved because their account was renamed or deleted */
+  'GET /admin/reserved-names': {
+    input: {
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly ({
+      readonly name: string;
+      /** The user or organization that had the name. */
+      readonly account: {
+        readonly type: 'user' | 'organization';
+        readonly id: bigint;
+        /** Its present name. Empty if it was deleted. */
+        readonly username: string;
+      };
+      readonly reserved_at: string;
+      readonly expires_at: string;
+    })[];
+  };
+  /** Release a reserved name, so that anyone can take it */
+  'DELETE /admin/reserved-names/{name}': {
+    input: {
+      path: {
+        name: Id;
+      };
+    };
+    answer: undefined;
+  };
   /** List all users, or search them by name or email address */
   'GET /admin/users': {
     input: {
@@ -310,7 +342,7 @@ export interface Operations {
       path: {
         username: Id;
       };
-      body: {
+      body?: {
         /** New primary address. It replaces the current one. */
         readonly email?: string | undefined;
         readonly full_name?: string | undefined;
@@ -325,7 +357,7 @@ export interface Operations {
         /** If false, all requests of the user are rejected. */
         readonly active?: boolean | undefined;
         readonly prohibit_login?: boolean | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: {
       readonly id: bigint;
@@ -625,7 +657,7 @@ export interface Operations {
         format?: 'yaml' | 'json' | undefined;
       };
     };
-    answer: undefined;
+    answer: unknown;
   };
   /** Import custom roles from a document, all or nothing, and return what changed */
   'PUT /authz/roles/import': {
@@ -908,13 +940,13 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body: {
+      body?: {
         readonly phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
         readonly reason?: string | undefined;
         readonly message?: string | undefined;
         readonly nodeCount?: number | undefined;
         readonly orchestratorVersion?: string | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: undefined;
   };
@@ -1068,7 +1100,7 @@ export interface Operations {
       path: {
         org: Id;
       };
-      body: {
+      body?: {
         /** The name of the organization. */
         readonly username?: string | undefined;
         readonly full_name?: string | undefined;
@@ -1077,7 +1109,7 @@ export interface Operations {
         readonly website?: string | undefined;
         readonly location?: string | undefined;
         readonly visibility?: 'public' | 'limited' | 'private' | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: {
       readonly id: bigint;
@@ -1169,7 +1201,7 @@ export interface Operations {
         until?: Text | undefined;
       };
     };
-    answer: undefined;
+    answer: string;
   };
   /** Verify the audit log of an organization: every entry must follow from the previous one */
   'GET /orgs/{org}/audit/verify': {
@@ -1427,10 +1459,10 @@ export interface Operations {
         org: Id;
         username: Id;
       };
-      body: {
+      body?: {
         /** Name of the team. By default, Viewers. */
         readonly team?: string | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: undefined;
   };
@@ -1738,13 +1770,13 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body: {
+      body?: {
         readonly name?: string | undefined;
         readonly description?: string | undefined;
         /** One of none, read, write or admin. Only the built-in Owners team has owner. */
         readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
         readonly units?: readonly string[] | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: {
       readonly id: bigint;
@@ -1958,7 +1990,7 @@ export interface Operations {
   'GET /user/bus/cluster-resource-history': {
     input: {
       query: {
-        /** UID of the cluster. */
+        /** UID of the cluster, or the word that stands for it in its subjects. */
         cluster: Text;
         /** API group. Empty means the core group. */
         group?: Text | undefined;
@@ -2044,7 +2076,7 @@ export interface Operations {
         /** Accepted but ignored: the path names the cloud. */
         provider?: Text | undefined;
       };
-      body: {
+      body?: {
         /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
         readonly credential?: string | undefined;
         /** Project to list, for clouds whose buckets belong to projects. */
@@ -2057,7 +2089,7 @@ export interface Operations {
         readonly secret_name?: string | undefined;
         /** Accepted but ignored: the path names the cloud. */
         readonly provider?: string | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: {
       readonly names: readonly string[];
@@ -2084,7 +2116,7 @@ export interface Operations {
         /** Accepted but ignored: the path names the cloud. */
         provider?: Text | undefined;
       };
-      body: {
+      body?: {
         /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
         readonly credential?: string | undefined;
         /** Project to list, for clouds whose buckets belong to projects. */
@@ -2097,7 +2129,7 @@ export interface Operations {
         readonly secret_name?: string | undefined;
         /** Accepted but ignored: the path names the cloud. */
         readonly provider?: string | undefined;
-      } | RawBody;
+      } | RawBody | undefined;
     };
     answer: {
       readonly names: readonly string[];
@@ -2308,7 +2340,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: undefined;
+    answer: string;
   };
   /** Render the resources of an order, chart by chart */
   'GET /user/deploy/orders/{id}/render/resources': {
@@ -2321,7 +2353,7 @@ export interface Operations {
         skipCRDs?: Text | undefined;
       };
     };
-    answer: undefined;
+    answer: unknown;
   };
   /** List the email addresses of the caller */
   'GET /user/emails': {
@@ -2751,7 +2783,7 @@ export interface Operations {
   'GET /links/installer.pub': {
     input: {
     };
-    answer: undefined;
+    answer: string;
   };
   /** Download the archive of a bound installer */
   'GET /links/installer/{ownerID}/{name}/{installerID}/archive.tar.gz': {
@@ -2766,7 +2798,7 @@ export interface Operations {
         sig?: Text | undefined;
       };
     };
-    answer: undefined;
+    answer: string;
   };
   /** Receive a notification from marketplace A */
   'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {

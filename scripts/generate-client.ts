@@ -29,7 +29,7 @@ type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 interface Operation {
   readonly summary?: string;
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 }
 interface Document {
@@ -118,7 +118,8 @@ function queryType(schema: Schema): string {
 function bodyType({ requestBody }: Operation): string[] {
   if (!requestBody) return [];
   const schema = requestBody.content[JSON_TYPE]?.schema;
-  return [`      body: ${schema ? `${typeOf(schema, 'in', '      ')} | RawBody` : 'RawBody'};`];
+  const type = schema ? `${typeOf(schema, 'in', '      ')} | RawBody` : 'RawBody';
+  return [requestBody.required ? `      body: ${type};` : `      body?: ${type} | undefined;`];
 }
 
 /** The answer of the first 2xx status. Any type other than JSON is text. */

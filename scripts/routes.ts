@@ -49,11 +49,12 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
   };
   const identity = wireIdentity(db, revisions, keys.derive('token'));
   const brake = createBrake(1);
-  const { relations, mounts } = await wireFeatures(infrastructure, identity, brake);
+  const { relations, mounts, noteRejection } = await wireFeatures(infrastructure, identity, brake);
   const { app, describe } = createApp({
     ...infrastructure,
     ...identity,
     relations,
+    noteRejection,
     brake,
     mounts,
   });

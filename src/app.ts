@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './base/config.ts';
 import { AppError } from './base/errors.ts';
@@ -36,6 +37,8 @@ export interface AppParts {
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
   readonly relations: Relations;
   readonly brake: Brake;
+  /** Sees the rejected requests of the platform, not those of the marketplace listener. */
+  readonly noteRejection: (request: FastifyRequest, error: unknown) => void;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
@@ -99,7 +102,7 @@ export function createApp(parts: AppParts) {
   return { app, routes: book.routes, describe: () => describeApi(book.routes, parts.version) };
 
   async function platformScope(scope: Scope): Promise<void> {
-    setErrorFormat(scope, platform, book);
+    setErrorFormat(scope, platform, book, parts.noteRejection);
     versionRoutes(scope, parts.version);
     docsRoutes(scope, () => describeApi(book.routes, parts.version));
     for (const mount of mounts.platform) mount(scope);
@@ -139,8 +142,11 @@ function listenerScope(scope: Scope, book: Book, parts: Pick<AppParts, 'version'
   scope.register(async (last) => book.refuseCovered(last));
 }
 
-function setErrorFormat(scope: Scope, format: ErrorFormat, book: Book): void {
-  scope.setErrorHandler((error, request, reply) => sendError(format, error, request, reply));
+function setErrorFormat(scope: Scope, format: ErrorFormat, book: Book, note?: AppParts['noteRejection']): void {
+  scope.setErrorHandler((error, request, reply) => {
+    note?.(request, error);
+    return sendError(format, error, request, reply);
+  });
   scope.setNotFoundHandler((request, reply) =>
     sendError(format, book.refuseUnknown(request.method, request.url), request, reply),
   );

@@ -54,6 +54,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       bus,
       marketplace,
     },
+    denials: audit.denials,
+    noteRejection: audit.noteRejection,
     relations: authz.relations,
     /** Which routes are where. */
     mounts: {

@@ -66,10 +66,10 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     version: VERSION,
     baseUrl: () => baseUrl,
   };
-  const { features, relations, mounts } = await wireFeatures(infrastructure, identity, brake);
+  const { features, relations, mounts, denials, noteRejection } = await wireFeatures(infrastructure, identity, brake);
   const { marketplace, bus } = features;
   const parts = {
-    ...{ config, log, metrics, relations, brake, mounts },
+    ...{ config, log, metrics, relations, brake, mounts, noteRejection },
     callers: identity.callers,
     tokenUsage: identity.tokenUsage,
     version: VERSION,
@@ -90,6 +90,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
   const upkeep = setInterval(() => {
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
     identity.tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    void denials.flush(new Date());
   }, UPKEEP_EVERY_MS).unref();
 
   return {
@@ -136,6 +137,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     if (isMarketplace) await marketplace.stop();
     await admin?.close();
     await bus.close();
+    await denials.close(new Date());
     await identity.tokenUsage
       .flush()
       .catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));

@@ -20,6 +20,10 @@ const EVERYDAY_AND_LONG = {
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */
   mutualFollowRounds: [3, 100],
+  /** Rounds in which others ask for a name at the moment at which its organization gives it up. */
+  nameRaces: [4, 60],
+  /** Rounds in which two owners import the same cluster UID at the same moment. */
+  importRaces: [3, 40],
   /** NATS keys of each kind that are compared with those of the NATS library. */
   natsKeys: [5, 200],
   /** Starts of the demo on a marketplace deployment, one after the other. */

@@ -63,6 +63,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     version: 'v0',
     baseUrl: () => '',
     brake: createBrake(20),
+    noteRejection: () => undefined,
     callers: createCallers(createCallerStore(db), revisions, keys.derive('token')),
     tokenUsage: { note: () => undefined },
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },

@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/client.ts';
+import type { Answer, Item } from '../../client/client.ts';
 import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
@@ -88,6 +88,7 @@ export const org: Group = {
     edit: command({
       summary: 'change an organization; only the given fields change',
       args: { org: org_ },
+      details: 'Only owners can change the name. The old one stays reserved for the organization for 90 days.',
       options: { name: { about: 'new name', value: 'NAME' }, ...details },
       examples: ['atrium org edit acme --description "Makes everything"', 'atrium org edit acme --name acme-inc'],
       async run(session, { args, options }) {
@@ -136,6 +137,29 @@ export const org: Group = {
         await confirm(session, `Remove ${args.user} from ${path.org} and all its teams?`);
         await session.client().call('DELETE /orgs/{org}/members/{username}', { path });
         return said(`${args.user} is no longer a member of ${path.org}`);
+      },
+    }),
+    'reserved-names': command({
+      summary: 'list names reserved for renamed or deleted accounts, for site administrators',
+      examples: ['atrium org reserved-names'],
+      async run(session) {
+        const columns: Columns<Item<'GET /admin/reserved-names'>> = {
+          name: (row) => row.name,
+          type: (row) => row.account.type,
+          account: (row) => row.account.username || `${row.account.id} (deleted)`,
+          until: (row) => row.expires_at,
+        };
+        return list(await all(session.client().each('GET /admin/reserved-names')), columns, 'none');
+      },
+    }),
+    'release-name': command({
+      summary: 'release a reserved name, so that anyone can take it; for site administrators',
+      args: { name: { about: 'the reserved name' } },
+      examples: ['atrium org release-name acme --yes'],
+      async run(session, { args }) {
+        await confirm(session, `Release the name ${args.name}, so that anyone can take it?`);
+        await session.client().call('DELETE /admin/reserved-names/{name}', { path: { name: args.name } });
+        return said(`${args.name} is no longer reserved`);
       },
     }),
   },

@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { callerIn, holdsIn, siteAdmin } from '../http/access.ts';
 import { readLimit } from '../http/paging.ts';
-import { Int64, NoBody, Timestamp } from '../http/schemas.ts';
+import { Int64, media, Timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Audit, AuditQuestion, AuditRow } from './audit.ts';
 
@@ -101,7 +101,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
         extension,
         params: OrgPath,
         querystring: ExportQuery,
-        response: { 200: NoBody },
+        response: { 200: media('application/x-ndjson') },
       },
     },
     async (request, reply) => await sendLines(reply, callerIn(request).organization.id, request.query),
@@ -154,7 +154,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
         tags,
         extension,
         querystring: AdminExportQuery,
-        response: { 200: NoBody },
+        response: { 200: media('application/x-ndjson') },
       },
     },
     async (request, reply) => await sendLines(reply, await organizationIn(request), request.query),

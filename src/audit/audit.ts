@@ -76,8 +76,11 @@ const CHAIN_BATCH = 1000;
 const MAX_ID = 2n ** 63n - 1n;
 const START = Buffer.alloc(32);
 
-/** Who changed what: read page by page, exported as a whole, and verified. */
-export function createAudit(store: AuditStore) {
+/**
+ * Who changed what: read page by page, exported as a whole, and verified. `settle` writes what this process has noted
+ * but not written yet.
+ */
+export function createAudit(store: AuditStore, settle: () => Promise<void>) {
   const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
 
   return { page, organizationNamed, rows, verify };
@@ -158,6 +161,7 @@ export function createAudit(store: AuditStore) {
 
   async function searchFor(organizationId: bigint | undefined, question: AuditQuestion): Promise<AuditSearch> {
     const { actor, since, until } = question;
+    await settle();
     return {
       organizationId,
       actorId: actor === undefined ? undefined : await accountNamed('actor', actor),

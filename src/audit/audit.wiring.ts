@@ -1,10 +1,26 @@
+import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { auditRoutes } from './audit.routes.ts';
 import { createAuditStore } from './audit.store.ts';
 import { createAudit } from './audit.ts';
+import { denialOf } from './denials.routes.ts';
+import { createDenialStore } from './denials.store.ts';
+import { createDenials } from './denials.ts';
 
-export function wireAudit({ db }: Infrastructure) {
-  const audit = createAudit(createAuditStore(db));
-  return { mount: (scope: Scope) => auditRoutes(scope, audit) };
+export function wireAudit({ db, log, revisions }: Infrastructure) {
+  const denials = createDenials({
+    store: createDenialStore(revisions.write),
+    onError: (error) => log.warn({ err: error }, 'denied requests were not written to the audit log; retrying'),
+  });
+  const audit = createAudit(createAuditStore(db), () => denials.flush(new Date()));
+  return {
+    mount: (scope: Scope) => auditRoutes(scope, audit),
+    denials,
+    /** Sees every rejected request of the platform. */
+    noteRejection(request: FastifyRequest, error: unknown): void {
+      const denial = denialOf(request, error);
+      if (denial) denials.note(denial, new Date());
+    },
+  };
 }

@@ -1,10 +1,12 @@
 import { AppError, missingRelation } from '../base/errors.ts';
 import type { MissingLink } from '../rebac/explain-missing.ts';
+import type { Step } from '../rebac/explain-proof.ts';
 import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
+import { HIDDEN, isHidden, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
 import type { Judge } from './judge.ts';
 import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
@@ -65,6 +67,15 @@ export interface Explained {
   readonly parts: MissingParts;
 }
 
+/** What was found, as the caller may know it. */
+interface Reasons {
+  readonly allowed: boolean;
+  readonly steps: readonly Step[];
+  readonly missing: MissingLink | undefined;
+  /** The objects in it whose names the caller may know. */
+  readonly visible: readonly string[];
+}
+
 export interface PersonRef {
   readonly id: bigint;
   readonly name: string;
@@ -84,7 +95,7 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
     const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id));
     const names = await store.names(found.visible);
-    const nameOf = (object: string) => names.get(object) ?? object;
+    const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
     const missing = missingTexts(found.missing, user, nameOf);
     const { allowed, steps } = found;
@@ -109,11 +120,12 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     };
   }
 
-  /** All users who hold a relation on an object, by ID. */
+  /** All users who hold a relation on an object, by ID. Nobody does on one that the caller may not see. */
   async function whoCan(question: Question): Promise<PersonRef[]> {
-    const { object, relation } = question;
-    const users = await seen(question, ({ graph, facts }) =>
-      listUsers(graph, { object: nameOfObject(object), relation, filter: 'user', ...facts }),
+    const { relation } = question;
+    const object = nameOfObject(question.object);
+    const users = await seen(question, ({ graph, facts, sees }) =>
+      sees(object) ? listUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
     );
     return await people(users);
   }
@@ -140,20 +152,26 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
   }
 }
 
-/** For an object that the caller may not see, `missing` is empty, as for one that does not exist. */
-function reasons(viewpoint: Viewpoint, { object, relation }: Question, personId: bigint) {
+/**
+ * About an object that the caller may not see, the answer is the same as about one that does not exist, unless the
+ * caller asks about themselves: what they hold is theirs to know. In answers about others, objects that the caller may
+ * not see have no number either.
+ */
+function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question, personId: bigint): Reasons {
   const user = `user:${personId}`;
-  const found = explainRelation(viewpoint.graph, { user, relation, object: nameOfObject(object), ...viewpoint.facts });
-  const missing = viewpoint.sees(nameOfObject(object)) ? found.missing : undefined;
-  const objects = [
-    ...found.steps.flatMap((step) => [step.object, step.tuple?.object, step.tuple?.user.split('#')[0]]),
-    ...(missing?.add ?? []).map((tuple) => tuple.object),
-    ...(missing?.excludedBy ?? []).map((one) => one.object),
-    nameOfObject(object),
-  ].filter((one) => one !== undefined);
-  const isNamed = (one: string) => !one.startsWith('platform:') && !one.endsWith(':*');
-  const visible = [...new Set(objects)].filter((one) => one !== user && isNamed(one) && viewpoint.sees(one));
-  return { allowed: found.allowed, steps: found.steps, missing, visible: [user, ...visible] };
+  const name = nameOfObject(object);
+  const isOwnQuestion = personId === callerId;
+  const isSeen = viewpoint.sees(name);
+  if (!isSeen && !isOwnQuestion) return { allowed: false, steps: [], missing: undefined, visible: [user] };
+  const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
+  const missing = isSeen ? found.missing : undefined;
+  const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), name]);
+  objects.delete(user);
+  const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
+  const shown = isOwnQuestion
+    ? { steps: found.steps, missing }
+    : withoutNumbers(found.steps, missing, (one) => one === user || !isNamed(one) || visible.includes(one));
+  return { allowed: found.allowed, ...shown, visible: [user, ...visible] };
 }
 
 function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
@@ -184,4 +202,9 @@ function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): v
   throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {
     reason: 'unknown_relation',
   });
+}
+
+/** Neither the deployment nor everybody has a name that could be secret. */
+function isNamed(object: string): boolean {
+  return !object.startsWith('platform:') && !object.endsWith(':*');
 }

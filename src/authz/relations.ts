@@ -1,4 +1,4 @@
-import { AppError, missingRelation } from '../base/errors.ts';
+import { AppError, type KeptFrom, missingRelation } from '../base/errors.ts';
 import type { Reason } from '../base/reasons.ts';
 import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Person } from '../identity/callers.ts';
@@ -89,7 +89,7 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     const mayKnow =
       person.isAdmin || (manages && (await judge.holds(person.id, organizationId, manages, organization)));
     if (mayKnow) throw new AppError('notFound', `${wanted.type} not found`, { reason: NOT_FOUND[wanted.type] });
-    throw missingRelation(named);
+    throw missingRelation(named, '', { ownerId: organizationId, ...object });
   }
 
   async function requireOn(person: Person, named: string, id: string): Promise<bigint> {
@@ -98,13 +98,14 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     if (ownerId === undefined) throw noSuch(type);
     const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
     if (await judge.holds(person.id, ownerId, relation, object)) return ownerId;
+    const keptFrom = { ownerId, ...object };
     if (!(await judge.holds(person.id, ownerId, 'can_view', object))) {
-      throw noSuch(type);
+      throw noSuch(type, keptFrom);
     }
     if (unless && (await judge.holds(person.id, ownerId, unless.relation, object))) {
       throw new AppError('conflict', unless.say, { reason: unless.reason });
     }
-    throw missingRelation(named);
+    throw missingRelation(named, '', keptFrom);
   }
 
   async function ownerOf(named: string, id: string): Promise<bigint | undefined> {
@@ -114,8 +115,9 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
   }
 }
 
-function noSuch(type: RelationOf['type']): AppError {
-  return new AppError('notFound', `${type} does not exist`, { reason: NOT_FOUND[type] });
+/** The same for an object that the caller may not see, `keptFrom`, as for one that does not exist. */
+function noSuch(type: RelationOf['type'], keptFrom?: KeptFrom): AppError {
+  return new AppError('notFound', `${type} does not exist`, { reason: NOT_FOUND[type], ...(keptFrom && { keptFrom }) });
 }
 
 function relationNamed(named: string): RelationOf {

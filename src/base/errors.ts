@@ -40,7 +40,16 @@ export interface ErrorDetail {
   readonly retryAfter?: number;
   /** The methods that a known path answers. */
   readonly allow?: readonly string[];
+  /** The object that the caller was kept from, for the audit log only: it is never sent. */
+  readonly keptFrom?: KeptFrom;
   readonly cause?: unknown;
+}
+
+/** An object that exists, and the account that owns it. An organization owns itself. */
+export interface KeptFrom {
+  readonly ownerId: bigint;
+  readonly type: string;
+  readonly id: bigint;
 }
 
 export class AppError extends Error {
@@ -65,6 +74,7 @@ export function invalidField(field: string, message: string, reason: Reason = 'v
 }
 
 /** The caller does not hold a relation that the request needs. */
-export function missingRelation(relation: string, because = ''): AppError {
-  return new AppError('forbidden', `missing relation ${relation}${because}`, { reason: 'missing_relation', relation });
+export function missingRelation(relation: string, because = '', keptFrom?: KeptFrom): AppError {
+  const detail = { reason: 'missing_relation', relation, ...(keptFrom && { keptFrom }) } as const;
+  return new AppError('forbidden', `missing relation ${relation}${because}`, detail);
 }

@@ -33,6 +33,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     params: Cloud,
     querystring: Options,
     body: Options,
+    optionalBody: true,
     response: { 200: Names },
   };
   // The options may be in the query alone, without a body or with nothing but nulls and empty strings in it.

@@ -19,7 +19,10 @@ const WholeCredentials = Type.Object({
   credentials: file,
 });
 const HistoryQuery = Type.Object({
-  cluster: Type.String({ minLength: 1, description: 'UID of the cluster.' }),
+  cluster: Type.String({
+    minLength: 1,
+    description: 'UID of the cluster, or the word that stands for it in its subjects.',
+  }),
   group: Type.Optional(Type.String({ maxLength: 253, description: 'API group. Empty means the core group.' })),
   resource: Type.Optional(Type.String({ maxLength: 253, description: 'Kind of resource.' })),
   rid: Type.Optional(Type.String({ maxLength: 253, description: 'ID of the resource.' })),

@@ -6,7 +6,10 @@ import type { Issued, Issuer } from './issuer.ts';
 import { allowedSubjects } from './subjects.ts';
 
 export interface BusStore {
-  /** Maps cluster IDs to UIDs. */
+  /**
+   * Maps cluster IDs to the words that stand for clusters in subjects: the UID, or `<uid>_<owner ID>` if another owner
+   * imported the UID before. No two clusters have the same word.
+   */
   uids(clusterIds: readonly bigint[]): Promise<ReadonlyMap<bigint, string>>;
   /** Records in the audit log who took whose credentials. */
   recordIssue(actor: Actor, personId: bigint, user: string): Promise<void>;

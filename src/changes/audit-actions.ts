@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = {
   'organization.create': 'An organization was created.',
   'organization.update': 'An organization was changed.',
   'organization.delete': 'An organization was deleted.',
+  'name.release': 'A site administrator released a name that was reserved for the account that had it.',
   'team.create': 'A team was created.',
   'team.update': 'A team was changed.',
   'team.delete': 'A team was deleted.',
@@ -40,6 +41,7 @@ export const AUDIT_ACTIONS = {
   'delivery.redeliver': 'A site administrator retried a delivery.',
   'secret.add': 'A secret of a marketplace was added.',
   'secret.retire': 'A secret of a marketplace was retired.',
+  'access.denied': 'A change or an administrative call was denied, or several more were.',
   'deployment.restore': 'The deployment was restored from a backup.',
 } as const;
 

@@ -45,6 +45,7 @@ const NOTHING_RARE = Object.fromEntries(
   RARE.map((field) => [field.name, isText(field) ? '' : null]),
 ) as unknown as Rare;
 const NONE: readonly string[] = [];
+const UUID_LENGTH = 36;
 
 export function columnOf({ name }: Pick<Field, 'name'>): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -63,7 +64,7 @@ export function toCluster(row: ClusterRow): Cluster {
     id: row.id,
     name: row.name,
     displayName: row.display_name,
-    uid: row.uid,
+    uid: uidIn(row.uid),
     ownerId: row.owner_id,
     ownerName: row.owner_name,
     managerId: rare.managerId === null ? 0n : BigInt(rare.managerId),
@@ -88,6 +89,18 @@ export function toCluster(row: ClusterRow): Cluster {
     heartbeatAt: row.heartbeat_at,
     createdAt: row.created_at,
   };
+}
+
+/**
+ * The column `uid` holds the word by which the message bus knows a cluster. It is the UID, unless another owner had
+ * imported a cluster with this UID before: then it is `<uid>_<owner ID>`.
+ */
+export function busWord(uid: string, ownerId: bigint): string {
+  return `${uid}_${ownerId}`;
+}
+
+function uidIn(word: string): string {
+  return word[UUID_LENGTH] === '_' ? word.slice(0, UUID_LENGTH) : word;
 }
 
 function isText({ kind }: Field): boolean {

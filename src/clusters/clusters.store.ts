@@ -2,7 +2,15 @@ import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
-import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, columnOf, storedValue, toCluster } from './cluster.rows.ts';
+import {
+  busWord,
+  CLUSTER_COLUMNS,
+  CLUSTER_TABLES,
+  type ClusterRow,
+  columnOf,
+  storedValue,
+  toCluster,
+} from './cluster.rows.ts';
 import { FIELDS } from './cluster-fields.ts';
 import type { ClusterDraft, ClusterStore, EditableCluster, Rejection } from './clusters.ts';
 
@@ -24,6 +32,8 @@ const GET = sql(
 const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 and id = $2 for update');
 // Waits for an organization that is being deleted.
 const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
+// Of all owners: a UID is unique for each owner only.
+const WITH_UID = sql('clusters.withUid', 'select owner_id from cluster where uid = any($1::text[])');
 const INSERT = sql(
   'clusters.insert',
   `insert into cluster (owner_id, uid, phase, ${COLUMNS.join(', ')})
@@ -35,6 +45,8 @@ const UPDATE = sql(
     where id = $1`,
 );
 const DELETE = sql('clusters.delete', 'delete from cluster where id = $1');
+
+const MAX_TRIES = 5;
 
 export function createClusterStore(db: Db, write: Write): ClusterStore {
   return {
@@ -54,16 +66,29 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
     return { total, items: rows.map(toCluster) };
   }
 
+  /** Tries again if another owner imports the same UID at the same moment: then the other one is first. */
   async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor) {
-    return await unlessTaken(() =>
-      write(async (query, touch, record) => {
-        if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
-        const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
-        touch({ kind: 'cluster', id, organizationId: ownerId });
-        record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });
-        return await get(query, ownerId, id);
-      }),
-    );
+    for (let tries = 1; ; tries++) {
+      try {
+        return await unlessTaken(() => createOnce(ownerId, uid, draft, actor));
+      } catch (error) {
+        if (!isUniqueViolation(error, 'cluster_uid') || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  async function createOnce(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor) {
+    return await write(async (query, touch, record) => {
+      if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
+      const ownWord = busWord(uid, ownerId);
+      const owners = await query<{ owner_id: bigint }>(WITH_UID, [[uid, ownWord]]);
+      if (owners.some((row) => row.owner_id === ownerId)) return { refused: 'uid taken' } as const;
+      const word = owners.length === 0 ? uid : ownWord;
+      const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, word, ...valuesOf(draft)]));
+      touch({ kind: 'cluster', id, organizationId: ownerId });
+      record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });
+      return await get(query, ownerId, id);
+    });
   }
 
   /** No permission depends on what is edited here, so no revision is taken. */
@@ -107,7 +132,7 @@ async function unlessTaken<T>(work: () => Promise<T>): Promise<T | Rejection> {
     return await work();
   } catch (error) {
     if (isUniqueViolation(error, 'cluster_name')) return { refused: 'name taken' };
-    if (isUniqueViolation(error, 'cluster_uid')) return { refused: 'uid taken' };
+    if (isUniqueViolation(error, 'cluster_owner_uid')) return { refused: 'uid taken' };
     throw error;
   }
 }

@@ -28,6 +28,7 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
         summary: 'Report that a cluster is alive; a robot account of its owner may also call this',
         tags: ['administration'],
         extension: true,
+        optionalBody: true,
         params: Type.Object({ id: Type.String() }),
         body: Beat,
         response: { 204: NoBody },

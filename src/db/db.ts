@@ -27,6 +27,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return constraint === undefined || ('constraint' in error && error.constraint === constraint);
 }
 
+/** Whether this unique violation was raised about the rows of that table, by a trigger of another one. */
+export function isViolationAbout(error: unknown, table: string): boolean {
+  return isUniqueViolation(error) && error instanceof Error && 'table' in error && error.table === table;
+}
+
 /** Whether this error says that a referenced row does not exist. */
 export function isMissingReference(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23503';

@@ -83,6 +83,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | null;
+    /** Who sent the request, also if they may not call the route; null on the fast path, where `caller` is set. */
+    identified: Caller | null;
   }
 }
 
@@ -124,11 +126,13 @@ export function ownerIn(request: FastifyRequest): bigint {
 }
 
 export function actorOf(request: FastifyRequest): Actor {
-  const { person, onBehalf, robotId } = callerOf(request);
-  if (robotId !== undefined)
-    return { id: person.id, name: `robot ${robotId} of ${person.login}`, requestId: request.id };
+  return actorFor(callerOf(request), request.id);
+}
+
+export function actorFor({ person, onBehalf, robotId }: Caller, requestId: string): Actor {
+  if (robotId !== undefined) return { id: person.id, name: `robot ${robotId} of ${person.login}`, requestId };
   const name = onBehalf === undefined ? person.login : `${onBehalf} as ${person.login}`;
-  return { id: person.id, name, requestId: request.id };
+  return { id: person.id, name, requestId };
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -138,5 +142,10 @@ export function isSafe(method: string): boolean {
 }
 
 export function neededScope(access: SignedAccess, method: string): Scope {
-  return `${access.level ?? (isSafe(method) ? 'read' : 'write')}:${access.area}`;
+  return `${levelOf(access, method)}:${access.area}`;
+}
+
+/** Whether a call only reads: the method says so, unless the route does. */
+export function levelOf(access: SignedAccess, method: string): ScopeLevel {
+  return access.level ?? (isSafe(method) ? 'read' : 'write');
 }

@@ -9,7 +9,7 @@
  */
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../base/errors.ts';
+import { AppError, type ErrorDetail } from '../base/errors.ts';
 import type { Done } from '../changes/revision.ts';
 import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../identity/callers.ts';
 import { scopesAllow } from '../identity/scopes.ts';
@@ -114,10 +114,12 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
       throw new AppError('unauthenticated', 'this call needs Basic authentication');
     }
     const shown = await identify(credential, request, access);
+    request.identified = shown;
     refuseUnusable(shown.person);
     refuseNarrowToken(shown, access, request.method);
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
+    request.identified = caller;
     if (access.who === 'siteAdmin' && !caller.person.isAdmin) {
       throw new AppError('forbidden', 'user should be the site admin');
     }
@@ -141,7 +143,11 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
     if (!relation) throw new AppError('internal', 'a route about an object names no relation');
     if (caller.robotId === undefined) return await relations.requireOn(caller.person, relation, id);
     const ownerId = await relations.ownerOf(relation, id);
-    if (ownerId !== caller.person.id) throw new AppError('notFound', `${relation.split(':')[1]} does not exist`);
+    if (ownerId !== caller.person.id) {
+      const [, type = ''] = relation.split(':');
+      const keptFrom = ownerId === undefined ? undefined : { ownerId, type, id: BigInt(id) };
+      throw new AppError('notFound', `${type} does not exist`, { ...(keptFrom && { keptFrom }) });
+    }
     return ownerId;
   }
 
@@ -149,7 +155,10 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
   async function organizationOfPath(name: string, { person }: Caller): Promise<Organization> {
     const organization = await callers.organizationNamed(name);
     if (organization && (person.isAdmin || person.organizations.has(organization.id))) return organization;
-    throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
+    throw new AppError('notFound', 'organization does not exist', {
+      reason: 'organization_not_found',
+      ...keptFrom(organization),
+    });
   }
 
   /** A site administrator may do what another user may, by that user's name in `?sudo=` or the Sudo header. */
@@ -169,11 +178,14 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
         const { person, robotId, scopes } = grant;
-        if (robotId !== null && !access.robots)
-          throw new AppError('forbidden', 'robot accounts cannot call this route');
-        tokenUsage.note(grant.tokenId, now);
         const robot = robotId === null ? undefined : { robotId };
-        return { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };
+        const caller: Caller = { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };
+        if (robotId !== null && !access.robots) {
+          request.identified = caller;
+          throw new AppError('forbidden', 'robot accounts cannot call this route');
+        }
+        tokenUsage.note(grant.tokenId, now);
+        return caller;
       }
       case 'password': {
         const { login, password } = credential;
@@ -202,10 +214,16 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
     const organization = await callers.organizationNamed(org);
     const isIn = organization && (caller.person.isAdmin || caller.person.organizations.has(organization.id));
     if (!organization || (access.who !== 'signedIn' && !isIn)) {
-      throw new AppError('forbidden', 'Must be an organization member');
+      throw new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
     }
     return organization;
   }
+}
+
+/** For the audit log: which organization a caller was kept from, if it exists. The caller does not learn that. */
+function keptFrom(organization: Organization | undefined): Pick<ErrorDetail, 'keptFrom'> {
+  if (organization === undefined) return {};
+  return { keptFrom: { ownerId: organization.id, type: 'organization', id: organization.id } };
 }
 
 function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {

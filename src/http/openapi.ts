@@ -63,7 +63,9 @@ function describeRoute(route: BookedRoute): object {
     description: whoMayCall(access, route.method),
     security: securityOf(access),
     ...(parameters.length > 0 && { parameters }),
-    ...(schema.body && { requestBody: { required: true, content: { 'application/json': { schema: schema.body } } } }),
+    ...(schema.body && {
+      requestBody: { required: !schema.optionalBody, content: { 'application/json': { schema: schema.body } } },
+    }),
     responses: responsesOf(route),
   };
 }
@@ -108,7 +110,7 @@ function responsesOf({ path, schema, access }: BookedRoute): object {
   const isListener = path.startsWith(LISTENER_PREFIX);
   const error = { $ref: `#/components/schemas/${isListener ? 'ListenerError' : 'Error'}` };
   const refusals = [
-    ...(access.who === 'anyone' || access.who === 'webhook' ? [] : [401, 403]),
+    ...(access.who === 'anyone' ? [] : access.who === 'webhook' ? [403] : [401, 403]),
     ...(schema.body ? [isListener ? 400 : 422] : []),
     ...('about' in access && access.about ? [access.about === 'query' ? 400 : 404] : []),
     ...(isListener ? [500] : [429, 500]),
@@ -123,7 +125,16 @@ function responsesOf({ path, schema, access }: BookedRoute): object {
   return Object.fromEntries([...errors, ...answers]);
 }
 
-function answer(status: string, body: { readonly type?: string }): object {
+function answer(status: string, body: { readonly type?: string; readonly media?: readonly string[] }): object {
   const description = STATUS_CODES[Number(status)] ?? 'Response';
+  if (body.media) {
+    return { description, content: Object.fromEntries(body.media.map((type) => [type, { schema: schemaOf(type) }])) };
+  }
   return body.type === 'null' ? { description } : { description, content: { 'application/json': { schema: body } } };
+}
+
+/** What is known about a response that is sent as it is. */
+function schemaOf(type: string): object {
+  if (type === 'application/json') return {};
+  return { type: 'string', ...(type === 'application/gzip' && { format: 'binary' }) };
 }

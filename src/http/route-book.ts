@@ -27,6 +27,7 @@ export interface RouteSchema {
   readonly response?: Readonly<Record<string, object>>;
   readonly hide?: boolean;
   readonly extension?: boolean;
+  readonly optionalBody?: boolean;
 }
 
 declare module 'fastify' {
@@ -37,6 +38,8 @@ declare module 'fastify' {
     hide?: boolean;
     /** Goes beyond the specification. */
     extension?: boolean;
+    /** A request without a body is treated as one with an empty body. For the documentation. */
+    optionalBody?: boolean;
   }
 }
 

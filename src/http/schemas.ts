@@ -28,6 +28,14 @@ export function maybe<Schema extends TSchema & { type: string }>(schema: Schema)
 /** A response without a body: sent as `reply.send()`, because `null` would be written out. */
 export const NoBody = Type.Unsafe<void>({ type: 'null' });
 
+/**
+ * A response that is sent as it is, not as a value of a schema. The framework must not look for a body to serialize, so
+ * for it this is the same as `NoBody`; the documentation shows the media types.
+ */
+export function media(...types: readonly [string, ...string[]]) {
+  return Type.Unsafe<void>({ type: 'null', media: types });
+}
+
 export const ErrorBody = Type.Object({
   message: Type.String({ description: 'Human-readable description of the error.' }),
   url: Type.String({ description: 'URL of the API documentation.' }),

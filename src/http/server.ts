@@ -104,6 +104,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   app.decorate('serverLog', log);
   app.decorateRequest('caller', null);
+  app.decorateRequest('identified', null);
   app.decorateRequest('durations', null);
   app.decorateRequest('bodyText', '{}');
   readOnlyJson(app);

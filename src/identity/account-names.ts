@@ -1,6 +1,9 @@
 /** The rules for names of users and organizations, which share one namespace. */
 export type NameVerdict = 'VALID' | 'RESERVED' | 'INVALID';
 
+/** Why an account cannot have a valid name: another account has it, or had it until recently. */
+export type NameConflict = 'name taken' | 'name reserved';
+
 const SHAPE = /^[0-9A-Za-z][-.\w]*$/;
 const ODD_PUNCTUATION = /[-._]{2}|[-._]$/;
 const MOST = 40;

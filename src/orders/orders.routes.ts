@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { stringify } from 'yaml';
 import { writeJson } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
-import { maybe, timestamp } from '../http/schemas.ts';
+import { maybe, media, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { type Manifest, manifestsOf } from './charts.ts';
 import type { Order, OrderSpec, Orders } from './orders.ts';
@@ -55,10 +55,18 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
 
   scope.get(
     '/user/deploy/orders/:id/render/manifest',
-    { config, schema: { summary: 'Render the Flux manifests of an order as YAML', tags, params: OrderId } },
+    {
+      config,
+      schema: {
+        summary: 'Render the Flux manifests of an order as YAML',
+        tags,
+        params: OrderId,
+        response: { 200: media('application/yaml') },
+      },
+    },
     async (request, reply) => {
       const { charts } = await orders.get(callerOf(request).person.id, request.params.id);
-      return reply.type(YAML_TYPE).send(charts.flatMap(manifestsOf).map(toYaml).join('---\n'));
+      return reply.type(YAML_TYPE).send(charts.flatMap(manifestsOf).map(toYaml).join('---\n') as never);
     },
   );
 
@@ -71,6 +79,7 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
         tags,
         params: OrderId,
         querystring: Type.Object({ format: Type.Optional(Type.String()), skipCRDs: Type.Optional(Type.String()) }),
+        response: { 200: media('application/json', 'application/yaml') },
       },
     },
     async (request, reply) => {
@@ -83,8 +92,11 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
         crds: [],
         resources: manifestsOf(chart).map((manifest) => presentResource(manifest, isYaml)),
       }));
-      if (isYaml) return reply.type(YAML_TYPE).send(toYaml(rendered));
-      return reply.type(JSON_TYPE).serializer(writeJson).send(rendered);
+      if (isYaml) return reply.type(YAML_TYPE).send(toYaml(rendered) as never);
+      return reply
+        .type(JSON_TYPE)
+        .serializer(writeJson)
+        .send(rendered as never);
     },
   );
 }

@@ -67,6 +67,7 @@ export function memberRoutes(scope: Scope, members: Members, baseUrl: () => stri
         tags,
         extension: true,
         params: OrgMember,
+        optionalBody: true,
         body: Type.Object({
           team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
         }),

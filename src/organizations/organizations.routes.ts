@@ -130,6 +130,7 @@ export function organizationRoutes(
         tags,
         extension: true,
         params: Path,
+        optionalBody: true,
         body: EditOrganization,
         response: { 200: Organization },
       },

@@ -2,10 +2,17 @@ import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Change, Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
+import { unlessNameTaken } from '../identity/account-names.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
 import { ORGANIZATION, type OrganizationRow, toOrganization } from './organization.rows.ts';
-import type { Organization, OrganizationDraft, OrganizationFields, OrganizationStore } from './organizations.ts';
+import type {
+  Organization,
+  OrganizationDraft,
+  OrganizationFields,
+  OrganizationStore,
+  RenamedOrganization,
+} from './organizations.ts';
 import { insertTeam } from './teams.store.ts';
 
 const INSERT = sql(
@@ -32,6 +39,10 @@ const UPDATE = sql(
   'organizations.update',
   `update account set name = $2, full_name = $3, description = $4, website = $5, location = $6, visibility = $7,
           version = version + 1, updated_at = now() where id = $1`,
+);
+const FORMER_NAMES = sql(
+  'organizations.formerNames',
+  'select name from reserved_name where account_id = $1 and expires_at > now()',
 );
 const FOUNDER = sql('organizations.founder', `select id from account where id = $1 and kind = 'user' for key share`);
 const INSERT_FOUNDER = sql(
@@ -65,13 +76,14 @@ export function createOrganizationStore(db: Db, write: Write): OrganizationStore
     );
   }
 
-  async function update(id: bigint, decide: (current: Organization) => OrganizationFields, actor: Actor) {
+  async function update(id: bigint, decide: (current: RenamedOrganization) => OrganizationFields, actor: Actor) {
     return await unlessNameTaken(() =>
       write(async (query, touch, record) => {
         await query(LOCK, [id]);
         const current = await get(query, id);
         if (!current) return undefined;
-        const next = decide(current);
+        const formerNames = (await query<{ name: string }>(FORMER_NAMES, [id])).map(({ name }) => name);
+        const next = decide({ ...current, formerNames });
         await query(UPDATE, [id, next.name, ...detailsOf(next)]);
         touch({ kind: 'account', id, organizationId: id });
         record({ ...about(actor, 'organization.update', id), before: toState(current), after: toState(next) });
@@ -110,15 +122,6 @@ export async function insertOrganization(query: Query, touch: (change: Change) =
 async function get(query: Query, id: bigint): Promise<Organization | undefined> {
   const [row] = await query<OrganizationRow>(GET, [id]);
   return row && toOrganization(row);
-}
-
-async function unlessNameTaken<T>(work: () => Promise<T>): Promise<T | 'name taken'> {
-  try {
-    return await work();
-  } catch (error) {
-    if (isUniqueViolation(error, 'account_name')) return 'name taken';
-    throw error;
-  }
 }
 
 function detailsOf({ fullName, description, website, location, visibility }: OrganizationFields): string[] {

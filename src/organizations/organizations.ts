@@ -1,9 +1,10 @@
-import { AppError } from '../base/errors.ts';
+import type { Judge } from '../authz/judge.ts';
+import { AppError, invalidField, missingRelation } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import { nameKey } from '../identity/account-names.ts';
+import { type NameConflict, nameKey } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
-import { nameTaken, requireName } from '../users/user-fields.ts';
+import { nameUnavailable, requireName } from '../users/user-fields.ts';
 import { BUILT_IN_TEAMS, type TeamDraft } from './built-in-teams.ts';
 
 /** An organization as its members see it. */
@@ -11,6 +12,11 @@ export interface Organization extends OrganizationFields {
   readonly id: bigint;
   readonly orgType: string;
   readonly version: number;
+}
+
+/** An organization and its former names, which stay reserved for it. */
+export interface RenamedOrganization extends Organization {
+  readonly formerNames: readonly string[];
 }
 
 export type Visibility = 'public' | 'limited' | 'private';
@@ -45,13 +51,13 @@ export interface OrganizationStore {
   create(
     draft: OrganizationDraft,
     actor?: Actor,
-  ): Promise<{ id: bigint; teamIds: readonly bigint[] } | 'name taken' | 'no founder'>;
+  ): Promise<{ id: bigint; teamIds: readonly bigint[] } | NameConflict | 'no founder'>;
   /** `decide` sees the organization as it is while nobody else can change it. */
   update(
     id: bigint,
-    decide: (current: Organization) => OrganizationFields,
+    decide: (current: RenamedOrganization) => OrganizationFields,
     actor: Actor,
-  ): Promise<Organization | 'name taken' | undefined>;
+  ): Promise<Organization | NameConflict | undefined>;
   /** Everything that the organization owns is removed with it. */
   remove(id: bigint, decide: (current: Organization) => void, actor: Actor): Promise<boolean>;
 }
@@ -61,6 +67,9 @@ export type Precondition<T> = (current: T) => void;
 
 export type Organizations = ReturnType<typeof createOrganizations>;
 
+/** Each former name is kept from everybody else, so nobody can collect names by renaming one organization. */
+const MAX_FORMER_NAMES = 10;
+
 export const NO_FIELDS: Omit<OrganizationFields, 'name'> = {
   fullName: '',
   description: '',
@@ -69,7 +78,7 @@ export const NO_FIELDS: Omit<OrganizationFields, 'name'> = {
   visibility: 'public',
 };
 
-export function createOrganizations(store: OrganizationStore) {
+export function createOrganizations(store: OrganizationStore, judge: Pick<Judge, 'holds'>) {
   return { listOf, listAll, get, create, update, remove };
 
   async function listOf(person: Pick<Person, 'organizations'>, request: PageRequest): Promise<Page<Organization>> {
@@ -90,12 +99,16 @@ export function createOrganizations(store: OrganizationStore) {
     requireName(organization.name);
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
     const outcome = await store.create({ ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS }, actor);
-    if (outcome === 'name taken') throw nameTaken(organization.name);
     if (outcome === 'no founder') throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
+    if (typeof outcome === 'string') throw nameUnavailable(organization.name, outcome);
     const { id, teamIds } = outcome;
     return { id, teams: new Map(teamIds.map((teamId, index) => [BUILT_IN_TEAMS[index]?.name ?? '', teamId])) };
   }
 
+  /**
+   * Whoever may edit an organization may change everything but its name: all requests name the organization, so a new
+   * name is for its owners to decide.
+   */
   async function update(
     id: bigint,
     input: OrganizationInput,
@@ -103,19 +116,28 @@ export function createOrganizations(store: OrganizationStore) {
     actor: Actor,
   ): Promise<Organization> {
     const { name } = input;
+    const mayRename = name !== undefined && (await judge.holds(actor.id, id, 'owner', { type: 'organization', id }));
     const outcome = await store.update(
       id,
       (current) => {
         precondition(current);
-        // An organization keeps its own name in any letter case, even if the name is reserved by now.
-        const key = name === undefined ? undefined : nameKey(name);
-        if (name !== undefined && (key === '' || key !== nameKey(current.name))) requireName(name);
+        if (name !== undefined && name !== current.name) {
+          if (!mayRename) throw missingRelation('owner:org', ': only an owner can change the name of an organization');
+          // An organization keeps its own name in any letter case, even if the name is reserved by now.
+          const key = nameKey(name);
+          if (key === '' || key !== nameKey(current.name)) {
+            requireName(name);
+            // A name that it takes back is no longer a former one.
+            const kept = current.formerNames.filter((former) => nameKey(former) !== key);
+            if (kept.length >= MAX_FORMER_NAMES) throw tooManyNames();
+          }
+        }
         return merged(current, input);
       },
       actor,
     );
     if (outcome === undefined) throw noOrganization();
-    if (outcome === 'name taken') throw nameTaken(name ?? '');
+    if (typeof outcome === 'string') throw nameUnavailable(name ?? '', outcome);
     return outcome;
   }
 
@@ -133,6 +155,11 @@ function merged(current: OrganizationFields, input: OrganizationInput): Organiza
     location: input.location ?? current.location,
     visibility: input.visibility ?? current.visibility,
   };
+}
+
+function tooManyNames(): AppError {
+  const message = `an organization can have ${MAX_FORMER_NAMES} former names: ask a site administrator to release one`;
+  return invalidField('username', message, 'limit_reached');
 }
 
 export function noOrganization(): AppError {

@@ -12,6 +12,9 @@ import { createMembershipStore } from './memberships.store.ts';
 import { organizationRoutes } from './organizations.routes.ts';
 import { createOrganizationStore } from './organizations.store.ts';
 import { createOrganizations } from './organizations.ts';
+import { reservedNameRoutes } from './reserved-names.routes.ts';
+import { createReservedNameStore } from './reserved-names.store.ts';
+import { createReservedNames } from './reserved-names.ts';
 import { teamRoutes } from './teams.routes.ts';
 import { createTeamStore } from './teams.store.ts';
 import { createTeams } from './teams.ts';
@@ -25,7 +28,7 @@ export function wireOrganizations(
 ) {
   const escalation = createEscalationGuard(judge);
   const { personNamed } = callers;
-  const organizations = createOrganizations(createOrganizationStore(db, revisions.write));
+  const organizations = createOrganizations(createOrganizationStore(db, revisions.write), judge);
   const teams = createTeams(createTeamStore(db, revisions.write), escalation);
   const members = createMembers({ store: createMemberStore(db, revisions.write), judge, escalation, personNamed });
   return { organizations, teams, members, mount };
@@ -33,6 +36,7 @@ export function wireOrganizations(
   function mount(scope: Scope): void {
     membershipRoutes(scope, createMembershipStore(db), baseUrl);
     organizationRoutes(scope, organizations, users, baseUrl);
+    reservedNameRoutes(scope, createReservedNames(createReservedNameStore(db, revisions.write)), baseUrl);
     memberRoutes(scope, members, baseUrl);
     teamRoutes(scope, teams, baseUrl);
     teamMemberRoutes(scope, members, baseUrl);

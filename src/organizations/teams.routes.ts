@@ -120,6 +120,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
         tags,
         extension: true,
         params: TeamPath,
+        optionalBody: true,
         body: EditTeam,
         response: { 200: Team },
       },

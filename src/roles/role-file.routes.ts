@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { actorOf, callerIn, holds } from '../http/access.ts';
 import { requireMatch } from '../http/etag.ts';
-import { NoBody, OrgQuery } from '../http/schemas.ts';
+import { media, OrgQuery } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { readDocument } from './role-document.ts';
 import type { RoleFile } from './role-file.ts';
@@ -81,7 +81,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
           tags,
           extension: true,
           querystring: ExportQuery,
-          response: { 200: NoBody },
+          response: { 200: media('application/yaml', 'application/json') },
         },
       },
       async (request, reply) => {

@@ -2,7 +2,7 @@ import type { ExplainStore, PersonRef } from '../authz/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
-import { allowed } from '../rebac/engine.ts';
+import { allowed, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { listUsers } from '../rebac/list-users.ts';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
@@ -41,7 +41,8 @@ export function createRolePreview(
     if (id !== undefined && !current) throw new AppError('notFound', 'role not found', { reason: 'role_not_found' });
     const next = input === 'delete' ? undefined : draftOf(current, input);
     const graph = await graphs.copyOf(organizationId);
-    const members = new Set([...teamsOf(current), ...teamsOf(next)].flatMap((team) => membersOf(graph, team)));
+    const teams = new Set([...teamsOf(current), ...teamsOf(next)]);
+    const members = new Set([...teams].flatMap((team) => membersSeen(graph, organizationId, callerId, team)));
     const before = heldBy(graph, organizationId, members);
     graph.replaceSource(`role:${id ?? 0n}`, next ? roleTuples(organizationId, id ?? 0n, next) : []);
     const after = heldBy(graph, organizationId, members);
@@ -92,6 +93,13 @@ function teamsOf(role: Pick<RoleDraft, 'teamIds'> | undefined): readonly bigint[
   return role?.teamIds ?? [];
 }
 
-function membersOf(graph: Graph, team: bigint): string[] {
-  return listUsers(graph, { object: `team:${team}`, relation: 'member', filter: 'user' });
+/** Whoever may manage roles may still not know who is in which team. What changes for themselves, everybody may know. */
+function membersSeen(graph: Graph, organizationId: bigint, callerId: bigint, team: bigint): string[] {
+  const user = `user:${callerId}`;
+  const object = `team:${team}`;
+  const members = listUsers(graph, { object, relation: 'member', filter: 'user' });
+  const seesAll =
+    check(graph, { user, relation: 'can_view_members', object: `organization:${organizationId}` }) ||
+    check(graph, { user, relation: 'can_view', object });
+  return seesAll ? members : members.filter((member) => member === user);
 }

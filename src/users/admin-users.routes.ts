@@ -69,6 +69,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
         tags,
         extension: true,
         params: Path,
+        optionalBody: true,
         body: EditUser,
         response: { 200: User },
       },

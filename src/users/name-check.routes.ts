@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { signedIn } from '../http/access.ts';
+import { callerOf, signedIn } from '../http/access.ts';
 import type { Scope } from '../http/server.ts';
 import type { NameCheck } from './name-check.ts';
 
@@ -33,7 +33,7 @@ export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
         response,
       },
     },
-    async (request) => ({ Status: await names.username(request.query.user_name ?? '') }),
+    async (request) => ({ Status: await names.username(request.query.user_name ?? '', callerOf(request).person) }),
   );
 
   scope.post(
@@ -48,7 +48,10 @@ export function nameCheckRoutes(scope: Scope, names: NameCheck): void {
         response,
       },
     },
-    async (request) => ({ Status: await names.organization(request.query.user_name ?? '', request.query.org) }),
+    async (request) => {
+      const { user_name, org } = request.query;
+      return { Status: await names.organization(user_name ?? '', org, callerOf(request).person) };
+    },
   );
 
   scope.post(

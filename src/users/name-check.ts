@@ -1,12 +1,20 @@
-import { judgeName, nameKey } from '../identity/account-names.ts';
+import { judgeName } from '../identity/account-names.ts';
+import type { Person } from '../identity/callers.ts';
 import { isAddress } from './email-address.ts';
 
 export type Validation = 'VALID' | 'USER_EXISTS' | 'RESERVED' | 'INVALID' | 'NOT_ALLOWED';
 
 export type AccountKind = 'user' | 'organization';
 
+/** The account that has a name, or had it until recently. */
+export interface NameHolder {
+  readonly accountId: bigint;
+  readonly kind: AccountKind;
+  readonly isFormer: boolean;
+}
+
 export interface NameCheckStore {
-  takenBy(name: string): Promise<AccountKind | undefined>;
+  holderOf(name: string): Promise<NameHolder | undefined>;
   isAddressTaken(address: string): Promise<boolean>;
 }
 
@@ -16,17 +24,31 @@ export type NameCheck = ReturnType<typeof createNameCheck>;
 export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address: string) => boolean) {
   return { username, organization, email };
 
-  async function username(name: string): Promise<Validation> {
+  /** Site administrators can give the name of a deleted user to another one. */
+  async function username(name: string, caller: NameAsker): Promise<Validation> {
     const verdict = judgeName(name);
     if (verdict !== 'VALID') return verdict;
-    return (await store.takenBy(name)) === undefined ? 'VALID' : 'USER_EXISTS';
+    const holder = await store.holderOf(name);
+    return caller.isAdmin && holder?.isFormer && holder.kind === 'user' ? 'VALID' : verdictOn(holder);
   }
 
-  /** `present` is the organization's own name if it is being renamed; keeping it is not a conflict. */
-  async function organization(name: string, present: string | undefined): Promise<Validation> {
-    const isKept = present !== undefined && nameKey(present) === name.toLowerCase();
-    if (isKept && judgeName(name) !== 'INVALID' && (await store.takenBy(name)) === 'organization') return 'VALID';
-    return await username(name);
+  async function anyName(name: string): Promise<Validation> {
+    const verdict = judgeName(name);
+    return verdict === 'VALID' ? verdictOn(await store.holderOf(name)) : verdict;
+  }
+
+  /**
+   * `present` is the organization's own name if it is being renamed; keeping it is not a conflict. Its members also
+   * learn that it can take back a name that it had before.
+   */
+  async function organization(name: string, present: string | undefined, caller: NameAsker): Promise<Validation> {
+    const renamed = present === undefined ? undefined : await store.holderOf(present);
+    if (renamed?.kind !== 'organization' || renamed.isFormer || judgeName(name) === 'INVALID')
+      return await anyName(name);
+    const holder = await store.holderOf(name);
+    const isOwn = holder?.accountId === renamed.accountId;
+    if (isOwn && (!holder.isFormer || isIn(caller, renamed.accountId))) return 'VALID';
+    return await anyName(name);
   }
 
   async function email(address: string): Promise<Validation> {
@@ -34,4 +56,16 @@ export function createNameCheck(store: NameCheckStore, isDomainAllowed: (address
     if (!isDomainAllowed(address)) return 'NOT_ALLOWED';
     return (await store.isAddressTaken(address)) ? 'USER_EXISTS' : 'VALID';
   }
+}
+
+/** Who asks, and the organizations that they are in. */
+type NameAsker = Pick<Person, 'isAdmin' | 'organizations'>;
+
+function isIn({ isAdmin, organizations }: NameAsker, organizationId: bigint): boolean {
+  return isAdmin || organizations.has(organizationId);
+}
+
+function verdictOn(holder: NameHolder | undefined): Validation {
+  if (holder === undefined) return 'VALID';
+  return holder.isFormer ? 'RESERVED' : 'USER_EXISTS';
 }

@@ -1,5 +1,5 @@
 import { type AppError, invalidField } from '../base/errors.ts';
-import { judgeName } from '../identity/account-names.ts';
+import { judgeName, type NameConflict } from '../identity/account-names.ts';
 import { hashPassword } from '../identity/passwords.ts';
 import { isAddress } from './email-address.ts';
 
@@ -35,6 +35,9 @@ export function addressTaken(address: string): AppError {
   return invalidField('email', `email address is in use: ${address}`, 'email_taken');
 }
 
-export function nameTaken(name: string): AppError {
-  return invalidField('username', `name is taken: ${name}`, 'name_taken');
+/** The name is valid, but cannot be had now. */
+export function nameUnavailable(name: string, conflict: NameConflict): AppError {
+  if (conflict === 'name taken') return invalidField('username', `name is taken: ${name}`, 'name_taken');
+  const why = 'another account had it until recently, and it stays reserved for 90 days';
+  return invalidField('username', `name is reserved: ${name} (${why})`, 'name_reserved');
 }

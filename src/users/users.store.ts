@@ -2,6 +2,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { PLATFORM, type Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
+import { nameConflictIn } from '../identity/account-names.store.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from '../identity/person.rows.ts';
 import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
@@ -43,6 +44,8 @@ const COUNT_PEOPLE = sql(
   `select count(*)::integer as total from account a where a.kind = 'user' and ${KNOWN}`,
 );
 
+// Only site administrators create users, and they may give the name of a user whom they deleted to another one.
+const RELEASE_NAME = sql('users.releaseName', `delete from reserved_name where name_key = $1 and kind = 'user'`);
 const INSERT = sql(
   'users.insert',
   `insert into account (kind, name, full_name, password_hash, is_admin, active, prohibit_login)
@@ -102,6 +105,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
     try {
       return await write(async (query, touch, record) => {
         const values = [name, fullName, passwordHash, isAdmin, active, prohibitLogin];
+        await query(RELEASE_NAME, [nameKey(name)]);
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         await query(INSERT_EMAIL, [id, draft.email]);
         touch({ kind: 'account', id });
@@ -114,7 +118,8 @@ export function createUserStore(db: Db, write: Write): UserStore {
         return id;
       });
     } catch (error) {
-      if (isUniqueViolation(error, 'account_name')) return 'name taken';
+      const conflict = nameConflictIn(error);
+      if (conflict !== undefined) return conflict;
       if (isUniqueViolation(error, 'email_address')) return 'email taken';
       throw error;
     }

@@ -1,9 +1,10 @@
 import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { NameConflict } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
-import { addressTaken, hashNewPassword, nameTaken, requireAddress, requireName } from './user-fields.ts';
+import { addressTaken, hashNewPassword, nameUnavailable, requireAddress, requireName } from './user-fields.ts';
 
 export interface NewUser {
   readonly name: string;
@@ -67,7 +68,7 @@ export interface UserStore {
   /** The same, but also searches addresses. */
   people(text: string, request: PageRequest): Promise<Page<Person>>;
   anyAccount(): Promise<boolean>;
-  create(draft: UserDraft, actor?: Actor): Promise<bigint | 'name taken' | 'email taken'>;
+  create(draft: UserDraft, actor?: Actor): Promise<bigint | NameConflict | 'email taken'>;
   setLastLogin(id: bigint, at: Date): Promise<void>;
   /** `decide` sees the user as they are while nobody else can change them. */
   update(
@@ -132,8 +133,8 @@ export function createUsers(store: UserStore) {
       prohibitLogin: user.prohibitLogin ?? false,
     };
     const outcome = await store.create(draft, actor);
-    if (outcome === 'name taken') throw nameTaken(user.name);
     if (outcome === 'email taken') throw addressTaken(user.email);
+    if (typeof outcome === 'string') throw nameUnavailable(user.name, outcome);
     return outcome;
   }
 

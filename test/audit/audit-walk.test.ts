@@ -18,7 +18,10 @@ function openChain() {
     for (const one of asked.splice(0)) one();
     await new Promise(setImmediate);
   };
-  const audit = createAudit({ chain, list: async () => [], accountNamed: async () => undefined });
+  const audit = createAudit(
+    { chain, list: async () => [], accountNamed: async () => undefined },
+    async () => undefined,
+  );
   return { audit, asked, answer };
 }
 

@@ -21,6 +21,7 @@ describe('Specification', () => {
   const specified = readList(SPECIFICATION);
   const mounted = new Set<string>();
   const described = new Set<string>();
+  const extensions = new Map<string, boolean>();
   before(async () => {
     for (const deployment of ['standard', 'hosted', 'marketplace'] as const) {
       const atrium = await sharedServer(deployment);
@@ -29,7 +30,11 @@ describe('Specification', () => {
         if (!schema.hide) mounted.add(normal(`${method} ${path}`));
       const paths = atrium.instance.describe().paths as Record<string, Record<string, object>>;
       for (const [path, methods] of Object.entries(paths)) {
-        for (const method of Object.keys(methods)) described.add(normal(`${method.toUpperCase()} ${path}`));
+        for (const [method, operation] of Object.entries(methods)) {
+          const line = normal(`${method.toUpperCase()} ${path}`);
+          described.add(line);
+          extensions.set(line, 'x-extension' in operation && operation['x-extension'] === true);
+        }
       }
     }
     if (process.env.UPDATE_GOLDEN === '1') {
@@ -55,6 +60,12 @@ describe('Specification', () => {
       assert.ok(!mounted.has(normal(line)), `${line} is mounted: take it out of missing.txt`);
       assert.ok(known.has(normal(line)), `${line} is not in the specification`);
     }
+  });
+
+  it('Exactly the operations that the specification does not have are marked as extensions', () => {
+    const known = new Set(specified.map(normal));
+    const marked = [...extensions].filter(([line, isMarked]) => isMarked === known.has(line)).map(([line]) => line);
+    assert.deepEqual(marked, [], 'set or remove `extension: true` in the schema of these routes');
   });
 
   it('The API documentation describes only mounted endpoints', () => {

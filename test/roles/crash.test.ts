@@ -43,7 +43,7 @@ async function prepare(driver: Driver): Promise<Scene> {
   const place = await newPlace(driver, migrated());
   const db = await openDb({ ...quiet, ...place });
   const { write } = createRevisions(createRevisionStore(db));
-  const organizations = createOrganizations(createOrganizationStore(db, write));
+  const organizations = createOrganizations(createOrganizationStore(db, write), { holds: async () => true });
   const founderId = await createUsers(createUserStore(db, write)).create({ name: 'ann', email: 'ann@example.com' });
   const { id, teams } = await organizations.create({ name: 'acme', founderId });
   await db.close();

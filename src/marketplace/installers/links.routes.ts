@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { anyone } from '../../http/access.ts';
 import { sendBytes } from '../../http/bytes.ts';
-import { NoBody } from '../../http/schemas.ts';
+import { media } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { sha256 } from './archive.ts';
 import type { BoundInstaller } from './archive-files.ts';
@@ -32,7 +32,7 @@ export function linkRoutes(scope: Scope, { installers, archive, publicKey }: Lin
         extension: true,
         params: Path,
         querystring: Signature,
-        response: { 200: NoBody },
+        response: { 200: media('application/gzip') },
       },
     },
     async (request, reply) => {
@@ -52,7 +52,7 @@ export function linkRoutes(scope: Scope, { installers, archive, publicKey }: Lin
         summary: 'Get the public key that archive signatures are verified with',
         tags,
         extension: true,
-        response: { 200: NoBody },
+        response: { 200: media('application/x-pem-file') },
       },
     },
     async (_request, reply) => {

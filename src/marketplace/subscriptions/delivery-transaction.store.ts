@@ -33,7 +33,8 @@ const MOVE_SUBSCRIPTION = sql(
 );
 const NAME_TAKEN = sql(
   'transaction.nameTaken',
-  'select exists (select 1 from account where name_key = lower($1)) as taken',
+  `select exists (select 1 from account where name_key = lower($1))
+       or exists (select 1 from reserved_name where name_key = lower($1) and expires_at > now()) as taken`,
 );
 const ADD_ADMIN = sql(
   'transaction.addAdmin',

@@ -108,6 +108,98 @@ describe('Agreement of explain, principals and allowed permissions', () => {
     }
   });
 
+  it('About objects that a caller may not see, explain and principals answer as about objects that do not exist', async () => {
+    const blind = await makeHolder(atrium, [orgPermission('view members')]);
+    const id = numbersOf(atrium);
+    const hidden: Record<string, number[]> = {
+      organization: [id.org('globex')],
+      team: [id.team('Owners'), id.team('Viewers'), id.team('operators')],
+      cluster: [id.cluster('prod'), id.cluster('laptop'), id.cluster('globex')],
+      contract: [id.contract('acme')],
+      robot_ac: [id.robot('ci')],
+      token: [id.token('acme')],
+    };
+    const call = (path: string) => atrium.as(blind.name)('GET', path);
+    for (const [type, ids] of Object.entries(hidden)) {
+      for (const relation of shownOf(type)) {
+        for (const user of ['ann', 'bob', 'dan', 'eve', 'root']) {
+          const ask = (one: number) =>
+            call(`/authz/objects/${type}/${one}/explain?org=acme&relation=${relation}&user=${user}`);
+          const nothing = (await ask(ABSENT)).body;
+          assert.deepEqual([nothing.allowed, nothing.steps, nothing.missing], [false, [], []]);
+          for (const objectID of user === 'ann' ? ids : ids.slice(0, 1)) {
+            const sentence = nothing.sentence.replace(String(ABSENT), String(objectID));
+            assert.deepEqual(
+              (await ask(objectID)).body,
+              { ...nothing, objectID, sentence },
+              `${type} ${relation} ${user}`,
+            );
+          }
+        }
+        for (const objectID of [...ids, ABSENT]) {
+          const found = await call(`/authz/objects/${type}/${objectID}/principals?org=acme&relation=${relation}`);
+          const total = found.headers.get('x-total-count');
+          assert.deepEqual([found.status, found.body, total], [200, [], '0'], `${type} ${objectID} ${relation}`);
+        }
+      }
+    }
+  });
+
+  it('Explanations about others give neither names nor numbers of teams and roles that the caller may not see', async () => {
+    const blind = await makeHolder(atrium, [orgPermission('view members')]);
+    const path = (relation: string, user: string) =>
+      `/authz/objects/organization/${numbersOf(atrium).org('acme')}/explain?org=acme&relation=${relation}&user=${user}`;
+    const known = new Set([`team:${blind.teamId}`, `role:${blind.roleId}`]);
+    let yes = 0;
+    for (const user of ['ann', 'bob', 'cat', 'dan', 'root']) {
+      for (const relation of shownOf('organization')) {
+        const { body, text } = await atrium.as(blind.name)('GET', path(relation, user));
+        const numbers = text.match(/(team|role):\d+/g) ?? [];
+        assert.deepEqual(
+          numbers.filter((one) => !known.has(one)),
+          [],
+          text,
+        );
+        assert.doesNotMatch(text, /Owners|Editors|Viewers|operators|cluster-operator/);
+        const seen = (await atrium.as('ann')('GET', path(relation, user))).body;
+        assert.deepEqual([body.allowed, body.steps.length], [seen.allowed, seen.steps.length]);
+        yes += body.allowed ? 1 : 0;
+      }
+    }
+    assert.ok(yes > 50, `${yes} relations are held`);
+    const { body } = await atrium.as(blind.name)('GET', path('can_delete', 'ann'));
+    const sentence = 'ann can delete acme because ann is in the team (hidden), and owners of acme can delete it';
+    assert.equal(body.sentence, sentence);
+    const refused = await atrium.as(blind.name)('GET', path('can_edit', 'cat'));
+    assert.deepEqual(refused.body.missing, ['cat would have to be a member of the team (hidden)']);
+  });
+
+  it('A preview shows no members of teams that the caller may not see', async () => {
+    const maker = await makeHolder(atrium, [orgPermission('create roles'), orgPermission('edit')]);
+    const edit = orgPermission('edit');
+    const preview = (who: string, team: number) =>
+      atrium.as(who)('POST', '/authz/roles/preview?org=acme', { name: 'x', permissions: [edit], teamIDs: [team] });
+    const operators = numbersOf(atrium).team('operators');
+    const seen = await preview('ann', operators);
+    assert.deepEqual(
+      seen.body.changes.map((one: { user: { name: string } }) => one.user.name),
+      ['dan'],
+    );
+    for (const team of [operators, ABSENT]) {
+      const answer = await preview(maker.name, team);
+      assert.deepEqual([answer.status, answer.body], [200, { changes: [] }]);
+    }
+    const own = await atrium.as(maker.name)('POST', '/authz/roles/preview?org=acme', {
+      name: 'y',
+      permissions: [orgPermission('view members')],
+      teamIDs: [maker.teamId],
+    });
+    assert.deepEqual(
+      own.body.changes.map((one: { user: { name: string } }) => one.user.name),
+      [maker.name],
+    );
+  });
+
   it('Explain and principals requests about another user are rejected with 403', async () => {
     const { user } = numbersOf(atrium);
     for (const route of ['explain', 'principals']) {

@@ -106,6 +106,26 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     await dan.close();
   });
 
+  it('Whoever imports the UID of another owner can neither hear nor say anything about that cluster', async () => {
+    const shared = uid('prod');
+    const made = await bus.as('eve')('POST', '/user/clusters', { name: 'not-mine', uid: shared });
+    assert.equal(made.status, 201, made.text);
+    const eve = await bus.connect('eve');
+    for (const subject of [`cluster.${shared}.x`, `history.${shared}.apps.deployments.x`]) {
+      assert.equal(await mayHear(eve, subject), false, `hear ${subject}`);
+      assert.equal(await maySay(eve, subject), false, `say ${subject}`);
+    }
+    const own = `${shared}_${id('eve')}`;
+    assert.equal(await mayHear(eve, `cluster.${own}.x`), true);
+    assert.equal(await maySay(eve, `cluster.${own}.x`), true);
+    assert.equal(await maySay(eve, `history.${own}.apps.deployments.x`), true);
+    await eve.close();
+    const ann = await bus.connect('ann');
+    assert.equal(await mayHear(ann, `cluster.${shared}.x`), true);
+    assert.equal(await mayHear(ann, `cluster.${own}.x`), false);
+    await ann.close();
+  });
+
   it('Administrators can receive the messages of every user and send messages to them', async () => {
     const [root, ann] = [await bus.nats.connect(await admin()), await bus.connect('ann')];
     const heard = once(root, `user.${id('ann')}.>`);

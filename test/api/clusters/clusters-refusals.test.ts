@@ -76,7 +76,7 @@ describe('Rejected cluster requests', () => {
   });
 
   it('Reusing a cluster UID, in any letter case, or changing one is rejected with 422', async () => {
-    const uid = atrium.world.clusters.globex?.uid.toUpperCase();
+    const uid = atrium.world.clusters.prod?.uid.toUpperCase();
     const send = ['POST', '/orgs/acme/clusters', { ...GOOD, uid }] as const;
     await assertRefused(atrium, { who: 'ann', send, status: 422, message: /^uid is taken/ });
     const change = ['PATCH', path, { uid: GOOD.uid }] as const;

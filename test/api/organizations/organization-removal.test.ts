@@ -107,7 +107,9 @@ for (const driver of API_DRIVERS) {
       );
       assert.deepEqual(brokenLinks(entries), []);
 
-      // The name is free, and whoever takes it gets nothing of what the old organization had.
+      // The name is reserved. Once it is released, whoever takes it gets nothing of what the old organization had.
+      assert.equal((await atrium.as('eve')('POST', '/orgs', { username: 'acme' })).body.reason, 'name_reserved');
+      assert.equal((await atrium.as('root')('DELETE', '/admin/reserved-names/acme')).status, 204);
       const again = await atrium.as('eve')('POST', '/orgs', { username: 'acme' });
       assert.equal(again.status, 201);
       assert.notEqual(again.body.id, Number(acme.id));
@@ -137,6 +139,13 @@ for (const driver of API_DRIVERS) {
       );
       assert.equal(rows.length, 3);
       for (const { name } of rows) assert.equal((await market.as('root')('DELETE', `/orgs/${name}`)).status, 204);
+
+      // A customer who asks for the name of a deleted organization gets a similar one.
+      const [wished] = rows;
+      const other = await market.notify('A', binding(await market.installer('A'), { adminUsername: wished?.name }));
+      assert.equal(other.status, 200, other.text);
+      const takers = 'select name from account where name_key = $1';
+      assert.deepEqual(await market.rows(takers, [wished?.name.toLowerCase()]), []);
 
       assert.equal((await market.call('GET', path)).status, 404);
       const kept = await market.rows(
