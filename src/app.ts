@@ -5,6 +5,7 @@ import type { Metrics } from './base/metrics.ts';
 import type { Relations } from './http/access.ts';
 import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
+import { honorKeys } from './http/create-once.ts';
 import { docsRoutes } from './http/docs.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { frontendRoutes } from './http/frontend.ts';
@@ -16,6 +17,7 @@ import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
 import { versionRoutes } from './http/version.routes.ts';
+import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
 
@@ -27,6 +29,7 @@ export interface AppParts {
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
   readonly relations: Relations;
   readonly brake: Brake;
+  readonly idempotency: Pick<Idempotency, 'run'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
@@ -59,6 +62,7 @@ export function createApp(parts: AppParts) {
     createGate(access, admission(access), count, metrics.requests.of(path)),
   );
   refuseUnknown(app, book, count);
+  honorKeys(app, parts.idempotency);
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   if (hasListener) {

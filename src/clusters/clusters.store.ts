@@ -1,6 +1,6 @@
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, columnOf, storedValue, toCluster } from './cluster.rows.ts';
 import { FIELDS } from './cluster-fields.ts';
@@ -54,15 +54,17 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
     return { total, items: rows.map(toCluster) };
   }
 
-  async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor) {
+  async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor, once?: Once<EditableCluster>) {
     return await unlessTaken(() =>
-      write(async (query, touch, record) => {
+      write(async (query, touch, record, keep) => {
         if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
         const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
         touch({ kind: 'cluster', id, organizationId: ownerId });
         record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });
-        return await get(query, ownerId, id);
-      }),
+        const created = await get(query, ownerId, id);
+        if (created) keep(created);
+        return created;
+      }, once),
     );
   }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import { nameKey } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
 import { nameTaken, requireName } from '../users/user-fields.ts';
@@ -45,6 +46,7 @@ export interface OrganizationStore {
   create(
     draft: OrganizationDraft,
     actor?: Actor,
+    once?: Once<Organization>,
   ): Promise<{ id: bigint; teamIds: readonly bigint[] } | 'name taken' | 'no founder'>;
   /** `decide` sees the organization as it is while nobody else can change it. */
   update(
@@ -86,10 +88,11 @@ export function createOrganizations(store: OrganizationStore) {
     return found;
   }
 
-  async function create(organization: NewOrganization, actor?: Actor) {
+  async function create(organization: NewOrganization, actor?: Actor, once?: Once<Organization>) {
     requireName(organization.name);
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
-    const outcome = await store.create({ ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS }, actor);
+    const draft = { ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS };
+    const outcome = await store.create(draft, actor, once);
     if (outcome === 'name taken') throw nameTaken(organization.name);
     if (outcome === 'no founder') throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
     const { id, teamIds } = outcome;

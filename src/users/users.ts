@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 import { addressTaken, hashNewPassword, nameTaken, requireAddress, requireName } from './user-fields.ts';
@@ -67,7 +68,7 @@ export interface UserStore {
   /** The same, but also searches addresses. */
   people(text: string, request: PageRequest): Promise<Page<Person>>;
   anyAccount(): Promise<boolean>;
-  create(draft: UserDraft, actor?: Actor): Promise<bigint | 'name taken' | 'email taken'>;
+  create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint | 'name taken' | 'email taken'>;
   setLastLogin(id: bigint, at: Date): Promise<void>;
   /** `decide` sees the user as they are while nobody else can change them. */
   update(
@@ -119,7 +120,7 @@ export function createUsers(store: UserStore) {
     return (await profile(name)).id;
   }
 
-  async function create(user: NewUser, actor?: Actor): Promise<bigint> {
+  async function create(user: NewUser, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint> {
     requireName(user.name);
     requireAddress(user.email);
     const draft = {
@@ -131,7 +132,7 @@ export function createUsers(store: UserStore) {
       active: user.active ?? true,
       prohibitLogin: user.prohibitLogin ?? false,
     };
-    const outcome = await store.create(draft, actor);
+    const outcome = await store.create(draft, actor, once);
     if (outcome === 'name taken') throw nameTaken(user.name);
     if (outcome === 'email taken') throw addressTaken(user.email);
     return outcome;
