@@ -1,7 +1,9 @@
 import type { Operations } from './api.gen.ts';
 import { UnreachableError } from './errors.ts';
 import { writeJson } from './json.ts';
+import { KEYED } from './keyed.gen.ts';
 import { RawBody } from './raw-body.ts';
+import { newKey, repeat } from './repeat.ts';
 import { addressOf, dataOf, nextPage, reasonOf, refusal } from './wire.ts';
 
 export { RawBody } from './raw-body.ts';
@@ -23,8 +25,14 @@ type Inputs<Name extends OperationName> =
 export interface CallOptions {
   /** Succeeds only if the resource still has this ETag; otherwise the server answers 412. */
   readonly ifMatch?: string | undefined;
+  /**
+   * Makes a call that creates something safe to repeat: the same call with the same key has one effect, for 24 hours.
+   * By default the client creates a key for each such call, and uses it when it repeats the call itself.
+   */
+  readonly idempotencyKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** For the whole call, including repeats. */
   readonly timeoutMs?: number;
 }
 
@@ -101,7 +109,8 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function* lines(name: string, input: AnyInput = {}): AsyncGenerator<string> {
-    const { answer, failed } = await fetchOnce(name, { timeoutMs: 0, ...input });
+    const unhurried = { timeoutMs: 0, ...input };
+    const { answer, failed } = await fetchOnce(name, unhurried, clockOf(unhurried));
     if (answer.status >= 400) throw refusal(answer, await answer.text());
     const decoder = new TextDecoder();
     let rest = '';
@@ -118,11 +127,11 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function ask(name: string, input: AnyInput): Promise<Reply<unknown>> {
-    const { answer, failed } = await fetchOnce(name, input);
-    const text = await answer.text().catch((error: unknown) => {
-      throw failed(error);
-    });
-    if (answer.status >= 400) throw refusal(answer, text);
+    const clock = clockOf(input);
+    const keyed = KEYED.has(name) ? { ...input, idempotencyKey: input.idempotencyKey || newKey() } : undefined;
+    const { answer, text } = keyed
+      ? await repeat(() => exchange(name, keyed, clock), clock, input.signal)
+      : await exchange(name, input, clock);
     const header = (key: string) => answer.headers.get(key) ?? undefined;
     const total = header('x-total-count');
     return {
@@ -135,14 +144,31 @@ export function createClient(options: ClientOptions): Client {
     };
   }
 
-  async function fetchOnce(name: string, input: AnyInput) {
-    const timeoutMs = input.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    const clock = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : new AbortController().signal;
+  /** Sends a call and reads the whole answer; throws if the server rejects it. */
+  async function exchange(name: string, input: AnyInput, clock: AbortSignal) {
+    const { answer, failed } = await fetchOnce(name, input, clock);
+    const text = await answer.text().catch((error: unknown) => {
+      throw failed(error);
+    });
+    if (answer.status >= 400) throw refusal(answer, text);
+    return { answer, text };
+  }
+
+  function timeoutOf(input: CallOptions): number {
+    return input.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  function clockOf(input: CallOptions): AbortSignal {
+    const timeoutMs = timeoutOf(input);
+    return timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : new AbortController().signal;
+  }
+
+  async function fetchOnce(name: string, input: AnyInput, clock: AbortSignal) {
     const signal = input.signal ? AbortSignal.any([clock, input.signal]) : clock;
     const body = input.body instanceof RawBody ? input.body : input.body === undefined ? undefined : json(input.body);
     const failed = (error: unknown): Error => {
       if (input.signal?.aborted) return error as Error;
-      if (clock.aborted) return new UnreachableError(`${base} did not answer within ${timeoutMs / 1000} s`);
+      if (clock.aborted) return new UnreachableError(`${base} did not answer within ${timeoutOf(input) / 1000} s`);
       return new UnreachableError(`cannot reach ${base}: ${reasonOf(error)}`, { cause: error });
     };
     const headers = {
@@ -150,6 +176,7 @@ export function createClient(options: ClientOptions): Client {
       ...(options.token && { Authorization: `token ${options.token}` }),
       ...(body && { 'Content-Type': body.type }),
       ...(input.ifMatch && { 'If-Match': input.ifMatch }),
+      ...(input.idempotencyKey && { 'Idempotency-Key': input.idempotencyKey }),
       ...options.headers,
       ...input.headers,
     };

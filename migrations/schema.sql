@@ -328,6 +328,20 @@ create table follow_block (
   constraint follow_block_followed_id_fkey FOREIGN KEY (followed_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
+create table idempotency_key (
+  id bigint generated always as identity,
+  account_id bigint not null,
+  hash bytea not null,
+  fingerprint bytea not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null,
+  constraint idempotency_key_hash UNIQUE (hash),
+  constraint idempotency_key_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX idempotency_key_account ON idempotency_key USING btree (account_id, created_at);
+CREATE INDEX idempotency_key_created ON idempotency_key USING btree (created_at);
+
 create table installer (
   id text not null,
   marketplace text not null,

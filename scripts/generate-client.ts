@@ -1,5 +1,6 @@
 /**
- * Generates the typed client from the OpenAPI document: the types of every call, and where its answers contain int64.
+ * Generates the typed client from the OpenAPI document: the types of every call, where its answers contain int64, and
+ * which calls honor an Idempotency-Key.
  */
 
 interface Schema {
@@ -52,6 +53,7 @@ export function clientFiles(document: object): Record<string, string> {
   return {
     'client/api.gen.ts': types(calls, components.schemas),
     'client/exact.gen.ts': exactness(calls, components.schemas),
+    'client/keyed.gen.ts': keyed(calls),
   };
 }
 
@@ -208,6 +210,17 @@ export interface Exactness {
 }
 
 export const EXACT: Readonly<Record<string, Exactness>> = {\n${rows.join('\n')}\n};\n`;
+}
+
+/** The calls that can be repeated safely because the server honors a key. */
+function keyed(calls: readonly Call[]): string {
+  const names = calls.flatMap(({ name, operation: { parameters: all = [] } }) =>
+    all.some((one) => one.in === 'header' && one.name === 'Idempotency-Key') ? [`  ${quote(name)},`] : [],
+  );
+  return `${MADE}
+
+/** The calls that honor an Idempotency-Key. */
+export const KEYED: ReadonlySet<string> = new Set([\n${names.join('\n')}\n]);\n`;
 }
 
 interface Found {

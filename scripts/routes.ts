@@ -8,6 +8,7 @@ import type { Revisions } from '../src/changes/revision.ts';
 import type { Db } from '../src/db/db.ts';
 import { wireFeatures } from '../src/features.ts';
 import { createBrake } from '../src/http/brake.ts';
+import type { Idempotency } from '../src/idempotency/idempotency.ts';
 import { wireIdentity } from '../src/identity/identity.wiring.ts';
 import type { Vault } from '../src/vault/vault.ts';
 
@@ -56,6 +57,7 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
     relations,
     noteRejection,
     brake,
+    idempotency: absent<Idempotency>('idempotency'),
     mounts,
   });
   await app.ready();

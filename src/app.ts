@@ -7,6 +7,7 @@ import type { Relations } from './http/access.ts';
 import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
 import { consoleRoutes } from './http/console.routes.ts';
+import { honorKeys } from './http/create-once.ts';
 import { docsRoutes } from './http/docs.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
@@ -17,6 +18,7 @@ import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
 import { versionRoutes } from './http/version.routes.ts';
+import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
 
@@ -39,6 +41,7 @@ export interface AppParts {
   readonly brake: Brake;
   /** Sees the rejected requests of the platform, not those of the marketplace listener. */
   readonly noteRejection: (request: FastifyRequest, error: unknown) => void;
+  readonly idempotency: Pick<Idempotency, 'run'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;
@@ -71,6 +74,7 @@ export function createApp(parts: AppParts) {
     createGate(access, admission(access), count, metrics.requests.of(path)),
   );
   refuseUnknown(app, book, count);
+  honorKeys(app, parts.idempotency);
   setErrorFormat(app, platform, book);
   app.register(platformScope, { prefix: '/api/v1' });
   if (hasListener) {

@@ -13,6 +13,8 @@ import { wireFeatures } from './features.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { createBrake } from './http/brake.ts';
 import { createDrain } from './http/drain.ts';
+import { createIdempotencyStore } from './idempotency/idempotency.store.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { wireIdentity } from './identity/identity.wiring.ts';
 import { SEALED_COLUMNS } from './sealed-columns.ts';
 import { createRingStore } from './vault/ring.store.ts';
@@ -61,6 +63,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
   const brake = createBrake(config.AUTH_FAILURES);
   let baseUrl = config.BASE_URL ?? '';
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
+  const idempotency = createIdempotency(createIdempotencyStore(db), vault, keys.derive('idempotency'));
   const infrastructure = {
     ...{ config, keys, vault, db, revisions, log, metrics },
     version: VERSION,
@@ -69,7 +72,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
   const { features, relations, mounts, denials, noteRejection } = await wireFeatures(infrastructure, identity, brake);
   const { marketplace, bus } = features;
   const parts = {
-    ...{ config, log, metrics, relations, brake, mounts, noteRejection },
+    ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
     tokenUsage: identity.tokenUsage,
     version: VERSION,
@@ -91,6 +94,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
     identity.tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
     void denials.flush(new Date());
+    idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
 
   return {
@@ -103,6 +107,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     identity,
     features,
     rotateKeys,
+    idempotency,
     routes,
     describe,
     /** The port of the marketplace listener, if it has its own. */

@@ -31,6 +31,8 @@ const EVERYDAY_AND_LONG = {
   /** SIGKILLs of a process that writes roles, on each database. */
   roleKillsOnPostgres: [2, 30],
   roleKillsOnPglite: [1, 8],
+  /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
+  keyedKills: [0, 20],
   /** A role is changed in one process, and another process is queried at once. */
   revokeAskPairs: [150, 20_000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */

@@ -10,6 +10,8 @@ import { createCredentialStore } from '../../src/credentials/credentials.store.t
 import { createCredentials } from '../../src/credentials/credentials.ts';
 import { sql } from '../../src/db/db.ts';
 import { createBrake } from '../../src/http/brake.ts';
+import { createIdempotencyStore } from '../../src/idempotency/idempotency.store.ts';
+import { createIdempotency } from '../../src/idempotency/idempotency.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
 import { createCallers } from '../../src/identity/callers.ts';
 import { openInstance } from '../../src/instance.ts';
@@ -64,6 +66,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     baseUrl: () => '',
     brake: createBrake(20),
     noteRejection: () => undefined,
+    idempotency: createIdempotency(createIdempotencyStore(db), atrium.vault, keys.derive('idempotency')),
     callers: createCallers(createCallerStore(db), revisions, keys.derive('token')),
     tokenUsage: { note: () => undefined },
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },

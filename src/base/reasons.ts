@@ -25,6 +25,8 @@ export const REASONS = {
   unknown_relation: 'Objects of this type have no such relation.',
   method_not_allowed: 'The route does not support this method.',
   conflict: 'The request contradicts the state of the object.',
+  request_in_progress: 'The same request is still running; `Retry-After` says when to ask again.',
+  idempotency_key_reused: 'The Idempotency-Key belongs to an earlier request that was not the same.',
   name_taken: 'Another object has this name.',
   name_reserved: 'The name is reserved for the account that had it until recently.',
   email_taken: 'Another user has this email address.',

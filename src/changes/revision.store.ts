@@ -4,7 +4,7 @@ import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 import type { News, RevisionStore } from './revision.ts';
-import type { Change, Work } from './write.ts';
+import type { Change, Once, Work } from './write.ts';
 
 interface NewsRow {
   revision: bigint;
@@ -57,24 +57,28 @@ export function createRevisionStore(db: Db): RevisionStore {
    * A write that gives something to an account that is being deleted at this moment waits for the deletion, and then
    * finds the account gone.
    */
-  async function write<T>(work: Work<T>) {
+  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>) {
     try {
-      return await writeAtOnce(work);
+      return await writeAtOnce(work, once);
     } catch (cause) {
       if (!isMissingReference(cause)) throw cause;
       throw new AppError('conflict', 'a referenced object was deleted at the same time', { cause });
     }
   }
 
-  async function writeAtOnce<T>(work: Work<T>) {
+  async function writeAtOnce<T, Made>(work: Work<T, Made>, once?: Once<Made>) {
     return await db.transaction(async (query) => {
       const touched: Change[] = [];
       const entries: AuditEntry[] = [];
+      const kept: Made[] = [];
+      await once?.begin(query);
       const result = await work(
         query,
         (change) => touched.push(change),
         (entry) => entries.push(entry),
+        (made) => kept.push(made),
       );
+      for (const made of kept) await once?.keep(query, made);
       await appendAudit(query, entries);
       const revision = touched.length === 0 ? undefined : await next(query, touched);
       return { result, revision };

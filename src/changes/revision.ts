@@ -1,4 +1,4 @@
-import type { Change, Work, Write } from './write.ts';
+import type { Change, Once, Work, Write } from './write.ts';
 
 export interface News {
   readonly revision: bigint;
@@ -10,7 +10,7 @@ export interface RevisionStore {
   /** No other process writes, so the revision is known without asking. */
   readonly onlyWriter: boolean;
   news(since: bigint): Promise<News>;
-  write<T>(work: Work<T>): Promise<{ result: T; revision: bigint | undefined }>;
+  write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<{ result: T; revision: bigint | undefined }>;
   prune(keep: bigint): Promise<void>;
 }
 
@@ -116,8 +116,8 @@ export function createRevisions(store: RevisionStore): Revisions {
     ownRevision ??= news.revision;
   }
 
-  async function write<T>(work: Work<T>): Promise<T> {
-    const done = await store.write(work);
+  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<T> {
+    const done = await store.write(work, once);
     if (done.revision !== undefined && (ownRevision === undefined || done.revision > ownRevision)) {
       ownRevision = done.revision;
     }

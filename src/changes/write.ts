@@ -2,6 +2,8 @@ import type { Query } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 
+export type { Query } from '../db/db.ts';
+
 /** The organization ID of the deployment itself: its tuples are in every graph. */
 export const PLATFORM = 0n;
 
@@ -12,13 +14,31 @@ export interface Change {
   readonly organizationId?: bigint | null;
 }
 
-export type Work<T> = (
+/** A request that must have its effect once, however often its client sends it (idempotency/). */
+export interface Once<Made> {
+  /** First in the transaction. Throws if the request has been answered already, or is being handled elsewhere. */
+  begin(query: Query): Promise<void>;
+  /** Stores the answer to the request next to what was made: both are committed, or neither. */
+  keep(query: Query, made: Made): Promise<void>;
+}
+
+export type Work<T, Made = never> = (
   query: Query,
   touch: (change: Change) => void,
   record: (entry: AuditEntry) => void,
+  keep: (made: Made) => void,
 ) => Promise<T>;
 /**
  * A transaction that can affect who a caller is or what they may do. It names everything that it touches, so that every
- * replica forgets exactly that, and records what it did in the audit log.
+ * replica forgets exactly that, and records what it did in the audit log. If it creates something for a request, it
+ * keeps what the request is answered with, for a client that asks again.
  */
-export type Write = <T>(work: Work<T>) => Promise<T>;
+export type Write = <T, Made = never>(work: Work<T, Made>, once?: Once<Made>) => Promise<T>;
+
+/** For a transaction that makes only a part of what the request is answered with. */
+export function onceFor<Part, Made>(
+  once: Once<Made> | undefined,
+  complete: (part: Part) => Made,
+): Once<Part> | undefined {
+  return once && { begin: once.begin, keep: (query, part) => once.keep(query, complete(part)) };
+}

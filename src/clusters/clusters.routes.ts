@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
 import { writeLongJson } from '../base/json.ts';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
@@ -82,7 +83,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
   scope.post(
     '/orgs/:org/clusters',
     {
-      config: { access: holdsIn('import_clusters:org', 'organization') },
+      config: { access: holdsIn('import_clusters:org', 'organization'), creates: true },
       schema: {
         ...common,
         summary: 'Import a cluster into an organization',
@@ -93,8 +94,12 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
     },
     async (request, reply) => {
       const { id } = callerIn(request).organization;
-      const created = await clusters.create(id, readInput(request.body), actorOf(request));
-      return reply.code(201).send(show(reply, created));
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => clusters.create(id, readInput(request.body), actorOf(request), once),
+        (cluster: EditableCluster) => show(reply, cluster),
+      );
     },
   );
 
@@ -102,7 +107,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
     '/user/clusters',
     {
       // What stands beside it, the list of the caller's own clusters, asks for the same scope.
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user'), creates: true },
       schema: {
         ...common,
         summary: 'Import a cluster for the caller',
@@ -112,9 +117,15 @@ export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => s
     },
     async (request, reply) => {
       const { id } = callerOf(request).person;
-      const created = await clusters.create(id, readInput(request.body), actorOf(request));
-      showVersion(reply, created);
-      return reply.code(201).send(presentCluster(created, new Date()));
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => clusters.create(id, readInput(request.body), actorOf(request), once),
+        (cluster: EditableCluster) => {
+          showVersion(reply, cluster);
+          return presentCluster(cluster, new Date());
+        },
+      );
     },
   );
 

@@ -1,6 +1,6 @@
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import {
   busWord,
@@ -67,18 +67,18 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
   }
 
   /** Tries again if another owner imports the same UID at the same moment: then the other one is first. */
-  async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor) {
+  async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor, once?: Once<EditableCluster>) {
     for (let tries = 1; ; tries++) {
       try {
-        return await unlessTaken(() => createOnce(ownerId, uid, draft, actor));
+        return await unlessTaken(() => insert(ownerId, uid, draft, actor, once));
       } catch (error) {
         if (!isUniqueViolation(error, 'cluster_uid') || tries === MAX_TRIES) throw error;
       }
     }
   }
 
-  async function createOnce(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor) {
-    return await write(async (query, touch, record) => {
+  async function insert(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor, once?: Once<EditableCluster>) {
+    return await write(async (query, touch, record, keep) => {
       if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
       const ownWord = busWord(uid, ownerId);
       const owners = await query<{ owner_id: bigint }>(WITH_UID, [[uid, ownWord]]);
@@ -87,8 +87,10 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
       const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, word, ...valuesOf(draft)]));
       touch({ kind: 'cluster', id, organizationId: ownerId });
       record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });
-      return await get(query, ownerId, id);
-    });
+      const created = await get(query, ownerId, id);
+      if (created) keep(created);
+      return created;
+    }, once);
   }
 
   /** No permission depends on what is edited here, so no revision is taken. */

@@ -3,6 +3,7 @@ import { AppError, invalidField } from '../base/errors.ts';
 import { readLine, readResourceName, readSet, readUuid } from '../base/fields.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterFields, type Field, mapFields, NEW_CLUSTER } from './cluster-fields.ts';
@@ -28,6 +29,7 @@ export interface ClusterStore {
     uid: string,
     draft: ClusterDraft,
     actor: Actor,
+    once?: Once<EditableCluster>,
   ): Promise<EditableCluster | Rejection | undefined>;
   /** `decide` sees the cluster as it is while nobody else can change it. */
   update(
@@ -57,13 +59,19 @@ export function createClusters(store: ClusterStore, visible: Pick<VisibleCluster
     return settled(await store.get(ownerId, id));
   }
 
-  async function create(ownerId: bigint, input: ClusterInput & { name: string; uid: string }, actor: Actor) {
+  async function create(
+    ownerId: bigint,
+    input: ClusterInput & { name: string; uid: string },
+    actor: Actor,
+    once?: Once<EditableCluster>,
+  ): Promise<EditableCluster> {
     const uid = readUuid('uid', input.uid);
     const outcome = await store.create(
       ownerId,
       uid,
       draftOf({ ...NEW_CLUSTER, name: '', displayName: input.name }, input),
       actor,
+      once,
     );
     if (outcome === undefined)
       throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });

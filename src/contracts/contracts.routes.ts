@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64, NoBody, readId, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
@@ -70,7 +71,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
   scope.post(
     '/orgs/:org/contracts',
     {
-      config: { access: holdsIn('create_contracts:org', 'organization') },
+      config: { access: holdsIn('create_contracts:org', 'organization'), creates: true },
       schema: {
         ...common,
         summary: 'Create a contract',
@@ -81,8 +82,12 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     },
     async (request, reply) => {
       const input = { ...readInput(request.body), name: request.body.name };
-      const made = await contracts.create(callerIn(request).organization.id, input, askingOf(request));
-      return reply.code(201).send(show(reply, made));
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => contracts.create(callerIn(request).organization.id, input, askingOf(request), once),
+        (contract: Contract) => show(reply, contract),
+      );
     },
   );
 

@@ -1,6 +1,6 @@
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
 import type { Contract, ContractDraft, ContractStore } from './contracts.ts';
 
@@ -60,14 +60,16 @@ export function createContractStore(db: Db, write: Write): ContractStore {
     return { total, items: rows.map(toContract) };
   }
 
-  async function create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor) {
-    return await write(async (query, touch, record) => {
+  async function create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor, once?: Once<Contract>) {
+    return await write(async (query, touch, record, keep) => {
       if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
       const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
       touch({ kind: 'contract', id, organizationId: ownerId });
       record({ ...about(actor, ownerId, id), action: 'contract.create', after: { uid, ...toState(draft) } });
-      return await get(query, ownerId, id);
-    });
+      const created = await get(query, ownerId, id);
+      if (created) keep(created);
+      return created;
+    }, once);
   }
 
   /** No permissions depend on the terms, so there is no new revision. */

@@ -3,6 +3,7 @@ import { AppError, invalidField } from '../base/errors.ts';
 import { readLine, readSet, readUuid } from '../base/fields.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 
 export interface ContractDraft {
   readonly name: string;
@@ -40,7 +41,13 @@ export interface Asking {
 export interface ContractStore {
   list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Contract>>;
   get(ownerId: bigint, id: bigint): Promise<Contract | undefined>;
-  create(ownerId: bigint, uid: string, draft: ContractDraft, actor: Actor): Promise<Contract | undefined>;
+  create(
+    ownerId: bigint,
+    uid: string,
+    draft: ContractDraft,
+    actor: Actor,
+    once?: Once<Contract>,
+  ): Promise<Contract | undefined>;
   update(
     ownerId: bigint,
     id: bigint,
@@ -66,10 +73,15 @@ export function createContracts(store: ContractStore) {
     return found(await store.get(ownerId, id));
   }
 
-  async function create(ownerId: bigint, input: ContractInput & { name: string }, { actor, now }: Asking) {
+  async function create(
+    ownerId: bigint,
+    input: ContractInput & { name: string },
+    { actor, now }: Asking,
+    once?: Once<Contract>,
+  ): Promise<Contract> {
     const none = { features: [], clusterUids: [], startsAt: now, endsAt: null, revokedAt: null, quota: {} };
     const draft = draftOf({ ...none, name: '', product: '' }, input, now);
-    const made = await store.create(ownerId, randomUUID(), draft, actor);
+    const made = await store.create(ownerId, randomUUID(), draft, actor, once);
     if (!made) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return made;
   }

@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
-import { unchanged, versionTag } from '../http/etag.ts';
+import { createOnce } from '../http/create-once.ts';
+import { showVersion, unchanged, versionTag } from '../http/etag.ts';
 import { NoBody, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Credential, Credentials } from './credentials.ts';
+import type { Credential, CredentialCard, Credentials } from './credentials.ts';
 
 const Spec = Type.Object(
   { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
@@ -75,13 +76,16 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
   scope.post(
     '/user/credentials',
     {
-      config: { access, keepsText: true },
+      config: { access, keepsText: true, creates: true },
       schema: { summary: 'Create a cloud credential', tags, body: Spec, response: { 201: NoBody } },
     },
-    async (request, reply) => {
-      const made = await credentials.create(actorOf(request), request.bodyText);
-      return reply.code(201).header('ETag', versionTag(made)).send();
-    },
+    async (request, reply) =>
+      await createOnce(
+        request,
+        reply.code(201),
+        (once) => credentials.create(actorOf(request), request.bodyText, once),
+        (card: CredentialCard) => showVersion(reply, card),
+      ),
   );
 
   scope.put(

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
 import type {
@@ -57,14 +57,15 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
     return await one(db.query, GET, [ownerId, name]);
   }
 
-  async function create(draft: CredentialDraft, actor: Actor) {
+  async function create(draft: CredentialDraft, actor: Actor, once?: Once<CredentialCard>) {
     try {
-      return await write(async (query, _touch, record) => {
+      return await write(async (query, _touch, record, keep) => {
         const values = [actor.id, draft.name, draft.type, draft.sealed];
         const created = toCredential(only(await query<CredentialRow>(INSERT, values)));
         record({ ...about(actor, 'credential.create', created), after: toState(draft) });
+        keep(created);
         return created;
-      });
+      }, once);
     } catch (error) {
       if (isUniqueViolation(error, 'credential_name')) return undefined;
       throw error;

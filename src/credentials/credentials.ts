@@ -1,5 +1,6 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';
 import { membersOf, objectOf } from './json-members.ts';
 
@@ -34,7 +35,7 @@ export interface CredentialStore {
   list(ownerId: bigint): Promise<StoredCredential[]>;
   get(ownerId: bigint, name: string): Promise<StoredCredential | undefined>;
   /** Undefined if the name is taken. */
-  create(draft: CredentialDraft, actor: Actor): Promise<CredentialCard | undefined>;
+  create(draft: CredentialDraft, actor: Actor, once?: Once<CredentialCard>): Promise<CredentialCard | undefined>;
   /** Undefined if there is no credential with that name. */
   update(draft: CredentialDraft, precondition: Precondition, actor: Actor): Promise<CredentialCard | undefined>;
   remove(name: string, precondition: Precondition, actor: Actor): Promise<boolean>;
@@ -75,8 +76,8 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
     return await open(ownerId, stored);
   }
 
-  async function create(actor: Actor, spec: string): Promise<CredentialCard> {
-    const made = await store.create(await draftOf(actor.id, spec), actor);
+  async function create(actor: Actor, spec: string, once?: Once<CredentialCard>): Promise<CredentialCard> {
+    const made = await store.create(await draftOf(actor.id, spec), actor, once);
     if (!made) throw invalidField('name', 'name is taken by another of your credentials', 'name_taken');
     return made;
   }

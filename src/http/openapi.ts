@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type Access, neededScope } from './access.ts';
+import { KEY_HEADER, REPLAY_HEADER } from './create-once.ts';
 import type { BookedRoute } from './route-book.ts';
 import { ErrorBody, ListenerErrorBody } from './schemas.ts';
 
@@ -54,7 +55,11 @@ function publish(_key: string, value: unknown): unknown {
 
 function describeRoute(route: BookedRoute): object {
   const { schema, access } = route;
-  const parameters = [...parametersOf(schema.params, 'path'), ...parametersOf(schema.querystring, 'query')];
+  const parameters = [
+    ...parametersOf(schema.params, 'path'),
+    ...parametersOf(schema.querystring, 'query'),
+    ...(route.creates ? [KEY_PARAMETER] : []),
+  ];
   return {
     operationId: operationId(route),
     ...(schema.summary && { summary: schema.summary }),
@@ -69,6 +74,22 @@ function describeRoute(route: BookedRoute): object {
     responses: responsesOf(route),
   };
 }
+
+const KEY_PARAMETER = {
+  name: KEY_HEADER,
+  in: 'header',
+  required: false,
+  description:
+    'Makes the request safe to repeat for 24 hours: the same request with the same key gets the first response again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+
+const REPLAYED = {
+  [REPLAY_HEADER]: {
+    description: 'Present if the response is that of an earlier request with the same key.',
+    schema: { const: 'true' },
+  },
+};
 
 function operationId({ method, path }: BookedRoute): string {
   const words = path
@@ -106,22 +127,25 @@ function securityOf(access: Access): object[] {
   return access.queryToken ? [...ways, { queryToken: [] }] : ways;
 }
 
-function responsesOf({ path, schema, access }: BookedRoute): object {
+function responsesOf({ path, schema, access, creates }: BookedRoute): object {
   const isListener = path.startsWith(LISTENER_PREFIX);
   const error = { $ref: `#/components/schemas/${isListener ? 'ListenerError' : 'Error'}` };
   const refusals = [
     ...(access.who === 'anyone' ? [] : access.who === 'webhook' ? [403] : [401, 403]),
     ...(schema.body ? [isListener ? 400 : 422] : []),
     ...('about' in access && access.about ? [access.about === 'query' ? 400 : 404] : []),
+    ...(creates ? [400, 409] : []),
     ...(isListener ? [500] : [429, 500]),
-  ].sort();
+  ];
   const answers = Object.entries(schema.response ?? {}).map(
-    ([status, body]) => [status, answer(status, body)] as const,
+    ([status, body]) => [status, { ...answer(status, body), ...(creates && { headers: REPLAYED }) }] as const,
   );
-  const errors = refusals.map((status) => [
-    String(status),
-    { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
-  ]);
+  const errors = [...new Set(refusals)]
+    .sort()
+    .map((status) => [
+      String(status),
+      { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
+    ]);
   return Object.fromEntries([...errors, ...answers]);
 }
 

@@ -10,6 +10,8 @@ export interface BookedRoute {
   /** The whole path, prefix included, with `:name` for parameters. */
   readonly path: string;
   readonly access: Access;
+  /** Honors an Idempotency-Key. */
+  readonly creates: boolean;
   readonly schema: RouteSchema;
 }
 
@@ -66,8 +68,9 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
     const place = places.get(path) ?? { pattern: patternOf(path), methods: new Set() };
     places.set(path, place);
     place.methods.add(method);
-    if (method !== 'HEAD')
-      routes.push({ method, path: route.url, access, schema: (route.schema ?? {}) as RouteSchema });
+    if (method === 'HEAD') return;
+    const { url, config, schema = {} } = route;
+    routes.push({ method, path: url, access, creates: config?.creates === true, schema: schema as RouteSchema });
   }
 
   /** 405 for a path that answers other methods, otherwise 404. */

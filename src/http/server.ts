@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
@@ -30,6 +30,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     bodyText: string;
+    /** Of the bytes of the body, if the request has an Idempotency-Key. */
+    bodyHash: string;
   }
   interface FastifyInstance {
     /** The log of the server, for what an operator wants to know. */
@@ -107,6 +109,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
   app.decorateRequest('identified', null);
   app.decorateRequest('durations', null);
   app.decorateRequest('bodyText', '{}');
+  app.decorateRequest('bodyHash', '');
   readOnlyJson(app);
   validateByPart(app);
   writeByPart(app);
@@ -151,6 +154,7 @@ function readOnlyJson(app: Scope): void {
     if (encoding !== undefined && encoding !== 'identity') {
       throw new AppError('malformed', `content encoding is not supported: ${encoding.slice(0, 40)}`);
     }
+    if (request.headers['idempotency-key'] !== undefined) request.bodyHash = hash('sha256', body);
     if (!request.routeOptions.config?.keepsText) return readJson(body);
     const value = readJson(body, 'as text');
     request.bodyText = bodyText(body);

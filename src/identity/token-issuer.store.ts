@@ -1,5 +1,6 @@
 import type { Write } from '../changes/write.ts';
 import { isUniqueViolation, only, sql } from '../db/db.ts';
+import { TOKEN_COLUMNS, type TokenRow, toTokenDetails } from './token.rows.ts';
 import type { TokenIssuerStore } from './token-issuer.ts';
 
 // Waits for a robot that is being deleted at this moment, so that no token outlives it.
@@ -7,7 +8,7 @@ const ROBOT = sql('tokens.robot', 'select id from robot where id = $1 and owner_
 const INSERT = sql(
   'tokens.insert',
   `insert into token (account_id, robot_id, name, hash, last_eight, scopes, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+   values ($1, $2, $3, $4, $5, $6, $7) returning ${TOKEN_COLUMNS}`,
 );
 const DELETE = sql('tokens.delete', 'delete from token where id = $1 returning account_id, robot_id, name, scopes');
 
@@ -20,18 +21,20 @@ interface Deleted {
 
 export function createTokenIssuerStore(write: Write): TokenIssuerStore {
   return {
-    async create(draft) {
+    async create(draft, once) {
       const { accountId, robotId, name, hash, lastEight, scopes, expiresAt, actor } = draft;
       try {
-        return await write(async (query, touch, record) => {
+        return await write(async (query, touch, record, keep) => {
           if (robotId !== null && (await query(ROBOT, [robotId, accountId])).length === 0) return 'robot gone';
           const values = [accountId, robotId, name, hash, lastEight, scopes, expiresAt];
-          const { id } = only(await query<{ id: bigint }>(INSERT, values));
+          const created = toTokenDetails(only(await query<TokenRow>(INSERT, values)));
+          const { id } = created;
           touch({ kind: 'token', id, organizationId: accountId });
           const about = { organizationId: accountId, objectType: 'token', objectId: id };
           if (actor) record({ ...about, actor, action: 'token.create', after: { name, robotId, scopes, expiresAt } });
-          return id;
-        });
+          keep(created);
+          return created;
+        }, once);
       } catch (error) {
         if (isUniqueViolation(error, 'token_name')) return 'name taken';
         throw error;

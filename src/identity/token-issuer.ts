@@ -1,6 +1,8 @@
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import { type Once, onceFor } from '../changes/write.ts';
 import { SCOPES } from './scopes.ts';
+import type { TokenDetails } from './token-request.ts';
 import { hashSecret, mintToken } from './token-text.ts';
 
 export interface NewToken {
@@ -25,9 +27,12 @@ export interface TokenDraft {
 }
 
 export interface TokenIssuerStore {
-  create(draft: TokenDraft): Promise<bigint | 'name taken' | 'robot gone'>;
+  create(draft: TokenDraft, once?: Once<TokenDetails>): Promise<TokenDetails | 'name taken' | 'robot gone'>;
   remove(id: bigint, actor: Actor | undefined): Promise<boolean>;
 }
+
+/** A new token with its text. */
+export type IssuedToken = TokenDetails & { readonly text: string };
 
 export type TokenIssuer = ReturnType<typeof createTokenIssuer>;
 
@@ -35,11 +40,11 @@ export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
   return { issue, revoke };
 
   /** The clear text is in this result and nowhere else. */
-  async function issue(token: NewToken): Promise<{ id: bigint; text: string }> {
+  async function issue(token: NewToken, once?: Once<IssuedToken>): Promise<IssuedToken> {
     const unknown = token.scopes.filter((scope) => !SCOPES.includes(scope));
     if (unknown.length > 0) throw new AppError('invalid', `unknown token scope: ${unknown.join(', ')}`);
     const text = mintToken();
-    const made = await store.create({
+    const draft = {
       accountId: token.accountId,
       robotId: token.robotId ?? null,
       name: token.name,
@@ -48,10 +53,12 @@ export function createTokenIssuer(store: TokenIssuerStore, key: Buffer) {
       scopes: token.scopes,
       expiresAt: token.expiresAt ?? null,
       actor: token.actor,
-    });
+    };
+    const withText = (details: TokenDetails): IssuedToken => ({ ...details, text });
+    const made = await store.create(draft, onceFor(once, withText));
     if (made === 'name taken') throw nameUsed();
     if (made === 'robot gone') throw new AppError('notFound', 'robot_ac does not exist', { reason: 'robot_not_found' });
-    return { id: made, text };
+    return withText(made);
   }
 
   async function revoke(id: bigint, actor?: Actor): Promise<void> {

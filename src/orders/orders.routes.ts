@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { stringify } from 'yaml';
 import { writeJson } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { maybe, media, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { type Manifest, manifestsOf } from './charts.ts';
@@ -43,13 +44,18 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
   scope.post(
     '/user/deploy/orders',
     {
-      config,
+      config: { ...config, creates: true },
       schema: { summary: 'Create an order to deploy charts', tags, body: NewOrder, response: { 200: Type.Unknown() } },
     },
     async (request, reply) => {
       const { spec } = request.body;
-      const order = await orders.create(callerOf(request).person.id, { ...spec, items: spec.items ?? [] } as OrderSpec);
-      return reply.type(JSON_TYPE).serializer(writeJson).send(present(order));
+      const wanted = { ...spec, items: spec.items ?? [] } as OrderSpec;
+      return await createOnce(
+        request,
+        reply.type(JSON_TYPE).serializer(writeJson),
+        (once) => orders.create(callerOf(request).person.id, wanted, once),
+        present,
+      );
     },
   );
 

@@ -1,5 +1,6 @@
 import { readJson, writeJson } from '../base/json.ts';
-import { type Db, sql } from '../db/db.ts';
+import type { Write } from '../changes/write.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { OrderStore } from './orders.ts';
 
 interface OrderRow {
@@ -19,11 +20,15 @@ const GET = sql(
   'select uid::text, name, spec::text as spec, created_at from deploy_order where owner_id = $1 and uid = $2::uuid',
 );
 
-export function createOrderStore(db: Db): OrderStore {
+export function createOrderStore(db: Db, write: Write): OrderStore {
   return {
-    async create(ownerId, { uid, name, spec }) {
-      const [row] = await db.query<{ created_at: Date }>(INSERT, [uid, ownerId, name, writeJson(spec)]);
-      return row?.created_at ?? new Date();
+    async create(ownerId, { uid, name, spec }, once) {
+      return await write(async (query, _touch, _record, keep) => {
+        const values = [uid, ownerId, name, writeJson(spec)];
+        const { created_at: createdAt } = only(await query<{ created_at: Date }>(INSERT, values));
+        keep(createdAt);
+        return createdAt;
+      }, once);
     },
 
     async get(ownerId, uid) {

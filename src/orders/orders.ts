@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
+import { type Once, onceFor } from '../changes/write.ts';
 import { type Chart, patchedValues } from './charts.ts';
 
 export interface Order {
@@ -12,7 +13,7 @@ export interface Order {
 }
 
 export interface OrderStore {
-  create(ownerId: bigint, order: Omit<Order, 'createdAt' | 'charts'>): Promise<Date>;
+  create(ownerId: bigint, order: Omit<Order, 'createdAt' | 'charts'>, once?: Once<Date>): Promise<Date>;
   /** Undefined for another owner's order. */
   get(ownerId: bigint, uid: string): Promise<Pick<Order, 'uid' | 'name' | 'spec' | 'createdAt'> | undefined>;
 }
@@ -26,14 +27,15 @@ const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function createOrders(store: OrderStore) {
   return { create, get };
 
-  async function create(ownerId: bigint, spec: OrderSpec): Promise<Order> {
+  async function create(ownerId: bigint, spec: OrderSpec, once?: Once<Order>): Promise<Order> {
     const charts = chartsOf(spec);
     if (charts.length === 0) throw new AppError('invalid', 'the order has no items');
     if (charts.length > MAX_CHARTS) throw new AppError('invalid', `an order has at most ${MAX_CHARTS} items`);
     // An order that cannot be rendered is rejected when it is created, not when it is needed.
     for (const chart of charts) patchedValues(chart);
     const draft = { uid: randomUUID(), name: charts[0]?.releaseName ?? '', spec };
-    return { ...draft, charts, createdAt: await store.create(ownerId, draft) };
+    const orderOf = (createdAt: Date): Order => ({ ...draft, charts, createdAt });
+    return orderOf(await store.create(ownerId, draft, onceFor(once, orderOf)));
   }
 
   async function get(ownerId: bigint, uid: string): Promise<Order> {

@@ -1,7 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import Type, { type Static } from 'typebox';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, Text, Website } from '../http/schemas.ts';
@@ -9,6 +12,7 @@ import type { Scope } from '../http/server.ts';
 import type { Users } from '../users/users.ts';
 import { Organization, presentOrganization } from './organization.view.ts';
 import type {
+  NewOrganization,
   OrganizationInput,
   Organizations,
   Organization as OrganizationValue,
@@ -39,6 +43,11 @@ export function organizationRoutes(
   const show = (reply: FastifyReply, organization: OrganizationValue) => {
     reply.header('ETag', versionTag(organization));
     return present(organization);
+  };
+
+  const create = async (wanted: NewOrganization, actor: Actor, once?: Once<OrganizationValue>) => {
+    const { id } = await organizations.create(wanted, actor, once);
+    return await organizations.get(id);
   };
 
   for (const [url, access, summary] of [
@@ -73,7 +82,7 @@ export function organizationRoutes(
     '/orgs',
     {
       preValidation,
-      config: { access: signedIn('organization') },
+      config: { access: signedIn('organization'), creates: true },
       schema: {
         summary: 'Create an organization; the caller becomes its owner',
         tags,
@@ -84,8 +93,13 @@ export function organizationRoutes(
     },
     async (request, reply) => {
       const input = { ...readInput(request.body), name: request.body.username };
-      const { id } = await organizations.create({ ...input, founderId: callerOf(request).person.id }, actorOf(request));
-      return reply.code(201).send(show(reply, await organizations.get(id)));
+      const founderId = callerOf(request).person.id;
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => create({ ...input, founderId }, actorOf(request), once),
+        (organization: OrganizationValue) => show(reply, organization),
+      );
     },
   );
 
@@ -93,7 +107,7 @@ export function organizationRoutes(
     '/admin/users/:username/orgs',
     {
       preValidation,
-      config: { access: siteAdmin('admin') },
+      config: { access: siteAdmin('admin'), creates: true },
       schema: {
         summary: 'Create an organization for a user, who becomes its owner',
         tags,
@@ -106,8 +120,12 @@ export function organizationRoutes(
     async (request, reply) => {
       const input = { ...readInput(request.body), name: request.body.username };
       const founderId = await users.idOf(request.params.username);
-      const { id } = await organizations.create({ ...input, founderId }, actorOf(request));
-      return reply.code(201).send(show(reply, await organizations.get(id)));
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => create({ ...input, founderId }, actorOf(request), once),
+        (organization: OrganizationValue) => show(reply, organization),
+      );
     },
   );
 

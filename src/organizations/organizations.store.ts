@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import type { Change, Write } from '../changes/write.ts';
+import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
 import { unlessNameTaken } from '../identity/account-names.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
@@ -63,16 +63,18 @@ export function createOrganizationStore(db: Db, write: Write): OrganizationStore
     return { items: rows.map(toOrganization), total };
   }
 
-  async function create(draft: OrganizationDraft, actor?: Actor) {
+  async function create(draft: OrganizationDraft, actor?: Actor, once?: Once<Organization>) {
     return await unlessNameTaken(() =>
-      write(async (query, touch, record) => {
+      write(async (query, touch, record, keep) => {
         const [founder] = await query(FOUNDER, [draft.founderId]);
         if (!founder) return 'no founder';
         const made = await insertOrganization(query, touch, draft);
         const after = { ...toState(draft), founderId: draft.founderId };
         if (actor) record({ ...about(actor, 'organization.create', made.id), after, startsChain: true });
+        const created = once && (await get(query, made.id));
+        if (created) keep(created);
         return made;
-      }),
+      }, once),
     );
   }
 

@@ -2,6 +2,7 @@ import type { Judge } from '../authz/judge.ts';
 import { AppError, invalidField, missingRelation } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import { type NameConflict, nameKey } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
 import { nameUnavailable, requireName } from '../users/user-fields.ts';
@@ -51,6 +52,7 @@ export interface OrganizationStore {
   create(
     draft: OrganizationDraft,
     actor?: Actor,
+    once?: Once<Organization>,
   ): Promise<{ id: bigint; teamIds: readonly bigint[] } | NameConflict | 'no founder'>;
   /** `decide` sees the organization as it is while nobody else can change it. */
   update(
@@ -95,10 +97,11 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
     return found;
   }
 
-  async function create(organization: NewOrganization, actor?: Actor) {
+  async function create(organization: NewOrganization, actor?: Actor, once?: Once<Organization>) {
     requireName(organization.name);
     const fields = merged({ name: organization.name, ...NO_FIELDS }, organization);
-    const outcome = await store.create({ ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS }, actor);
+    const draft = { ...fields, founderId: organization.founderId, teams: BUILT_IN_TEAMS };
+    const outcome = await store.create(draft, actor, once);
     if (outcome === 'no founder') throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
     if (typeof outcome === 'string') throw nameUnavailable(organization.name, outcome);
     const { id, teamIds } = outcome;

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, readId } from '../http/schemas.ts';
@@ -84,7 +85,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/orgs/:org/teams',
     {
       preValidation,
-      config: { access: holdsIn('create_team:org', 'organization') },
+      config: { access: holdsIn('create_team:org', 'organization'), creates: true },
       schema: {
         summary: 'Create a team',
         tags,
@@ -97,7 +98,12 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     async (request, reply) => {
       const organizationId = callerIn(request).organization.id;
       const input = { permission: 'read' as const, ...request.body, organizationId };
-      return reply.code(201).send(show(reply, await teams.create(input, actorOf(request))));
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => teams.create(input, actorOf(request), once),
+        (team: TeamValue) => show(reply, team),
+      );
     },
   );
 

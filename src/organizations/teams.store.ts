@@ -1,7 +1,7 @@
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import type { TeamDraft } from './built-in-teams.ts';
@@ -56,17 +56,19 @@ export function createTeamStore(db: Db, write: Write): TeamStore {
     return { items: rows.map(toTeam), total };
   }
 
-  async function create(organizationId: bigint, draft: TeamDraft, actor: Actor) {
+  async function create(organizationId: bigint, draft: TeamDraft, actor: Actor, once?: Once<Team>) {
     return await unlessNameTaken(() =>
-      write(async (query, touch, record) => {
+      write(async (query, touch, record, keep) => {
         const [organization] = await query(ORGANIZATION, [organizationId]);
         if (!organization) return undefined;
         const id = await insertTeam(query, organizationId, draft);
         touch({ kind: 'team', id, organizationId });
         const created = await get(query, id);
-        if (created) record({ ...about(actor, 'team.create', created), after: toState(draft) });
+        if (!created) return undefined;
+        record({ ...about(actor, 'team.create', created), after: toState(draft) });
+        keep(created);
         return created;
-      }),
+      }, once),
     );
   }
 

@@ -2,6 +2,7 @@ import type { EscalationGuard } from '../authz/escalation.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { TeamDraft } from './built-in-teams.ts';
 import { noOrganization, type Organization } from './organizations.ts';
@@ -36,7 +37,12 @@ export interface TeamStore {
   /** The teams whose name contains the text: the owners first, then by name. */
   list(organizationId: bigint, text: string, request: PageRequest): Promise<Page<Team>>;
   get(id: bigint): Promise<Team | undefined>;
-  create(organizationId: bigint, draft: TeamDraft, actor: Actor): Promise<Team | 'name taken' | undefined>;
+  create(
+    organizationId: bigint,
+    draft: TeamDraft,
+    actor: Actor,
+    once?: Once<Team>,
+  ): Promise<Team | 'name taken' | undefined>;
   /** `decide` sees the team as it is while nobody else can change it. */
   update(id: bigint, decide: (current: Team) => TeamDraft, actor: Actor): Promise<Team | 'name taken' | undefined>;
   remove(id: bigint, decide: (current: Team) => void, actor: Actor): Promise<boolean>;
@@ -59,12 +65,12 @@ export function createTeams(store: TeamStore, escalation: EscalationGuard) {
     return team;
   }
 
-  async function create({ organizationId, ...team }: NewTeam, actor: Actor): Promise<Team> {
+  async function create({ organizationId, ...team }: NewTeam, actor: Actor, once?: Once<Team>): Promise<Team> {
     const { rejectEscalation } = await escalation(actor.id, organizationId);
     rejectEscalation({ permission: team.permission, roles: [] });
     const draft = { name: readName(team.name), permission: readPermission(team.permission), type: 'custom' } as const;
     const rest = { description: team.description ?? '', units: team.units ?? [] };
-    return settled(await store.create(organizationId, { ...draft, ...rest }, actor), noOrganization());
+    return settled(await store.create(organizationId, { ...draft, ...rest }, actor, once), noOrganization());
   }
 
   async function update(

@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import type { IssuedToken } from '../identity/token-issuer.ts';
 import { AccessToken, NewAccessToken, presentToken, readNewToken } from '../tokens/token.view.ts';
 import type { AskedRobot, RobotTokens } from './robot-tokens.ts';
 
@@ -36,7 +38,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
   scope.post(
     '/robots/:id/tokens',
     {
-      config: { access: holdsOn('edit:robot_ac', 'organization') },
+      config: { access: holdsOn('edit:robot_ac', 'organization'), creates: true },
       preValidation: dropAbsent(),
       schema: {
         ...common,
@@ -47,8 +49,13 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
       },
     },
     async (request, reply) => {
-      const made = await tokens.create(askedOf(request), readNewToken(request.body), new Date());
-      return reply.code(201).send(presentToken(made, made.text));
+      const wanted = readNewToken(request.body);
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => tokens.create(askedOf(request), wanted, new Date(), once),
+        (token: IssuedToken) => presentToken(token, token.text),
+      );
     },
   );
 

@@ -1,6 +1,7 @@
-import { AppError, missingRelation } from '../base/errors.ts';
+import { missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { TokenIssuer } from '../identity/token-issuer.ts';
+import type { Once } from '../changes/write.ts';
+import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
 
 export interface RobotTokenStore {
@@ -52,14 +53,16 @@ export function createRobotTokens(
     return await store.list(asked.robotId);
   }
 
-  async function create(asked: AskedRobot, wanted: TokenRequest, now: Date): Promise<TokenDetails & { text: string }> {
+  async function create(
+    asked: AskedRobot,
+    wanted: TokenRequest,
+    now: Date,
+    once?: Once<IssuedToken>,
+  ): Promise<IssuedToken> {
     await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
     const request = readTokenRequest(wanted, { held: asked.scopes, unsaid: UNSAID, now });
-    const { id, text } = await issuer.issue({ accountId, robotId, actor, ...request });
-    const made = (await store.list(robotId)).find((token) => token.id === id);
-    if (!made) throw new AppError('notFound', 'robot_ac does not exist', { reason: 'robot_not_found' });
-    return { ...made, text };
+    return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
 
   async function remove(asked: AskedRobot, idOrName: string): Promise<void> {

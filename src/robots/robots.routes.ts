@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64, NoBody, readId, Timestamp, timestamp } from '../http/schemas.ts';
@@ -44,7 +45,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
   scope.post(
     '/orgs/:org/robots',
     {
-      config: { access: holdsIn('create_robots:org', 'organization') },
+      config: { access: holdsIn('create_robots:org', 'organization'), creates: true },
       schema: {
         ...common,
         summary: 'Create a robot account',
@@ -53,10 +54,13 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         response: { 201: RobotInfo },
       },
     },
-    async (request, reply) => {
-      const made = await robots.create(callerIn(request).organization.id, request.body, actorOf(request));
-      return reply.code(201).send(show(reply, made));
-    },
+    async (request, reply) =>
+      await createOnce(
+        request,
+        reply.code(201),
+        (once) => robots.create(callerIn(request).organization.id, request.body, actorOf(request), once),
+        (robot: Robot) => show(reply, robot),
+      ),
   );
 
   scope.get(

@@ -1,6 +1,6 @@
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import type { Robot, RobotDraft, RobotStore } from './robots.ts';
 
@@ -38,15 +38,17 @@ export function createRobotStore(db: Db, write: Write): RobotStore {
     return { total, items: rows.map(toRobot) };
   }
 
-  async function create(ownerId: bigint, draft: RobotDraft, actor: Actor) {
+  async function create(ownerId: bigint, draft: RobotDraft, actor: Actor, once?: Once<Robot>) {
     return await unlessNameTaken(() =>
-      write(async (query, touch, record) => {
+      write(async (query, touch, record, keep) => {
         if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
         const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, draft.name, draft.description]));
         touch({ kind: 'robot', id, organizationId: ownerId });
         record({ ...about(actor, ownerId, id), action: 'robot.create', after: draft });
-        return await one(query, GET, ownerId, id);
-      }),
+        const created = await one(query, GET, ownerId, id);
+        if (created) keep(created);
+        return created;
+      }, once),
     );
   }
 

@@ -2,6 +2,7 @@ import { AppError, invalidField } from '../base/errors.ts';
 import { readResourceName } from '../base/fields.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 
 export interface RobotDraft {
   readonly name: string;
@@ -23,7 +24,12 @@ export interface RobotInput {
 export interface RobotStore {
   list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Robot>>;
   get(ownerId: bigint, id: bigint): Promise<Robot | undefined>;
-  create(ownerId: bigint, draft: RobotDraft, actor: Actor): Promise<Robot | 'name taken' | undefined>;
+  create(
+    ownerId: bigint,
+    draft: RobotDraft,
+    actor: Actor,
+    once?: Once<Robot>,
+  ): Promise<Robot | 'name taken' | undefined>;
   update(
     ownerId: bigint,
     id: bigint,
@@ -46,8 +52,13 @@ export function createRobots(store: RobotStore) {
     return settled(await store.get(ownerId, id));
   }
 
-  async function create(ownerId: bigint, input: RobotInput & { name: string }, actor: Actor): Promise<Robot> {
-    const made = await store.create(ownerId, draftOf({ name: '', description: '' }, input), actor);
+  async function create(
+    ownerId: bigint,
+    input: RobotInput & { name: string },
+    actor: Actor,
+    once?: Once<Robot>,
+  ): Promise<Robot> {
+    const made = await store.create(ownerId, draftOf({ name: '', description: '' }, input), actor, once);
     if (!made) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return settled(made);
   }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { actorOf, callerIn, holds, member } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
@@ -79,7 +80,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
   scope.post(
     '/authz/roles',
     {
-      config: { access: holds('create_role:org', 'authz') },
+      config: { access: holds('create_role:org', 'authz'), creates: true },
       schema: {
         summary: 'Create a role',
         tags,
@@ -88,10 +89,13 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
         response: { 201: RoleResponse },
       },
     },
-    async (request, reply) => {
-      const role = await roles.create(settingOf(request), readInput(request.body));
-      return reply.code(201).header('ETag', versionTag(role)).send(presentRole(role));
-    },
+    async (request, reply) =>
+      await createOnce(
+        request,
+        reply.code(201),
+        (once) => roles.create(settingOf(request), readInput(request.body), once),
+        (role: Role) => show(reply, role),
+      ),
   );
 
   scope.get(

@@ -1,5 +1,5 @@
 import type { Actor } from '../changes/audit-entry.ts';
-import type { Write } from '../changes/write.ts';
+import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
 import type { Principal, Rejection, Role, RoleDraft, RoleStore } from './roles.ts';
@@ -72,9 +72,9 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
     return rows.map((row) => ({ type: 'team', id: row.id, name: row.name, assignedAt: row.assigned_at }));
   }
 
-  async function create(organizationId: bigint, draft: RoleDraft, actor: Actor) {
+  async function create(organizationId: bigint, draft: RoleDraft, actor: Actor, once?: Once<Role>) {
     return await unlessNameTaken(() =>
-      write(async (query, touch, record) => {
+      write(async (query, touch, record, keep) => {
         await query(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
@@ -90,8 +90,10 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
           objectId: id,
           after: toState(draft),
         });
-        return await get(query, organizationId, id);
-      }),
+        const created = await get(query, organizationId, id);
+        if (created) keep(created);
+        return created;
+      }, once),
     );
   }
 

@@ -2,6 +2,7 @@ import { describePermission, heldBy, rejectEscalation } from '../authz/escalatio
 import type { Judge } from '../authz/judge.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
 
 export interface Role {
@@ -42,7 +43,12 @@ export interface RoleStore {
   list(organizationId: bigint): Promise<Role[]>;
   get(organizationId: bigint, id: bigint): Promise<Role | undefined>;
   principals(organizationId: bigint, id: bigint): Promise<Principal[]>;
-  create(organizationId: bigint, draft: RoleDraft, actor: Actor): Promise<Role | Rejection | undefined>;
+  create(
+    organizationId: bigint,
+    draft: RoleDraft,
+    actor: Actor,
+    once?: Once<Role>,
+  ): Promise<Role | Rejection | undefined>;
   /** `decide` sees the role as it is while nobody else can change it. */
   update(
     organizationId: bigint,
@@ -81,10 +87,10 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     return role;
   }
 
-  async function create({ organizationId, actor }: Setting, input: RoleInput): Promise<Role> {
+  async function create({ organizationId, actor }: Setting, input: RoleInput, once?: Once<Role>): Promise<Role> {
     const draft = draftOf(undefined, input);
     rejectEscalation(draft.permissions, await heldBy(judge, actor.id, organizationId));
-    return settled(await store.create(organizationId, draft, actor));
+    return settled(await store.create(organizationId, draft, actor, once));
   }
 
   /** The input may depend on the role as it is while nobody else can change it. */

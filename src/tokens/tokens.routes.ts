@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import type { IssuedToken } from '../identity/token-issuer.ts';
 import { AccessToken, NewAccessToken, presentToken, readNewToken } from './token.view.ts';
 import type { TokenCaller, Tokens } from './tokens.ts';
 
@@ -38,7 +40,7 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
   scope.post(
     '/users/:username/tokens',
     {
-      config: { access: signedIn('user', { basic: true }) },
+      config: { access: signedIn('user', { basic: true }), creates: true },
       preValidation: dropAbsent(),
       schema: {
         summary: 'Create an access token; requires Basic authentication',
@@ -50,13 +52,13 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
       },
     },
     async (request, reply) => {
-      const made = await tokens.create(
-        whoAsks(request),
-        request.params.username,
-        readNewToken(request.body),
-        new Date(),
+      const wanted = readNewToken(request.body);
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => tokens.create(whoAsks(request), request.params.username, wanted, new Date(), once),
+        (token: IssuedToken) => presentToken(token, token.text),
       );
-      return reply.code(201).send(presentToken(made, made.text));
     },
   );
 

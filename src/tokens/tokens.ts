@@ -1,7 +1,8 @@
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
-import type { TokenIssuer } from '../identity/token-issuer.ts';
+import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
 
 export interface TokenStore {
@@ -29,13 +30,16 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
     return await store.list(accountId);
   }
 
-  async function create(caller: TokenCaller, username: string, wanted: TokenRequest, now: Date) {
+  async function create(
+    caller: TokenCaller,
+    username: string,
+    wanted: TokenRequest,
+    now: Date,
+    once?: Once<IssuedToken>,
+  ): Promise<IssuedToken> {
     const accountId = await ownerOf(caller, username);
     const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
-    const { id, text } = await issuer.issue({ accountId, actor: caller.actor, ...request });
-    const made = (await store.list(accountId)).find((token) => token.id === id);
-    if (!made) throw new AppError('internal', 'the token was removed while it was being created');
-    return { ...made, text };
+    return await issuer.issue({ accountId, actor: caller.actor, ...request }, once);
   }
 
   /** By ID, otherwise by name. */

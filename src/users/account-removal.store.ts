@@ -30,6 +30,8 @@ const SOURCES = sql(
 );
 // The keys that sealed the account's secrets: without them, even a copy of the secrets is worthless.
 const DELETE_KEYS = sql('removal.deleteKeys', 'delete from data_key where owner_id = $1');
+// What the account was answered with. Without the keys above, it could not be opened any more.
+const DELETE_RESPONSES = sql('removal.deleteResponses', 'delete from idempotency_key where account_id = $1');
 const DELETE = sql('removal.delete', 'delete from account where id = $1');
 
 /** From here on, nobody else can change the account, its teams or its roles. */
@@ -48,6 +50,7 @@ export async function membersOf(query: Query, id: bigint): Promise<bigint[]> {
 export async function deleteAccount(query: Query, touch: (change: Change) => void, id: bigint): Promise<void> {
   const sources = await query<{ kind: ChangeKind; id: bigint }>(SOURCES, [id]);
   await query(DELETE_KEYS, [id]);
+  await query(DELETE_RESPONSES, [id]);
   await query(DELETE, [id]);
   touch({ kind: 'account', id, organizationId: id });
   for (const source of sources) touch({ ...source, organizationId: id });

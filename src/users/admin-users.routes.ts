@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify';
 import Type from 'typebox';
+import type { Once } from '../changes/write.ts';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, siteAdmin } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { NoBody, Text, Website } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
@@ -48,14 +50,17 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
     '/admin/users',
     {
       preValidation: dropAbsent('password'),
-      config,
+      config: { ...config, creates: true },
       schema: { summary: 'Create a user', tags, extension: true, body: CreateUser, response: { 201: User } },
     },
     async (request, reply) => {
       const { username, email, full_name, password, admin, active, prohibit_login } = request.body;
       const traits = { isAdmin: admin, active, prohibitLogin: prohibit_login, fullName: full_name, password };
-      await users.create({ name: username, email, ...traits }, actorOf(request));
-      return reply.code(201).send(show(reply, await users.person(username)));
+      const create = async (once?: Once<VersionedPerson>) => {
+        await users.create({ name: username, email, ...traits }, actorOf(request), once);
+        return await users.person(username);
+      };
+      return await createOnce(request, reply.code(201), create, (found: VersionedPerson) => show(reply, found));
     },
   );
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { anyone, callerOf, signedIn } from '../http/access.ts';
+import { createOnce } from '../http/create-once.ts';
 import { NoBody, orNull } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Email, Emails } from './emails.ts';
@@ -26,7 +27,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
   scope.post(
     '/user/emails',
     {
-      config,
+      config: { ...config, creates: true },
       schema: {
         summary: 'Add email addresses, all or none',
         tags,
@@ -35,8 +36,13 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
       },
     },
     async (request, reply) => {
-      const list = await emails.add(callerOf(request).person.id, request.body.emails, new Date());
-      return reply.code(201).send(list.map(present));
+      const { id } = callerOf(request).person;
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => emails.add(id, request.body.emails, new Date(), once),
+        (list: readonly Email[]) => list.map(present),
+      );
     },
   );
 

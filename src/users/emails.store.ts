@@ -37,15 +37,17 @@ export function createEmailStore(db: Db, write: Write): EmailStore {
       return (await db.query<EmailRow>(LIST, [accountId])).map(toEmail);
     },
 
-    async add(accountId, addresses, verified) {
+    async add(accountId, addresses, verified, once) {
       try {
-        return await write(async (query, touch) => {
+        return await write(async (query, touch, _record, keep) => {
           const [used] = await query<{ address: string }>(USED, [addresses]);
           if (used) return { used: used.address };
           const rows = await query<EmailRow>(INSERT, [accountId, addresses, verified]);
           touch({ kind: 'account', id: accountId });
-          return { added: rows.map(toEmail) };
-        });
+          const present = (await query<EmailRow>(LIST, [accountId])).map(toEmail);
+          keep(present);
+          return { added: rows.map(toEmail), present };
+        }, once);
       } catch (error) {
         // Another user took one of them at the same moment.
         if (isUniqueViolation(error, 'email_address')) return { used: addresses.join(', ') };

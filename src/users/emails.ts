@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import type { Once } from '../changes/write.ts';
 import { isAddress, isSameAddress } from './email-address.ts';
 
 export interface Email {
@@ -8,14 +9,20 @@ export interface Email {
   readonly primary: boolean;
 }
 
+export interface AddedEmails {
+  readonly added: readonly Email[];
+  readonly present: readonly Email[];
+}
+
 export interface EmailStore {
   list(accountId: bigint): Promise<Email[]>;
-  /** All or none; returns what is already in use. */
+  /** All or none; returns what is already in use, or what the account has now. */
   add(
     accountId: bigint,
     addresses: readonly string[],
     verified: boolean,
-  ): Promise<{ added: readonly Email[] } | { used: string }>;
+    once?: Once<readonly Email[]>,
+  ): Promise<AddedEmails | { used: string }>;
   /** All or none. `decide` gets the addresses of the account and returns which ones to remove. */
   remove(accountId: bigint, decide: (present: readonly Email[]) => readonly bigint[]): Promise<void>;
   verify(id: bigint, address: string): Promise<boolean>;
@@ -45,12 +52,17 @@ const MAX_AT_ONCE = 100;
 export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mail: Mail) {
   return { list: store.list, add, addUnverified, remove, confirm };
 
-  async function add(accountId: bigint, addresses: readonly string[], now: Date): Promise<Email[]> {
+  async function add(
+    accountId: bigint,
+    addresses: readonly string[],
+    now: Date,
+    once?: Once<readonly Email[]>,
+  ): Promise<readonly Email[]> {
     const foreign = addresses.find((address) => isAddress(address) && !policy.isDomainAllowed(address));
     if (foreign !== undefined) throw fault(`Email address has a domain that is not allowed: ${foreign}`);
-    const added = await addAs(accountId, addresses, !policy.confirm);
+    const { added, present } = await addAs(accountId, addresses, !policy.confirm, once);
     if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(email, now)));
-    return await store.list(accountId);
+    return present;
   }
 
   /**
@@ -60,7 +72,12 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     await addAs(accountId, [address], false);
   }
 
-  async function addAs(accountId: bigint, addresses: readonly string[], verified: boolean): Promise<readonly Email[]> {
+  async function addAs(
+    accountId: bigint,
+    addresses: readonly string[],
+    verified: boolean,
+    once?: Once<readonly Email[]>,
+  ): Promise<AddedEmails> {
     if (addresses.length === 0) throw fault('Email list empty');
     if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} email addresses can be added at once`);
     for (const address of addresses) {
@@ -68,9 +85,9 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     }
     const twice = addresses.find((one, place) => addresses.slice(0, place).some((other) => isSameAddress(one, other)));
     if (twice) throw fault(`Email address is given twice: ${twice}`);
-    const outcome = await store.add(accountId, addresses, verified);
+    const outcome = await store.add(accountId, addresses, verified, once);
     if ('used' in outcome) throw fault(`Email address has been used: ${outcome.used}`);
-    return outcome.added;
+    return outcome;
   }
 
   async function remove(accountId: bigint, addresses: readonly string[]): Promise<void> {

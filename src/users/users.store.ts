@@ -1,13 +1,13 @@
 import type { Actor } from '../changes/audit-entry.ts';
-import { PLATFORM, type Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, only, sql } from '../db/db.ts';
+import { type Once, PLATFORM, type Write } from '../changes/write.ts';
+import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { nameConflictIn } from '../identity/account-names.store.ts';
 import { nameKey } from '../identity/account-names.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from '../identity/person.rows.ts';
 import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
 import { createUserChanges } from './user-changes.store.ts';
-import type { UserDraft, UserStore } from './users.ts';
+import type { UserDraft, UserStore, VersionedPerson } from './users.ts';
 
 type FoundRow = PersonRow & { id: bigint; version: number };
 
@@ -67,10 +67,7 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return row && toProfile(row);
     },
 
-    async person(name) {
-      const [row] = await db.query<FoundRow>(GET_PERSON, [nameKey(name)]);
-      return row && { person: toPerson(row), version: row.version };
-    },
+    person: (name) => person(db.query, name),
 
     async profiles(text, { offset, limit }) {
       const pattern = likeText(text);
@@ -100,10 +97,10 @@ export function createUserStore(db: Db, write: Write): UserStore {
     create,
   };
 
-  async function create(draft: UserDraft, actor?: Actor) {
+  async function create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>) {
     const { name, fullName, passwordHash, isAdmin, active, prohibitLogin } = draft;
     try {
-      return await write(async (query, touch, record) => {
+      return await write(async (query, touch, record, keep) => {
         const values = [name, fullName, passwordHash, isAdmin, active, prohibitLogin];
         await query(RELEASE_NAME, [nameKey(name)]);
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
@@ -115,8 +112,10 @@ export function createUserStore(db: Db, write: Write): UserStore {
           const about = { organizationId: PLATFORM, action: 'user.create', objectType: 'user', objectId: id } as const;
           record({ actor, ...about, after: { ...after, hasPassword: passwordHash !== null } });
         }
+        const created = once && (await person(query, name));
+        if (created) keep(created);
         return id;
-      });
+      }, once);
     } catch (error) {
       const conflict = nameConflictIn(error);
       if (conflict !== undefined) return conflict;
@@ -124,4 +123,9 @@ export function createUserStore(db: Db, write: Write): UserStore {
       throw error;
     }
   }
+}
+
+async function person(query: Query, name: string): Promise<VersionedPerson | undefined> {
+  const [row] = await query<FoundRow>(GET_PERSON, [nameKey(name)]);
+  return row && { person: toPerson(row), version: row.version };
 }

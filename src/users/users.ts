@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Once } from '../changes/write.ts';
 import type { NameConflict } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
@@ -68,7 +69,7 @@ export interface UserStore {
   /** The same, but also searches addresses. */
   people(text: string, request: PageRequest): Promise<Page<Person>>;
   anyAccount(): Promise<boolean>;
-  create(draft: UserDraft, actor?: Actor): Promise<bigint | NameConflict | 'email taken'>;
+  create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint | NameConflict | 'email taken'>;
   setLastLogin(id: bigint, at: Date): Promise<void>;
   /** `decide` sees the user as they are while nobody else can change them. */
   update(
@@ -120,7 +121,7 @@ export function createUsers(store: UserStore) {
     return (await profile(name)).id;
   }
 
-  async function create(user: NewUser, actor?: Actor): Promise<bigint> {
+  async function create(user: NewUser, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint> {
     requireName(user.name);
     requireAddress(user.email);
     const draft = {
@@ -132,7 +133,7 @@ export function createUsers(store: UserStore) {
       active: user.active ?? true,
       prohibitLogin: user.prohibitLogin ?? false,
     };
-    const outcome = await store.create(draft, actor);
+    const outcome = await store.create(draft, actor, once);
     if (outcome === 'email taken') throw addressTaken(user.email);
     if (typeof outcome === 'string') throw nameUnavailable(user.name, outcome);
     return outcome;

@@ -14,6 +14,9 @@ export interface VaultStore {
 
 export type Vault = ReturnType<typeof createVault>;
 
+/** Seals a value of one owner. */
+export type Seal = (identity: string, plaintext: Buffer | string) => Sealed;
+
 interface OpenKey {
   readonly ownerId: bigint;
   readonly secret: Secret;
@@ -26,18 +29,23 @@ const MAX_KEYS = 10_000;
 
 /**
  * Secrets at rest. A value is sealed with its owner's data key, and bound to the owner and to the identity that the
- * caller gives (kind and name). Both functions query the database, so neither may be called inside a transaction: on
- * PGlite that would wait for itself.
+ * caller gives (kind and name). All functions query the database, so none may be called inside a transaction: on PGlite
+ * that would wait for itself.
  */
 export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byId'>, onFault: () => void = () => {}) {
   const keys = new Map<bigint, OpenKey>();
-  return { seal, open };
+  return { seal, sealer, open };
 
   async function seal(ownerId: bigint, identity: string, plaintext: Buffer | string): Promise<Sealed> {
+    return (await sealer(ownerId))(identity, plaintext);
+  }
+
+  /** Queries the database now, and seals later without it: for what becomes known only inside a transaction. */
+  async function sealer(ownerId: bigint): Promise<Seal> {
     // Read each time: after a rotation, nothing more is sealed with a retired key.
     const key = (await store.currentKey(ownerId)) ?? (await store.addKey(newDataKey(await ring.current(), ownerId)));
     const { secret } = keys.get(key.id) ?? (await unwrap(key));
-    return sealWith(secret, key.id, bind(ownerId, identity), Buffer.from(plaintext));
+    return (identity, plaintext) => sealWith(secret, key.id, bind(ownerId, identity), Buffer.from(plaintext));
   }
 
   async function open(ownerId: bigint, identity: string, sealed: Sealed): Promise<Buffer> {

@@ -27,6 +27,7 @@ function slowStore({ onlyWriter = false } = {}) {
         async () => [],
         (change) => touched.push(change),
         () => undefined,
+        () => undefined,
       );
       if (touched.length > 0) state.revision++;
       return { result, revision: touched.length > 0 ? state.revision : undefined };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -78,6 +79,28 @@ describe('Unreachable servers', () => {
     } finally {
       silent.close();
       garbage.close();
+    }
+  });
+
+  it('A command whose answer is lost is repeated with the same key, and creates one thing', async () => {
+    const keys: unknown[] = [];
+    const server = createHttpServer((request, reply) => {
+      keys.push(request.headers['idempotency-key']);
+      if (keys.length === 1) request.socket.destroy();
+      else
+        reply.setHeader('Content-Type', 'application/json').end('[{"email":"a@b.c","verified":true,"primary":true}]');
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    try {
+      const { port } = server.address() as { port: number };
+      const cli = openCli({ ATRIUM_URL: `http://127.0.0.1:${port}`, ATRIUM_TOKEN: 'x' });
+      const { code, stdout, stderr } = await cli('email add a@b.c');
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, /a@b\.c/);
+      assert.match(String(keys[0]), /^[0-9a-f]{32}$/);
+      assert.deepEqual(keys, [keys[0], keys[0]]);
+    } finally {
+      server.close();
     }
   });
 });

@@ -89,6 +89,110 @@ describe('API client with a server', () => {
   });
 });
 
+describe('API client and calls that create something', () => {
+  const AT = { path: { org: 'acme' }, body: { name: 'x' } };
+  const KEY = 'idempotency-key';
+  const reject = (reply: Parameters<RequestListener>[1], status: number, reason: string, after?: string) => {
+    if (after !== undefined) reply.setHeader('Retry-After', after);
+    reply.statusCode = status;
+    json(reply, JSON.stringify({ message: 'no', url: '', reason }));
+  };
+
+  it('The client sends its own new key with every call that creates something, and with no other', async () => {
+    const seen: (string | undefined)[] = [];
+    await answering(
+      (request, reply) => {
+        seen.push(request.headers[KEY] as string | undefined);
+        json(reply, '{"id":1}');
+      },
+      async (baseUrl) => {
+        const client = createClient({ baseUrl, token: 'x' });
+        await client.call('POST /orgs/{org}/teams', AT);
+        await client.call('POST /orgs/{org}/teams', { ...AT, idempotencyKey: undefined });
+        await client.call('POST /orgs/{org}/teams', { ...AT, idempotencyKey: 'my own' });
+        await client.call('GET /user');
+        await client.call('POST /user/validate/username', { query: { user_name: 'x' } });
+      },
+    );
+    const [first, second, ...others] = seen;
+    assert.match(`${first} ${second}`, /^[0-9a-f]{32} [0-9a-f]{32}$/);
+    assert.notEqual(first, second);
+    assert.deepEqual(others, ['my own', undefined, undefined]);
+  });
+
+  it('The client repeats a call with its key if the answer was lost or the server asks for it', async () => {
+    const lose: RequestListener = (request) => void request.socket.destroy();
+    const stories: RequestListener[][] = [
+      [lose],
+      [(_request, reply) => reject(reply, 503, 'unavailable', '0')],
+      [(_request, reply) => reject(reply, 502, '', '0')],
+      [lose, (_request, reply) => reject(reply, 409, 'request_in_progress', '0')],
+    ];
+    for (const story of stories) {
+      const seen: string[] = [];
+      await answering(
+        (request, reply) => {
+          seen.push(`${request.headers[KEY]}`);
+          const step = story[seen.length - 1];
+          if (step) step(request, reply);
+          else json(reply, '{"id":7}');
+        },
+        async (baseUrl) => {
+          const { id } = await createClient({ baseUrl, token: 'x' }).call('POST /orgs/{org}/teams', AT);
+          assert.equal(id, 7n);
+        },
+      );
+      assert.equal(seen.length, story.length + 1);
+      assert.equal(new Set(seen).size, 1);
+    }
+  });
+
+  it('The client gives up after three attempts, and repeats nothing that could have two effects', async () => {
+    const attempts = async (listener: RequestListener, call: (baseUrl: string) => Promise<unknown>) => {
+      let count = 0;
+      await answering(
+        (request, reply) => {
+          count++;
+          listener(request, reply);
+        },
+        (baseUrl) => assert.rejects(call(baseUrl)),
+      );
+      return count;
+    };
+    const create = (baseUrl: string) => createClient({ baseUrl, token: 'x' }).call('POST /orgs/{org}/teams', AT);
+    const change = (baseUrl: string) =>
+      createClient({ baseUrl, token: 'x' }).call('PATCH /teams/{id}', { path: { id: 1 }, body: {} });
+    const lose: RequestListener = (request) => void request.socket.destroy();
+    assert.equal(await attempts(lose, create), 3);
+    assert.equal(await attempts(lose, change), 1);
+    assert.equal(await attempts((_request, reply) => reject(reply, 503, 'unavailable', '0'), create), 3);
+    assert.equal(await attempts((_request, reply) => reject(reply, 503, 'unavailable', '0'), change), 1);
+    assert.equal(await attempts((_request, reply) => reject(reply, 503, 'unavailable', '60'), create), 1);
+    for (const [status, reason] of [
+      [409, 'conflict'],
+      [422, 'idempotency_key_reused'],
+      [429, 'rate_limited'],
+      [500, 'internal_error'],
+    ] as const) {
+      assert.equal(await attempts((_request, reply) => reject(reply, status, reason), create), 1, reason);
+    }
+  });
+
+  it('The time limit of a call includes its repeats', async () => {
+    await answering(
+      (_request, reply) => reject(reply, 503, 'unavailable', '5'),
+      async (baseUrl) => {
+        const call = createClient({ baseUrl, timeoutMs: 50 }).call('POST /orgs/{org}/teams', AT);
+        await assert.rejects(call, (error) => error instanceof ApiError && error.status === 503);
+        const stop = new AbortController();
+        const stopped = createClient({ baseUrl }).call('POST /orgs/{org}/teams', { ...AT, signal: stop.signal });
+        stop.abort();
+        await assert.rejects(stopped);
+      },
+    );
+  });
+});
+
 describe('API client with other servers', () => {
   it('The client reports a server that is unreachable, too slow or not the API', async () => {
     const gone = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}` }).call('GET /version');

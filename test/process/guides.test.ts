@@ -35,7 +35,10 @@ const GUIDES: readonly Guide[] = [
       /deleted initech/,
     ],
   },
-  { file: 'docs/clients.md', said: [/"login":"ann"/, /"sha1":"atr_/, /link: .*rel="next"/i] },
+  {
+    file: 'docs/clients.md',
+    said: [/"login":"ann"/, /"sha1":"atr_/, /idempotency-replayed: true/i, /link: .*rel="next"/i],
+  },
   { file: 'docs/authorization.md', said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/] },
   {
     file: 'docs/operating.md',

@@ -14,9 +14,14 @@ const roleKills = COUNTS.roleKillsOnPostgres + COUNTS.roleKillsOnPglite;
 export const LANES: readonly Lane[] = [
   {
     name: 'kills',
-    what: `${COUNTS.deliveryKills} SIGKILLs during deliveries, ${roleKills} during role writes, ${COUNTS.pgliteKills} of PGlite`,
-    files: ['test/api/marketplace/crash.test.ts', 'test/roles/crash.test.ts', 'test/db/pglite.test.ts'],
-    minutes: 2,
+    what: `${COUNTS.deliveryKills} SIGKILLs during deliveries, ${roleKills} during role writes, ${COUNTS.keyedKills} during repeated requests, ${COUNTS.pgliteKills} of PGlite`,
+    files: [
+      'test/api/marketplace/crash.test.ts',
+      'test/roles/crash.test.ts',
+      'test/long/repeated-requests.test.ts',
+      'test/db/pglite.test.ts',
+    ],
+    minutes: 3,
   },
   {
     name: 'power-cuts',

@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['base'],
   ['db'],
   ['vault', 'rebac', 'changes'],
-  ['identity'],
+  ['identity', 'idempotency'],
   ['http'],
   ['infrastructure'],
   ['authz'],

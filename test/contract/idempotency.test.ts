@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { KEYED } from '../../client/keyed.gen.ts';
+import { type Deployment, sharedServer } from '../support/shared-server.ts';
+
+/** Every POST that creates nothing of its own, and why a client can repeat it without a key. */
+const CREATES_NOTHING: Readonly<Record<string, string>> = {
+  '/api/v1/admin/marketplace/deliveries/:id/redeliver': 'acts on a delivery that exists, at most once',
+  '/api/v1/authz/objects/allowed-permissions': 'only reads',
+  '/api/v1/authz/roles/preview': 'only reads',
+  '/api/v1/clusters/:id/heartbeat': 'overwrites the state of a cluster; the next heartbeat does so again',
+  '/api/v1/user/clouds/:cloud/buckets': 'only reads',
+  '/api/v1/user/signin': 'a session that nobody uses expires, and its caller is not known before',
+  '/api/v1/user/validate/email': 'only reads',
+  '/api/v1/user/validate/orgname': 'only reads',
+  '/api/v1/user/validate/username': 'only reads',
+  '/marketplace/api/v1/marketplaces/cloudA/notification/resource': 'deliveries have a natural key',
+  '/marketplace/api/v1/marketplaces/cloudB/notification/resource': 'deliveries have a natural key',
+  '/marketplace/api/v1/marketplaces/cloudC/notification/resource': 'deliveries have a natural key',
+};
+const DEPLOYMENTS: readonly Deployment[] = ['standard', 'hosted', 'marketplace'];
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Readonly<Record<string, { readonly headers?: object }>>;
+}
+
+describe('Routes with an idempotency key', () => {
+  it('Every POST either honors an Idempotency-Key or is known to create nothing', async () => {
+    const free = new Set<string>();
+    for (const deployment of DEPLOYMENTS) {
+      const { instance } = await sharedServer(deployment);
+      // The web page answers every method on some paths.
+      for (const { method, path, creates, schema } of instance.routes.filter((route) => !route.schema.hide)) {
+        if (method !== 'POST') assert.ok(!creates, `${method} ${path} can be repeated as it is`);
+        else if (!creates) {
+          assert.ok(path in CREATES_NOTHING, `POST ${path} must honor an Idempotency-Key, or say why it need not`);
+          assert.ok(!('201' in (schema.response ?? {})), `POST ${path} answers 201`);
+          free.add(path);
+        }
+      }
+    }
+    assert.deepEqual([...free].sort(), Object.keys(CREATES_NOTHING).sort());
+  });
+
+  it('OpenAPI and the client name exactly the operations that honor an Idempotency-Key', async () => {
+    const { instance } = await sharedServer();
+    const creating = instance.routes.filter(({ creates }) => creates);
+    const names = creating.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`).sort();
+    const document = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as {
+      paths: Record<string, Record<string, Operation>>;
+    };
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { parameters = [], responses }]) => {
+        if (!parameters.some((one) => one.in === 'header' && one.name === 'Idempotency-Key')) return [];
+        const statuses = Object.keys(responses);
+        for (const status of ['400', '409', '422']) assert.ok(statuses.includes(status), `${path} ${status}`);
+        const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+        for (const [, answer] of good) assert.ok('Idempotency-Replayed' in (answer.headers ?? {}), path);
+        return [`${method.toUpperCase()} ${path}`];
+      }),
+    );
+    assert.deepEqual(described.sort(), names);
+    assert.deepEqual([...KEYED].map((name) => name.replace(' ', ' /api/v1')).sort(), names);
+  });
+});
