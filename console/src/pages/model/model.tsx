@@ -20,7 +20,7 @@ export function ModelPage() {
           <div class="model">
             <Card title="The model">
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-              <pre class="fga" tabIndex={0} aria-label="The text of the model">
+              <pre class="fga" tabIndex={0}>
                 {text.split('\n').map((line, number) => (
                   <FgaLine key={number} line={line} />
                 ))}

@@ -1,0 +1,32 @@
+import { useResource } from './resource.ts';
+
+export interface ObjectName {
+  readonly type: string;
+  readonly id: bigint;
+}
+
+export interface Allowed {
+  /** Undefined while the answer is on its way. */
+  readonly may: (relation: string, object?: ObjectName) => boolean | undefined;
+}
+
+const MAX_OBJECTS = 1000;
+
+/** What the caller may do with the objects of a page, in one call. Without an object, `may` is about the first one. */
+export function useAllowed(org: string, objects: readonly ObjectName[]): Allowed {
+  const { data } = useResource(
+    objects.length === 0 ? undefined : 'POST /authz/objects/allowed-permissions',
+    objects.length === 0
+      ? undefined
+      : {
+          query: { org },
+          body: objects.slice(0, MAX_OBJECTS).map(({ type, id }) => ({ objectType: type, objectID: id })),
+        },
+  );
+  return {
+    may: (relation, object = objects[0]) =>
+      data
+        ?.find((one) => one.objectType === object?.type && one.objectID === object?.id)
+        ?.allowedPermissions.includes(relation),
+  };
+}

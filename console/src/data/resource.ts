@@ -1,0 +1,166 @@
+import { type Signal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Answer, Input, Item, OperationName, Reply } from '../../../client/client.ts';
+import { ApiError } from '../../../client/errors.ts';
+import { writeJson } from '../../../client/json.ts';
+import { api } from './api.ts';
+
+export interface Resource<Data> {
+  readonly data: Data | undefined;
+  /** Identifies the version that was read, for saving with `ifMatch`. */
+  readonly etag: string | undefined;
+  readonly total: number | undefined;
+  readonly error: unknown;
+  /** Old data is on the screen, and new data is on its way. */
+  readonly isStale: boolean;
+  readonly reload: () => void;
+}
+
+interface State {
+  readonly replies: readonly Reply<unknown>[];
+  readonly error: unknown;
+  readonly isLoading: boolean;
+}
+
+interface Entry {
+  readonly state: Signal<State>;
+  readonly load: (pages?: number) => void;
+  mounted: number;
+}
+
+const EMPTY: State = { replies: [], error: undefined, isLoading: true };
+const MAX_ENTRIES = 80;
+const POLL_MS = 30_000;
+const RETRY_MS = [2000, 5000, 15_000];
+const entries = new Map<string, Entry>();
+
+/** The answer to a GET. It stays while a newer one is on its way, and other parts of the page share it. */
+export function useResource<Name extends OperationName>(
+  name: Name | undefined,
+  input?: Input<Name>,
+): Resource<Answer<Name>> {
+  const { state, load } = useEntry(name, input);
+  const { replies, error, isLoading } = state.value;
+  const reply = replies[0] as Reply<Answer<Name>> | undefined;
+  return {
+    data: reply?.data,
+    etag: reply?.etag,
+    total: reply?.total,
+    error,
+    isStale: isLoading && reply !== undefined,
+    reload: load,
+  };
+}
+
+export interface List<One> extends Omit<Resource<readonly One[]>, 'etag'> {
+  readonly hasMore: boolean;
+  readonly loadMore: () => void;
+}
+
+/** A list that comes in pages, by number or by cursor. "Load more" appends the next page. */
+export function useList<Name extends OperationName>(name: Name | undefined, input?: Input<Name>): List<Item<Name>> {
+  const { state, load } = useEntry(name, input);
+  const { replies, error, isLoading } = state.value;
+  const data = useMemo(() => replies.flatMap(({ data }) => itemsOf(data)) as Item<Name>[], [replies]);
+  return {
+    data: replies.length > 0 ? data : undefined,
+    total: replies[0]?.total,
+    error,
+    isStale: isLoading && replies.length > 0,
+    reload: load,
+    hasMore: nextOf(replies.at(-1)) !== undefined,
+    loadMore: () => load(replies.length + 1),
+  };
+}
+
+/** After a change, everything on the screen is asked for again, and the rest is forgotten. */
+export function refresh(): void {
+  for (const [key, entry] of entries) {
+    if (entry.mounted > 0) entry.load();
+    else entries.delete(key);
+  }
+}
+
+const idle: Entry = { state: signal({ ...EMPTY, isLoading: false }), load: () => undefined, mounted: 0 };
+
+function useEntry(name: OperationName | undefined, input: unknown): Entry {
+  const key = name === undefined ? '' : `${name} ${writeJson(input ?? {})}`;
+  const entry = useMemo(() => (name === undefined ? idle : entryOf(key, name, input)), [key]);
+  useEffect(() => {
+    entry.mounted += 1;
+    entry.load();
+    return () => {
+      entry.mounted -= 1;
+    };
+  }, [entry]);
+  return entry;
+}
+
+function entryOf(key: string, name: OperationName, input: unknown): Entry {
+  const known = entries.get(key);
+  if (known) return known;
+  const entry = createEntry(name, input as Readonly<Record<string, unknown>> | undefined);
+  entries.set(key, entry);
+  for (const [old, { mounted }] of entries) {
+    if (entries.size <= MAX_ENTRIES) break;
+    if (mounted === 0 && old !== key) entries.delete(old);
+  }
+  return entry;
+}
+
+function createEntry(name: OperationName, input: Readonly<Record<string, unknown>> = {}): Entry {
+  const state = signal<State>(EMPTY);
+  let running: AbortController | undefined;
+  let failures = 0;
+  const ask = api.request as (name: string, input: unknown) => Promise<Reply<unknown>>;
+  const entry: Entry = { state, load: (pages) => void load(pages), mounted: 0 };
+  return entry;
+
+  async function load(pages = Math.max(1, state.value.replies.length)): Promise<void> {
+    running?.abort();
+    const controller = new AbortController();
+    running = controller;
+    state.value = { ...state.value, isLoading: true };
+    try {
+      const replies: Reply<unknown>[] = [];
+      let query = input.query as Readonly<Record<string, unknown>> | undefined;
+      while (replies.length < pages) {
+        const reply = await ask(name, { ...input, query, signal: controller.signal });
+        replies.push(reply);
+        const next = nextOf(reply);
+        if (next === undefined) break;
+        query = { ...query, ...next };
+      }
+      failures = 0;
+      state.value = { replies, error: undefined, isLoading: false };
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      state.value = { ...state.value, error, isLoading: false };
+      const delay = isTemporary(error) ? RETRY_MS[failures] : undefined;
+      failures += 1;
+      if (delay !== undefined) setTimeout(() => entry.mounted > 0 && entry.load(), delay);
+    }
+  }
+}
+
+function isTemporary(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.status >= 500;
+}
+
+function itemsOf(data: unknown): readonly unknown[] {
+  return Array.isArray(data) ? data : ((data as { items?: readonly unknown[] } | undefined)?.items ?? []);
+}
+
+function nextOf(reply: Reply<unknown> | undefined): Readonly<Record<string, unknown>> | undefined {
+  const cursor = (reply?.data as { next_cursor?: string | null } | undefined)?.next_cursor;
+  if (cursor) return { cursor };
+  return reply?.nextPage === undefined ? undefined : { page: reply.nextPage };
+}
+
+/** What others change shows without a reload: on coming back to the page, and every half minute while it is visible. */
+document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refreshMounted());
+setInterval(() => document.visibilityState === 'visible' && refreshMounted(), POLL_MS);
+
+function refreshMounted(): void {
+  for (const entry of entries.values()) if (entry.mounted > 0) entry.load();
+}
