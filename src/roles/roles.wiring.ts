@@ -1,8 +1,8 @@
 import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
-import { modelRoutes } from './model.routes.ts';
-import { describeModel } from './model.ts';
+import { modelWordsRoutes } from './model-words.routes.ts';
+import { describeModel } from './model-words.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
 import { createRoleFile } from './role-file.ts';
@@ -21,7 +21,7 @@ export function wireRoles({ db, revisions }: Infrastructure, { model, modelText,
 
   function mount(scope: Scope): void {
     roleRoutes(scope, roles);
-    modelRoutes(scope, modelText, describeModel(model));
+    modelWordsRoutes(scope, modelText, describeModel(model));
     roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge));
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge));
