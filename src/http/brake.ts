@@ -44,9 +44,9 @@ function createCounter(allowance: Allowance) {
   const underWay = new Map<string, { attempts: number; readonly waiting: (() => void)[] }>();
 
   return async function counted<T>(key: string, attempt: () => Promise<T>): Promise<T> {
-    while (!allowance.take(key, Date.now())) {
+    while (!allowance.take(key, performance.now())) {
       const others = underWay.get(key);
-      if (!others) throw tooMany(allowance.wait(key, Date.now()));
+      if (!others) throw tooMany(allowance.wait(key, performance.now()));
       await new Promise<void>((resolve) => others.waiting.push(resolve));
     }
     const all = underWay.get(key) ?? { attempts: 0, waiting: [] };

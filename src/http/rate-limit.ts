@@ -13,7 +13,7 @@ export function createRateLimit(perMinute: number) {
 
   return function count(request: FastifyRequest, reply: FastifyReply): void {
     const key = request.caller?.credentialKey ?? bareAddress(request.ip);
-    const now = Date.now();
+    const now = performance.now();
     const granted = allowance.take(key, now);
     const wait = granted ? WINDOW_SECONDS : allowance.wait(key, now);
     reply.header('RateLimit-Policy', policy);

@@ -7,10 +7,10 @@ describe('The rate limit', () => {
   let atrium: TestServer;
   before(async () => {
     atrium = await openTestServer({ env: { RATE_LIMIT: '5' } });
-    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    mock.method(performance, 'now', () => 0);
   });
   after(async () => {
-    mock.timers.reset();
+    mock.restoreAll();
     await atrium.close();
   });
 
