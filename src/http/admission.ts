@@ -177,7 +177,7 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
       }
       case 'password': {
         const { login, password } = credential;
-        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password));
+        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password, request.ip));
         return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'] };
       }
       case 'session': {

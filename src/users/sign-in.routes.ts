@@ -40,7 +40,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       const remember = request.body.remember ?? false;
       try {
         const { person, session } = await brake.password(username, request.ip, () =>
-          signIn.open({ username, password, remember }, new Date()),
+          signIn.open({ username, password, remember, address: request.ip }, new Date()),
         );
         cookies.give(reply, session, remember);
         return presentSelf(person, baseUrl());

@@ -7,6 +7,8 @@ export interface SignInRequest {
   readonly username: string;
   readonly password: string;
   readonly remember: boolean;
+  /** Where the request came from. */
+  readonly address: string;
 }
 
 export type SignIn = ReturnType<typeof createSignIn>;
@@ -16,7 +18,7 @@ export function createSignIn(callers: Pick<Callers, 'byPassword'>, users: Pick<U
   return { open, close: sessions.close };
 
   async function open(request: SignInRequest, now: Date): Promise<{ person: Person; session: Session }> {
-    const person = await callers.byPassword(request.username, request.password);
+    const person = await callers.byPassword(request.username, request.password, request.address);
     refuseUnusable(person);
     const session = await sessions.open(person.id, request.remember, now, person.passwordHash ?? '');
     await users.signedIn(person.id, now);

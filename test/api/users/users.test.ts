@@ -102,7 +102,7 @@ for (const driver of API_DRIVERS) {
         },
       };
       const signIn = createSignIn(changedMeanwhile, users, sessions);
-      const request = { username: 'slow', password: PASSWORD, remember: false };
+      const request = { username: 'slow', password: PASSWORD, remember: false, address: '192.0.2.1' };
       await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
 
       for (let round = 0; round < COUNTS.raceRounds; round++) {
