@@ -9,13 +9,14 @@ const LAST = sql('audit.last', 'select hash, at from audit where organization_id
 const INSERT = sql(
   'audit.insert',
   `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after,
-                      request_id, previous_hash, hash)
+                      request_id, previous_hash, on_behalf_id, on_behalf_name, hash)
    select e.at, e.organization_id, e.actor_id, e.actor_name, e.action, e.object_type, e.object_id, e.before::json,
-          e.after::json, e.request_id, e.previous_hash, e.hash
+          e.after::json, e.request_id, e.previous_hash, e.on_behalf_id, e.on_behalf_name, e.hash
      from unnest($1::timestamptz[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-                 $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[]) with ordinality
+                 $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bigint[], $13::text[], $14::bytea[])
+          with ordinality
           as e (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after, request_id,
-                previous_hash, hash, place)
+                previous_hash, on_behalf_id, on_behalf_name, hash, place)
     order by e.place`,
 );
 const START = Buffer.alloc(32);
@@ -35,7 +36,7 @@ export async function appendAudit(query: Query, entries: readonly AuditEntry[]):
     const rows = follow(end, links);
     await query(
       INSERT,
-      Array.from({ length: 12 }, (_, column) => rows.map((row) => row[column])),
+      Array.from({ length: 14 }, (_, column) => rows.map((row) => row[column])),
     );
   }
 }
@@ -54,18 +55,22 @@ function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[]
   const at = new Date(Math.max(Date.now(), end?.at.getTime() ?? 0));
   let previous = end?.hash ?? START;
   return entries.map((entry) => {
+    const { sudoBy, ...user } = entry.actor;
+    const actor = sudoBy ?? user;
     const link: HashedEntry = {
       at,
       organization_id: entry.organizationId,
-      actor_id: entry.actor.id,
-      actor_name: entry.actor.name,
+      actor_id: actor.id,
+      actor_name: actor.name,
       action: entry.action,
       object_type: entry.objectType,
       object_id: entry.objectId,
       before: text(entry.before),
       after: text(entry.after),
-      request_id: entry.actor.requestId,
+      request_id: user.requestId,
       previous_hash: previous,
+      on_behalf_id: sudoBy ? user.id : null,
+      on_behalf_name: sudoBy ? user.name : null,
     };
     previous = chainHash(link);
     return [...hashedFields(link), previous];
@@ -85,6 +90,8 @@ export interface HashedEntry {
   readonly after: string | null;
   readonly request_id: string;
   readonly previous_hash: Buffer;
+  readonly on_behalf_id: bigint | null;
+  readonly on_behalf_name: string | null;
 }
 
 /** In the order in which they are hashed, which is also that of the columns in INSERT. */
@@ -101,15 +108,23 @@ function hashedFields(entry: HashedEntry): unknown[] {
     entry.after,
     entry.request_id,
     entry.previous_hash,
+    entry.on_behalf_id,
+    entry.on_behalf_name,
   ];
 }
 
+/** How many fields were hashed before there was `on_behalf_id`. Entries that have none are hashed like those. */
+const WITHOUT_BEHALF = 11;
+
 /** A changed, removed or inserted row breaks the chain after it. */
 export function chainHash(entry: HashedEntry): Buffer {
-  const fields = hashedFields(entry).map((value) => {
-    if (value instanceof Date) return value.toISOString();
-    return Buffer.isBuffer(value) ? value.toString('hex') : value === null ? null : String(value);
-  });
+  const isOnBehalf = entry.on_behalf_id !== null || entry.on_behalf_name !== null;
+  const fields = hashedFields(entry)
+    .slice(0, isOnBehalf ? undefined : WITHOUT_BEHALF)
+    .map((value) => {
+      if (value instanceof Date) return value.toISOString();
+      return Buffer.isBuffer(value) ? value.toString('hex') : value === null ? null : String(value);
+    });
   return createHash('sha256').update(entry.previous_hash).update(JSON.stringify(fields)).digest();
 }
 

@@ -44,7 +44,7 @@ export function requestLine(request: FastifyRequest) {
     ...(request.durations ? placeOf(request) : { route: prefixOf(request.url) }),
     ip: isIP(bareAddress(request.ip ?? '')) === 0 ? HIDDEN : request.ip,
     ...(caller && { user: caller.person.login }),
-    ...(caller?.onBehalf !== undefined && { sudo_by: caller.onBehalf }),
+    ...(caller?.sudoBy && { sudo_by: caller.sudoBy.login }),
   };
 }
 

@@ -40,6 +40,8 @@ export interface SessionGrant {
   readonly person: Person;
   readonly csrf: string;
   readonly expiresAt: Date;
+  /** The token that opened the session, if one did. */
+  readonly token: { readonly id: bigint; readonly expiresAt: Date | null } | null;
 }
 
 export interface Organization {

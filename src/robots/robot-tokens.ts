@@ -24,6 +24,8 @@ export interface AskedRobot {
   readonly ownerId: bigint;
   readonly personId: bigint;
   readonly scopes: readonly string[];
+  /** When the caller's own token expires, if it does. */
+  readonly until: Date | null;
   readonly actor: Actor;
 }
 
@@ -55,7 +57,7 @@ export function createRobotTokens(
   async function create(asked: AskedRobot, wanted: TokenRequest, now: Date): Promise<TokenDetails & { text: string }> {
     await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
-    const request = readTokenRequest(wanted, { held: asked.scopes, unsaid: UNSAID, now });
+    const request = readTokenRequest(wanted, { held: asked.scopes, heldUntil: asked.until, unsaid: UNSAID, now });
     const { id, text } = await issuer.issue({ accountId, robotId, actor, ...request });
     const made = (await store.list(robotId)).find((token) => token.id === id);
     if (!made) throw new AppError('notFound', 'robot_ac does not exist', { reason: 'robot_not_found' });

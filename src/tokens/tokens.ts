@@ -14,6 +14,8 @@ export interface TokenStore {
 export interface TokenCaller {
   readonly person: Person;
   readonly scopes: readonly string[];
+  /** When its own token expires, if it does. */
+  readonly until: Date | null;
   readonly actor: Actor;
 }
 
@@ -31,7 +33,7 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
 
   async function create(caller: TokenCaller, username: string, wanted: TokenRequest, now: Date) {
     const accountId = await ownerOf(caller, username);
-    const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
+    const request = readTokenRequest(wanted, { held: caller.scopes, heldUntil: caller.until, unsaid: ['all'], now });
     const { id, text } = await issuer.issue({ accountId, actor: caller.actor, ...request });
     const made = (await store.list(accountId)).find((token) => token.id === id);
     if (!made) throw new AppError('internal', 'the token was removed while it was being created');

@@ -252,6 +252,13 @@ describe('Token guessing', () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => call(mintToken())));
       for (const { status } of answers) assert.equal(status, 401);
     }
+    const signIn = await atrium.as()(
+      'POST',
+      '/user/signin',
+      { token: mintToken() },
+      { 'X-Forwarded-For': '192.0.2.9' },
+    );
+    assert.equal(signIn.status, 429, 'sign-in with a token is counted too');
     const refused = await call(mintToken());
     assert.deepEqual([refused.status, refused.body.message], [429, 'too many failed attempts, try again later']);
     assert.equal((await call('nonsense')).status, 401);

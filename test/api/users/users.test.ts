@@ -101,7 +101,7 @@ for (const driver of API_DRIVERS) {
           return person;
         },
       };
-      const signIn = createSignIn(changedMeanwhile, users, sessions);
+      const signIn = createSignIn({ ...callers, ...changedMeanwhile }, users, sessions);
       const request = { username: 'slow', password: PASSWORD, remember: false, address: '192.0.2.1' };
       await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
 
