@@ -12,8 +12,14 @@ const RELATION = 1;
 const NEXT_OF_SOURCE = 2;
 const NEXT_OF_EDGE = 3;
 
+/** The relation of a tuple that is gone but not yet removed from its edge. */
+const GONE = -1;
+
 /** Below this many empty edges, a rebuild is not worth its cost. */
 const FEW = 1024;
+
+/** After this many changed edges, a long load settles them. */
+const MAX_TOUCHED = 4096;
 
 export interface ConditionalTuple {
   readonly relation: number;
@@ -45,6 +51,9 @@ export class Graph {
   #conditions = new Map<number, ConditionalTuple>();
   #live = 0;
   #emptyEdges = 0;
+  /** Edges whose tuples have changed since they were last settled. Empty between changes. */
+  readonly #touched: number[] = [];
+  readonly #stated: number[] = [];
 
   constructor(model: Model) {
     this.model = model;
@@ -74,8 +83,11 @@ export class Graph {
     this.edges.reserve(count);
     this.nodes.reserve(count >> 1);
     const reader = new TupleReader(this.model);
-    for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
-    this.revision++;
+    try {
+      for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
+    } finally {
+      this.#settle();
+    }
     this.#rows.trim();
     this.nodes.trim();
     this.#tuples.trim();
@@ -85,8 +97,11 @@ export class Graph {
   replaceSource(source: string, tuples: Iterable<Tuple>): void {
     this.#clear(source);
     const reader = new TupleReader(this.model);
-    for (const tuple of tuples) this.#add(source, tuple, reader.read(tuple));
-    this.revision++;
+    try {
+      for (const tuple of tuples) this.#add(source, tuple, reader.read(tuple));
+    } finally {
+      this.#settle();
+    }
     if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.count) this.#rebuild();
   }
 
@@ -152,7 +167,8 @@ export class Graph {
     this.#live++;
     const { relation, condition, context } = entry;
     if (condition !== undefined) this.#conditions.set(tuple, { relation, condition, context });
-    this.#count(edge, tuple);
+    if (this.edges.touch(edge)) this.#touched.push(edge);
+    if (this.#touched.length > MAX_TOUCHED) this.#settle();
   }
 
   #edgeOf(entry: Entry, given: Tuple): number {
@@ -172,41 +188,48 @@ export class Graph {
     return edge;
   }
 
-  #count(edge: number, tuple: number): void {
-    if (this.#conditions.has(tuple)) this.edges.addConditional(edge);
-    else this.edges.addRelation(edge, this.#tuples.get(tuple, RELATION));
-  }
-
+  /** Only marks the tuples. They are removed once for each edge, because an edge has a list of all its tuples. */
   #clear(source: string): void {
     let tuple = this.#sources.get(source) ?? -1;
     this.#sources.delete(source);
-    while (tuple !== -1) {
-      const next = this.#tuples.get(tuple, NEXT_OF_SOURCE);
-      this.#unlink(tuple);
+    for (; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
+      const edge = this.#tuples.get(tuple, OF_EDGE);
+      this.#tuples.set(tuple, RELATION, GONE);
       this.#conditions.delete(tuple);
-      this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#freeTuple);
-      this.#freeTuple = tuple;
+      if (this.edges.touch(edge)) this.#touched.push(edge);
       this.#live--;
-      tuple = next;
     }
   }
 
-  /** Removes the tuple from its edge and recounts what the edge still states: another source may state the same. */
-  #unlink(tuple: number): void {
-    const edge = this.#tuples.get(tuple, OF_EDGE);
+  /** Enters on every changed edge what its tuples state now. Another source may state the same as one that is gone. */
+  #settle(): void {
+    for (const edge of this.#touched) this.#settleEdge(edge);
+    this.#touched.length = 0;
+    this.revision++;
+  }
+
+  #settleEdge(edge: number): void {
+    const relations = this.#stated;
+    relations.length = 0;
+    let conditional = 0;
     let last = -1;
-    this.edges.clearRelations(edge);
-    for (let each = this.edges.first(edge); each !== -1; each = this.#tuples.get(each, NEXT_OF_EDGE)) {
-      if (each !== tuple) {
-        this.#count(edge, each);
-        last = each;
-      } else if (last === -1) {
-        this.edges.setFirst(edge, this.#tuples.get(each, NEXT_OF_EDGE));
+    for (let tuple = this.edges.first(edge); tuple !== -1; ) {
+      const next = this.#tuples.get(tuple, NEXT_OF_EDGE);
+      const relation = this.#tuples.get(tuple, RELATION);
+      if (relation === GONE) {
+        if (last === -1) this.edges.setFirst(edge, next);
+        else this.#tuples.set(last, NEXT_OF_EDGE, next);
+        this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#freeTuple);
+        this.#freeTuple = tuple;
       } else {
-        this.#tuples.set(last, NEXT_OF_EDGE, this.#tuples.get(each, NEXT_OF_EDGE));
+        if (this.#conditions.has(tuple)) conditional++;
+        else relations.push(relation);
+        last = tuple;
       }
+      tuple = next;
     }
     if (last === -1) this.#emptyEdges++;
+    this.edges.settle(edge, ascending(relations), conditional);
   }
 
   *#all(): IterableIterator<Tuple> {
@@ -225,6 +248,16 @@ export class Graph {
     this.#conditions = fresh.#conditions;
     this.#emptyEdges = fresh.#emptyEdges;
   }
+}
+
+/** Sorts the list and removes repetitions, in place. */
+function ascending(list: number[]): readonly number[] {
+  if (list.length < 2) return list;
+  list.sort((a, b) => a - b);
+  let kept = 1;
+  for (let i = 1; i < list.length; i++) if (list[i] !== list[kept - 1]) list[kept++] = list[i] as number;
+  list.length = kept;
+  return list;
 }
 
 /**
