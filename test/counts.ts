@@ -67,6 +67,8 @@ const EVERYDAY_AND_LONG = {
   raceRounds: [2, 8],
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
+  /** Edits of the permissions of a role, after which the graph must be as small as a new one. */
+  roleEdits: [1500, 100_000],
   /** Random changes. After each, a patched graph must answer like a newly loaded one. */
   graphRounds: [8, 60],
   /** Rounds in which two graphs are read although only one fits in memory. */
