@@ -2,7 +2,10 @@ import { CelError, CelMap, Uint, type Value } from './cel-values.ts';
 
 /** `of[key]`, or `of.key`. */
 export function index(of: Value, key: Value): Value {
-  if (of instanceof CelMap) return of.find(key) ?? new CelError('no such key');
+  if (of instanceof CelMap) {
+    const found = of.find(key);
+    return found === undefined ? new CelError('no such key') : found;
+  }
   if (!Array.isArray(of)) return new CelError('no such key');
   const position = positionOf(key);
   if (position === undefined) return new CelError('unsupported index');

@@ -23,7 +23,6 @@ export function expandMacro(fn: string, target: Expr | undefined, args: readonly
         result: soFar(),
       });
     case 'exists_one':
-    case 'existsOne':
       return fold(target, first, {
         init: literal(0n),
         condition: literal(true),
