@@ -1,11 +1,12 @@
 import { calculate, negate } from './cel-arithmetic.ts';
 import { compare, equal, noOverload } from './cel-compare.ts';
 import { CONVERSIONS } from './cel-conversions.ts';
+import { CelRefusal } from './cel-syntax.ts';
 import { calendar, durationPart } from './cel-time.ts';
 import { Bytes, CelError, CelMap, Duration, lengthOf, Timestamp, type Value } from './cel-values.ts';
 import { zoneOffset } from './cel-zone.ts';
 import { IpAddress, inCidr, parseIp } from './ip-address.ts';
-import { findPattern } from './pattern.ts';
+import { compilePattern, findPattern, type Pattern } from './pattern.ts';
 
 /** A function of one or two values, none of which is an error. What it is given decides what it does. */
 export type Call = (first: Value, second: Value) => Value;
@@ -43,7 +44,7 @@ export const FUNCTIONS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ['contains', textual((text, part) => text.includes(part))],
   ['startsWith', textual((text, part) => text.startsWith(part))],
   ['endsWith', textual((text, part) => text.endsWith(part))],
-  ['matches', textual((text, pattern) => findPattern(pattern, text) ?? new CelError('malformed pattern'))],
+  ['matches', textual((text, source) => occurs(findPattern(source), text))],
   ...GETTERS.map((getter): [string, Call] => [getter, (value, zone) => part(getter, value, zone)]),
   ['ipaddress', (text) => (typeof text === 'string' && parseIp(text)) || new CelError('malformed address')],
   ['in_cidr', isInNetwork],
@@ -58,6 +59,18 @@ function ordered(holds: (order: number) => boolean): Call {
 
 function textual(use: (text: string, other: string) => Value): Call {
   return (a, b) => (typeof a === 'string' && typeof b === 'string' ? use(a, b) : noOverload('a function of strings'));
+}
+
+/** `matches` with a pattern that is part of the expression. Throws a CelRefusal if it is malformed. */
+export function matching(source: string): Call {
+  const pattern = compilePattern(source);
+  if (pattern === undefined) throw new CelRefusal(`the pattern ${source.slice(0, 100)} is malformed or too large`);
+  return textual((text) => occurs(pattern, text));
+}
+
+function occurs(pattern: Pattern | undefined, text: string): Value {
+  if (pattern === undefined) return new CelError('the pattern is malformed or too large');
+  return pattern.occursIn(text) ?? new CelError('the pattern takes too many steps on this text');
 }
 
 function contains(value: Value, all: Value): Value {

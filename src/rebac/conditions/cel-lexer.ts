@@ -18,8 +18,8 @@ const STRINGS = [
   String.raw`'''(?:${ESCAPE}|[^\\])*?'''`,
   String.raw`[rR]"[^"\n\r]*"`,
   String.raw`[rR]'[^'\n\r]*'`,
-  String.raw`[rR]"""[^]*?"""`,
-  String.raw`[rR]'''[^]*?'''`,
+  '[rR]"""[^]*?"""',
+  "[rR]'''[^]*?'''",
 ];
 const RULES = (
   [

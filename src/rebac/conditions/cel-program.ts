@@ -1,7 +1,7 @@
 import type { Checked } from './cel-checker.ts';
 import { CONVERSIONS } from './cel-conversions.ts';
 import { costOf, LIST_COST, MAP_COST } from './cel-cost.ts';
-import { ABSENT, FUNCTIONS } from './cel-functions.ts';
+import { ABSENT, FUNCTIONS, matching } from './cel-functions.ts';
 import { index, present } from './cel-index.ts';
 import {
   choice,
@@ -19,7 +19,6 @@ import {
 } from './cel-plan.ts';
 import { ACCUMULATOR, CelRefusal, type Expr, type FoldExpr } from './cel-syntax.ts';
 import { CelError, CelMap, isKey, TypeName, type Value } from './cel-values.ts';
-import { findPattern } from './pattern.ts';
 
 export interface Program {
   readonly eval: Eval;
@@ -102,19 +101,14 @@ class Compiler {
       if (member !== undefined) return member;
     }
     if (CONVERSIONS.has(expr.fn) && first.constant !== undefined) return converted(expr.fn, first.constant);
-    if (
-      expr.fn === 'matches' &&
-      typeof second.constant === 'string' &&
-      findPattern(second.constant, '') === undefined
-    ) {
-      throw new CelRefusal(`malformed pattern ${second.constant}`);
+    if (expr.fn === 'matches' && typeof second.constant === 'string') {
+      return { eval: this.#apply(expr, first, second, matching(second.constant)) };
     }
     return { eval: this.#apply(expr, first, plans.length === 1 ? undefined : second) };
   }
 
   /** The second argument is evaluated even if the first is an error, and the call is paid for. */
-  #apply(expr: Expr & { kind: 'call' }, first: Plan, second: Plan | undefined): Eval {
-    const apply = FUNCTIONS.get(expr.fn);
+  #apply(expr: Expr & { kind: 'call' }, first: Plan, second: Plan | undefined, apply = FUNCTIONS.get(expr.fn)): Eval {
     if (apply === undefined) throw new CelRefusal(`undeclared reference to ${expr.fn}`);
     const rule = this.#checked.costs.get(expr);
     return (run) => {
