@@ -510,6 +510,10 @@ export const EXPRESSIONS: readonly (readonly [parameters: string, expression: st
   ['x: int', '{1: "a", 2u: "b"}[x] == "a"'],
   ['x: int', '{"a": 1}.a == x'],
   ['x: int', '{x: true}[dyn(1.0)]'],
+  ['x: int', '{1.0: true}[dyn(x)]'],
+  ['x: int', '{1.0: true, 2.5: false}[double(x)]'],
+  ['x: int', '-[][x] < 1'],
+  ['x: int', '[][0] + 1 == x || true'],
   ['x: int', '[1, "a", x].exists(v, v == 7)'],
   ['x: int', '[x, 2][dyn(0.0)] == 1'],
   ['x: int', '[[1], [x]] == [[1], [7]]'],
@@ -658,11 +662,31 @@ export const COSTS: readonly (readonly [parameters: string, expression: string])
   ['m: map<int>', 'm.filter(k, m[k] > 3).size() >= 0'],
 ];
 
+/** Around the limit for each of them, and far beyond. */
+export function sizesOf(type: string): readonly number[] {
+  const small = Array.from({ length: 102 }, (_, size) => size);
+  if (type !== 'string') return [...small, 150, 500, 990, 991, 1000, 1010];
+  return [...small, ...Array.from({ length: 150 }, (_, index) => 110 + index * 10 - (index % 3))];
+}
+
 /** A value of the given size: a list of the first numbers, a text of one letter, or a map. */
 export function valueOfSize(type: string, size: number): unknown {
   if (type === 'string') return 'a'.repeat(size);
   const numbers = Array.from({ length: size }, (_, index) => index);
   return type === 'list<int>' ? numbers : Object.fromEntries(numbers.map((number) => [`k${number}`, number]));
+}
+
+const MAX_CONTEXTS = 126;
+
+/** Combinations of the values of all parameters, evenly spread if there are many. */
+export function contextsFor(parameters: string): Record<string, unknown>[] {
+  let contexts: Record<string, unknown>[] = [{}];
+  for (const part of parameters.split(', ')) {
+    const [name = '', type = ''] = part.split(': ');
+    contexts = contexts.flatMap((context) => (VALUES[type] ?? []).map((value) => ({ ...context, [name]: value })));
+  }
+  const step = Math.ceil(contexts.length / MAX_CONTEXTS);
+  return contexts.filter((_, index) => index % step === 0);
 }
 
 /** Reads `x: int, l: list<string>`. */

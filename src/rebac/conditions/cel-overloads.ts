@@ -13,18 +13,28 @@ export interface Overload {
   readonly mixed: boolean;
 }
 
-const ORDERED = ['bool', 'int', 'uint', 'double', 'google.protobuf.Timestamp', 'google.protobuf.Duration'];
-const NUMBERS = ['int', 'uint', 'double'];
 const T = 'google.protobuf.Timestamp';
 const D = 'google.protobuf.Duration';
 
+/** The order matters where the type of an argument is open, as in `-[][0]`: the first overload that fits decides it. */
 const comparison = [
-  ...ORDERED.map((type) => `${type}; ${type} -> bool`),
-  ...['string', 'bytes'].map((type) => `${type}; ${type} -> bool | shorter`),
-  ...NUMBERS.flatMap((a) => NUMBERS.filter((b) => a !== b).map((b) => `${a}; ${b} -> bool | mixed`)),
+  'bool; bool -> bool',
+  'int; int -> bool',
+  'int; double -> bool | mixed',
+  'int; uint -> bool | mixed',
+  'uint; uint -> bool',
+  'uint; double -> bool | mixed',
+  'uint; int -> bool | mixed',
+  'double; double -> bool',
+  'double; int -> bool | mixed',
+  'double; uint -> bool | mixed',
+  'string; string -> bool | shorter',
+  'bytes; bytes -> bool | shorter',
+  `${T}; ${T} -> bool`,
+  `${D}; ${D} -> bool`,
 ];
-const arithmetic = NUMBERS.map((type) => `${type}; ${type} -> ${type}`);
-const size = ['string', 'bytes', 'list(A)', 'map(A, B)'];
+const arithmetic = ['double; double -> double', 'int; int -> int', 'uint; uint -> uint'];
+const size = ['bytes', 'list(A)', 'map(A, B)', 'string'];
 const calendar = [`.${T} -> int`, `.${T}; string -> int`];
 const clock = [...calendar, `.${D} -> int`];
 
@@ -41,19 +51,28 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   '_>_': comparison,
   '_>=_': comparison,
   '_+_': [
-    ...arithmetic,
-    'string; string -> string | both',
     'bytes; bytes -> bytes | both',
-    'list(A); list(A) -> list(A)',
+    'double; double -> double',
     `${D}; ${D} -> ${D}`,
     `${D}; ${T} -> ${T}`,
     `${T}; ${D} -> ${T}`,
+    'int; int -> int',
+    'list(A); list(A) -> list(A)',
+    'string; string -> string | both',
+    'uint; uint -> uint',
   ],
-  '_-_': [...arithmetic, `${D}; ${D} -> ${D}`, `${T}; ${D} -> ${T}`, `${T}; ${T} -> ${D}`],
+  '_-_': [
+    'double; double -> double',
+    `${D}; ${D} -> ${D}`,
+    'int; int -> int',
+    `${T}; ${D} -> ${T}`,
+    `${T}; ${T} -> ${D}`,
+    'uint; uint -> uint',
+  ],
   '_*_': arithmetic,
   '_/_': arithmetic,
   '_%_': ['int; int -> int', 'uint; uint -> uint'],
-  '-_': ['int -> int', 'double -> double'],
+  '-_': ['double -> double', 'int -> int'],
   '_[_]': ['list(A); int -> A', 'map(A, B); A -> B'],
   '@in': ['A; list(A) -> bool | list', 'A; map(A, B) -> bool'],
   size: [...size.map((type) => `${type} -> int`), ...size.map((type) => `.${type} -> int`)],
@@ -61,12 +80,17 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   dyn: ['A -> dyn'],
   bool: ['bool -> bool', 'string -> bool'],
   bytes: ['bytes -> bytes', 'string -> bytes | first'],
-  double: [...NUMBERS, 'string'].map((type) => `${type} -> double`),
+  double: ['double', 'int', 'string', 'uint'].map((type) => `${type} -> double`),
   duration: [`${D} -> ${D}`, `string -> ${D}`],
-  int: [...NUMBERS, 'string', T, D].map((type) => `${type} -> int`),
-  string: [...[...NUMBERS, 'string', 'bool', T, D].map((type) => `${type} -> string`), 'bytes -> string | first'],
+  int: ['int', 'double', D, 'string', T, 'uint'].map((type) => `${type} -> int`),
+  string: [
+    'string -> string',
+    'bool -> string',
+    'bytes -> string | first',
+    ...['double', D, 'int', T, 'uint'].map((type) => `${type} -> string`),
+  ],
   timestamp: [T, 'int', 'string'].map((type) => `${type} -> ${T}`),
-  uint: [...NUMBERS, 'string'].map((type) => `${type} -> uint`),
+  uint: ['uint', 'double', 'int', 'string'].map((type) => `${type} -> uint`),
   contains: ['.string; string -> bool | product'],
   endsWith: ['.string; string -> bool | first'],
   startsWith: ['.string; string -> bool | first'],

@@ -3,7 +3,7 @@ import { CONVERSIONS } from './cel-conversions.ts';
 import type { Run } from './cel-cost.ts';
 import { index } from './cel-index.ts';
 import { CelRefusal } from './cel-syntax.ts';
-import { Bytes, CelError, CelMap, isKey, spell, spellings, type Value } from './cel-values.ts';
+import { Bytes, CelError, CelMap, isKey, spell, spellings, Uint, type Value } from './cel-values.ts';
 
 export type Eval = (run: Run) => Value;
 
@@ -101,32 +101,21 @@ export function indexed(of: Plan, key: Plan): Plan {
 /** `x in ["a", "b"]` is a lookup, which costs nothing. `undefined` if an item is not a simple value. */
 export function membership(value: Plan, items: readonly Value[]): Plan | undefined {
   if (items.length === 0) return constant(false);
-  const members = new Set<string>();
+  if (!items.every(isKey)) return;
+  const members = new Set(items.flatMap(spellings));
+  // A whole number is also found as a double, but not as one that it was rounded to.
   for (const item of items) {
-    if (typeof item === 'number') {
-      members.add(doubleKey(item));
-      for (const spelling of spellings(item)) members.add(spelling);
-    } else if (isKey(item)) {
-      for (const spelling of spellings(item)) members.add(spelling);
-      const [type, digits = ''] = spell(item).split(' ');
-      if (type === 'int' || type === 'uint') members.add(doubleKey(Number(digits)));
-    } else {
-      return;
-    }
+    if (typeof item === 'bigint') members.add(spell(Number(item)));
+    if (item instanceof Uint) members.add(spell(Number(item.value)));
   }
   return {
     eval: (run) => {
       const given = value.eval(run);
       if (given instanceof CelError) return given;
       if (given instanceof Bytes) return noOverload('in');
-      if (typeof given === 'number') return !Number.isNaN(given) && members.has(doubleKey(given));
-      return isKey(given) && members.has(spell(given));
+      return isKey(given) && !Number.isNaN(given) && members.has(spell(given));
     },
   };
-}
-
-function doubleKey(value: number): string {
-  return `double ${value}`;
 }
 
 export function converted(fn: string, value: Value): Plan {

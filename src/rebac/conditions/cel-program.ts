@@ -152,7 +152,10 @@ class Compiler {
     };
     if (!plans.flat().every(isConstant)) return { eval: evaluate };
     const map = new CelMap();
-    for (const [key, value] of plans) map.set(key.constant as string, value.constant as Value);
+    for (const [{ constant: key = null }, value] of plans) {
+      if (!isKey(key)) throw new CelRefusal('unsupported key');
+      map.set(key, value.constant as Value);
+    }
     return constant(map);
   }
 

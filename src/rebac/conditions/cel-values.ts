@@ -73,7 +73,7 @@ export class TypeName {
   }
 }
 
-type Key = string | bigint | boolean | Uint;
+type Key = string | bigint | number | boolean | Uint;
 
 /** Keys of different types are different, but a number is also found by an equal number of another type. */
 export class CelMap {
@@ -101,18 +101,17 @@ export class CelMap {
 }
 
 export function isKey(value: Value): value is Key {
-  return typeof value === 'string' || typeof value === 'bigint' || typeof value === 'boolean' || value instanceof Uint;
+  return value instanceof Uint || /^(string|bigint|number|boolean)$/.test(typeof value);
 }
 
-/** Every text under which a value that is equal to this one may be stored. */
+/** Every text under which a key that is found by this value may be stored. */
 export function spellings(value: Value): string[] {
-  if (typeof value === 'number') {
-    if (!Number.isInteger(value) || value <= -(2 ** 63) || value >= 2 ** 64) return [];
-    return [`int ${BigInt(value)}`, `uint ${BigInt(value)}`];
-  }
   if (typeof value === 'bigint') return [spell(value), `uint ${value}`];
   if (value instanceof Uint) return [spell(value), `int ${value.value}`];
-  return isKey(value) ? [spell(value)] : [];
+  if (typeof value !== 'number') return isKey(value) ? [spell(value)] : [];
+  if (Number.isNaN(value)) return [];
+  if (!Number.isInteger(value) || value <= -(2 ** 63) || value >= 2 ** 64) return [spell(value)];
+  return [spell(value), `int ${BigInt(value)}`, `uint ${BigInt(value)}`];
 }
 
 export function spell(key: Key): string {
