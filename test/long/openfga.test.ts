@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { COUNTS } from '../counts.ts';
-import { compareExpression } from '../rebac/condition-differential.ts';
+import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
+import { askCondition, compareExpression, conditionalModel } from '../rebac/condition-differential.ts';
+import { ANSWERS, REFUSED } from '../rebac/condition-table.ts';
 import { KNOWN } from '../rebac/differential.ts';
-import { COSTS, contextsFor, EXPRESSIONS, sizesOf, valueOfSize } from '../rebac/expressions.ts';
+import { EXPRESSIONS } from '../rebac/expressions.ts';
+import { contextsFor } from '../rebac/parameter-values.ts';
 import { Dice, PARAMETERS, randomContext, randomExpression } from '../rebac/random-expression.ts';
 import { compareWorld, shrink, Tally } from '../rebac/server-worlds.ts';
 import { worlds } from '../rebac/world.ts';
@@ -25,6 +28,29 @@ describe(`The engine beside OpenFGA ${OPENFGA_VERSION}, with seed ${SEED}`, { sk
       differences.push(...(await compareExpression(server, parameters, expression, contextsFor(parameters))));
     }
     assert.deepEqual(differences, []);
+  });
+
+  it('The answers that the everyday suite expects are those of the server', async () => {
+    const server = await startOpenFga(20_000);
+    for (const [parameters, expression] of REFUSED) {
+      assert.ok('refused' in (await server.write(conditionalModel(parameters, expression))), expression);
+    }
+    for (const [parameter, expression, answers] of ANSWERS) {
+      const [name = ''] = parameter.split(': ');
+      const there = await server.write(conditionalModel(parameter, expression));
+      assert.ok(!('refused' in there), expression);
+      // Infinity and half a surrogate pair are no JSON, so they cannot be sent.
+      const sent = answers.filter(([value]) => value !== Number.POSITIVE_INFINITY && value !== '\ud800');
+      const came = await askCondition(
+        there,
+        sent.map(([value]) => ({ [name]: value })),
+      );
+      assert.deepEqual(
+        sent.map(([value], index) => [value, came[index]]),
+        sent,
+        expression,
+      );
+    }
   });
 
   it('The cost of a condition reaches its limit at the same size', async () => {

@@ -3,7 +3,7 @@ import { createGraph } from '../../src/rebac/graph.ts';
 import { compileModel, type Model } from '../../src/rebac/model.ts';
 import { RebacError } from '../../src/rebac/rebac-error.ts';
 import type { ModelJson } from '../../src/rebac/syntax.ts';
-import type { Context, OpenFga } from '../support/openfga.ts';
+import type { Context, OpenFga, World } from '../support/openfga.ts';
 import { readParameters } from './expressions.ts';
 
 const QUESTION = { user: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
@@ -44,6 +44,13 @@ export function evaluate(model: Model, request: Context, tuple?: Context): boole
     if (error instanceof RebacError) return 'error';
     throw error;
   }
+}
+
+/** What the server says to contexts of the request. */
+export async function askCondition(server: World, contexts: readonly Context[]): Promise<(boolean | 'error')[]> {
+  const contextualTuples = [{ ...QUESTION, condition: { name: 'cond' } }];
+  const answers = await server.checks(contexts.map((context) => ({ ...QUESTION, context, contextualTuples })));
+  return answers.map((answer) => (typeof answer === 'boolean' ? answer : 'error'));
 }
 
 /** Every difference between the engine and the server, in words. */

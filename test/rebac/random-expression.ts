@@ -1,4 +1,4 @@
-import { VALUES } from './expressions.ts';
+import { VALUES } from './parameter-values.ts';
 
 /** Deterministic, so that a seed repeats a run. */
 export class Dice {
