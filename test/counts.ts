@@ -61,6 +61,9 @@ const EVERYDAY_AND_LONG = {
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
   engineWorlds: [60, 4000],
+  /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
+  openFgaChecks: [0, 100_000],
+  openFgaExpressions: [0, 2000],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */

@@ -153,6 +153,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'openfga',
+    what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
+    files: ['test/long/openfga.test.ts'],
+    minutes: 5,
+  },
+  {
     name: 'clients',
     what: 'py-gitea and the Gitea SDK for Go, as their users install them',
     files: ['test/long/clients.test.ts'],
