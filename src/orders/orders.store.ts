@@ -13,6 +13,16 @@ const INSERT = sql(
   'orders.insert',
   'insert into deploy_order (uid, owner_id, name, spec) values ($1::uuid, $2, $3, $4::json) returning created_at',
 );
+const LIST = sql(
+  'orders.list',
+  `select uid::text, name, created_at from deploy_order where owner_id = $1
+   order by created_at desc, uid desc limit $2 offset $3`,
+);
+const COUNT = sql('orders.count', 'select count(*)::int as total from deploy_order where owner_id = $1');
+const REMOVE = sql(
+  'orders.remove',
+  'delete from deploy_order where owner_id = $1 and uid = $2::uuid returning uid::text',
+);
 // Selected as text, because our own parser keeps numbers exact.
 const GET = sql(
   'orders.get',
@@ -21,6 +31,13 @@ const GET = sql(
 
 export function createOrderStore(db: Db): OrderStore {
   return {
+    async list(ownerId, { limit, offset }) {
+      const rows = await db.query<Omit<OrderRow, 'spec'>>(LIST, [ownerId, limit, offset]);
+      const [count] = await db.query<{ total: number }>(COUNT, [ownerId]);
+      const items = rows.map(({ uid, name, created_at }) => ({ uid, name, createdAt: created_at }));
+      return { items, total: count?.total ?? 0 };
+    },
+
     async create(ownerId, { uid, name, spec }) {
       const [row] = await db.query<{ created_at: Date }>(INSERT, [uid, ownerId, name, writeJson(spec)]);
       return row?.created_at ?? new Date();
@@ -36,6 +53,10 @@ export function createOrderStore(db: Db): OrderStore {
           createdAt: row.created_at,
         }
       );
+    },
+
+    async remove(ownerId, uid) {
+      return (await db.query(REMOVE, [ownerId, uid])).length > 0;
     },
   };
 }

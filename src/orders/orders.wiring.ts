@@ -4,7 +4,7 @@ import { orderRoutes } from './orders.routes.ts';
 import { createOrderStore } from './orders.store.ts';
 import { createOrders } from './orders.ts';
 
-export function wireOrders({ db }: Infrastructure) {
+export function wireOrders({ db, baseUrl }: Infrastructure) {
   const orders = createOrders(createOrderStore(db));
-  return { mount: (scope: Scope) => orderRoutes(scope, orders) };
+  return { mount: (scope: Scope) => orderRoutes(scope, orders, baseUrl) };
 }
