@@ -76,6 +76,7 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'manage your cloud credentials',
     async () => (await import('./commands/credential.ts')).credential,
   ),
+  order: entry('own', 'manage your deploy orders', async () => (await import('./commands/order.ts')).order),
   token: entry('own', 'manage your access tokens', async () => (await import('./commands/token.ts')).token),
   email: entry('own', 'manage your email addresses', async () => (await import('./commands/email.ts')).email),
   follow: entry('own', 'manage the users you follow', async () => (await import('./commands/follow.ts')).follow),

@@ -16,6 +16,8 @@ const EVERYDAY_AND_LONG = {
   reportedResources: [1100, 2500],
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
+  /** Random values that are written as YAML and read back. */
+  yamlTexts: [300, 10_000],
   /** Private addresses that are tried through the SDKs of Azure and Google. */
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */

@@ -22,6 +22,7 @@ export const REASONS = {
   token_not_found: 'There is no such token.',
   credential_not_found: 'There is no such credential.',
   order_not_found: 'There is no such order.',
+  order_too_large: 'The order exceeds the size, the depth or the work that an order may have.',
   delivery_not_found: 'There is no such delivery.',
   unknown_relation: 'Objects of this type have no such relation.',
   method_not_allowed: 'The route does not support this method.',

@@ -14,6 +14,16 @@ const INSERT = sql(
   'orders.insert',
   'insert into deploy_order (uid, owner_id, name, spec) values ($1::uuid, $2, $3, $4::json) returning created_at',
 );
+const LIST = sql(
+  'orders.list',
+  `select uid::text, name, created_at from deploy_order where owner_id = $1
+   order by created_at desc, uid desc limit $2 offset $3`,
+);
+const COUNT = sql('orders.count', 'select count(*)::int as total from deploy_order where owner_id = $1');
+const REMOVE = sql(
+  'orders.remove',
+  'delete from deploy_order where owner_id = $1 and uid = $2::uuid returning uid::text',
+);
 // Selected as text, because our own parser keeps numbers exact.
 const GET = sql(
   'orders.get',
@@ -22,6 +32,13 @@ const GET = sql(
 
 export function createOrderStore(db: Db, write: Write): OrderStore {
   return {
+    async list(ownerId, { limit, offset }) {
+      const rows = await db.query<Omit<OrderRow, 'spec'>>(LIST, [ownerId, limit, offset]);
+      const [count] = await db.query<{ total: number }>(COUNT, [ownerId]);
+      const items = rows.map(({ uid, name, created_at }) => ({ uid, name, createdAt: created_at }));
+      return { items, total: count?.total ?? 0 };
+    },
+
     async create(ownerId, { uid, name, spec }, once) {
       return await write(async (query, _touch, _record, keep) => {
         const values = [uid, ownerId, name, writeJson(spec)];
@@ -41,6 +58,10 @@ export function createOrderStore(db: Db, write: Write): OrderStore {
           createdAt: row.created_at,
         }
       );
+    },
+
+    async remove(ownerId, uid) {
+      return (await db.query(REMOVE, [ownerId, uid])).length > 0;
     },
   };
 }

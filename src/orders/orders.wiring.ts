@@ -4,7 +4,7 @@ import { orderRoutes } from './orders.routes.ts';
 import { createOrderStore } from './orders.store.ts';
 import { createOrders } from './orders.ts';
 
-export function wireOrders({ db, revisions }: Infrastructure) {
+export function wireOrders({ db, revisions, baseUrl }: Infrastructure) {
   const orders = createOrders(createOrderStore(db, revisions.write));
-  return { mount: (scope: Scope) => orderRoutes(scope, orders) };
+  return { mount: (scope: Scope) => orderRoutes(scope, orders, baseUrl) };
 }

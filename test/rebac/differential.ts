@@ -1,6 +1,6 @@
 import { check } from '../../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
-import { compileModel, type Model } from '../../src/rebac/model.ts';
+import { type Model, readModelJson } from '../../src/rebac/model.ts';
 import { RebacError } from '../../src/rebac/rebac-error.ts';
 import { admit, type Tuple } from '../../src/rebac/tuple.ts';
 import type { Question, World as Server } from '../support/openfga.ts';
@@ -48,7 +48,7 @@ export class Arena {
 }
 
 export async function enter(world: World): Promise<Arena> {
-  const model = await compileModel(world.model);
+  const model = await readModelJson(world.model);
   const byKey = new Map<string, Tuple>();
   for (const { user, relation, object, condition } of world.tuples) {
     const tuple = { user, relation, object, ...(condition && { condition }) };

@@ -143,6 +143,25 @@ describe('A mail server that does not respond', () => {
   });
 });
 
+describe('A mail server that does not stop', () => {
+  for (const [mood, words] of [
+    ['chatty', /exceeds maximum allowed size/],
+    ['slow', /took longer than 0.3 s/],
+  ] as const) {
+    it(`A mail server whose greeting never ends is given up (${mood})`, async () => {
+      const server = await startSmtp(mood);
+      const lines: string[] = [];
+      const log = createLog('info', { write: (line) => void lines.push(line) });
+      const settings = { SMTP_URL: server.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' } as const;
+      const mailer = createMailer(settings, log, mood === 'slow' ? 300 : undefined);
+      await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
+      assert.match(lines.join(''), /email not sent/);
+      assert.match(lines.join(''), words);
+      await server.close();
+    });
+  }
+});
+
 describe('Email without a mail server', () => {
   const letter = { to: 'a@x.org', subject: 'hello', text: 'the link' };
   const logged = async (mode: 'dev' | 'prod') => {
