@@ -27,6 +27,7 @@ export const REASONS = {
   conflict: 'The request contradicts the state of the object.',
   name_taken: 'Another object has this name.',
   email_taken: 'Another user has this email address.',
+  limit_reached: 'A list is as long as it may be; the message names the limit and what to do.',
   last_owner: 'An organization must keep an owner.',
   last_administrator: 'The deployment must keep an active site administrator.',
   database_in_use: 'Another process has the built-in database open.',

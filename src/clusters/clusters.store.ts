@@ -1,5 +1,6 @@
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, columnOf, storedValue, toCluster } from './cluster.rows.ts';
@@ -24,6 +25,7 @@ const GET = sql(
 const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 and id = $2 for update');
 // Waits for an organization that is being deleted.
 const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
+const ROOM = roomFor('clusters.room', 'cluster where owner_id = $1');
 const INSERT = sql(
   'clusters.insert',
   `insert into cluster (owner_id, uid, phase, ${COLUMNS.join(', ')})
@@ -36,7 +38,7 @@ const UPDATE = sql(
 );
 const DELETE = sql('clusters.delete', 'delete from cluster where id = $1');
 
-export function createClusterStore(db: Db, write: Write): ClusterStore {
+export function createClusterStore(db: Db, write: Write, room: Room): ClusterStore {
   return {
     list,
     ownedBy: async (accountId) => (await db.query<ClusterRow>(OWNED, [accountId])).map(toCluster),
@@ -58,6 +60,7 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
     return await unlessTaken(() =>
       write(async (query, touch, record) => {
         if ((await query(LOCK_OWNER, [ownerId])).length === 0) return undefined;
+        await room.require(query, { limit: 'clustersPerOwner', ownerId, count: ROOM });
         const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, uid, ...valuesOf(draft)]));
         touch({ kind: 'cluster', id, organizationId: ownerId });
         record({ ...about(actor, ownerId, id), action: 'cluster.create', after: { uid, ...toState(draft) } });

@@ -1,5 +1,7 @@
+import { limitReached } from '../base/limits.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
@@ -33,6 +35,11 @@ const UPDATE = sql(
   `update credential set type = $2, sealed = $3, version = version + 1, updated_at = greatest(now(), updated_at)
     where id = $1 returning ${COLUMNS}`,
 );
+const ROOM = roomFor('credentials.room', 'credential where owner_id = $1');
+const OTHER_BYTES = sql(
+  'credentials.otherBytes',
+  `select coalesce(sum(octet_length(sealed)), 0)::float8 as bytes from credential where owner_id = $1 and name <> $2`,
+);
 const DELETE = sql('credentials.delete', 'delete from credential where id = $1');
 
 /** Where the sealed specs are stored, for key rotation. The identity is the one that `identityOf` returns. */
@@ -46,7 +53,7 @@ export const CREDENTIAL_SPECS: SealedColumn = {
 /** What everyone with access to the audit log may see: never the spec. */
 const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
 
-export function createCredentialStore(db: Db, write: Write): CredentialStore {
+export function createCredentialStore(db: Db, write: Write, room: Room): CredentialStore {
   return { list, get, create, update, remove };
 
   async function list(ownerId: bigint): Promise<StoredCredential[]> {
@@ -60,6 +67,8 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
   async function create(draft: CredentialDraft, actor: Actor) {
     try {
       return await write(async (query, _touch, record) => {
+        await room.require(query, { limit: 'credentialsPerUser', ownerId: actor.id, count: ROOM });
+        await requireBytes(query, draft, actor);
         const values = [actor.id, draft.name, draft.type, draft.sealed];
         const created = toCredential(only(await query<CredentialRow>(INSERT, values)));
         record({ ...about(actor, 'credential.create', created), after: toState(draft) });
@@ -76,6 +85,7 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
       const current = await one(query, LOCK, [actor.id, draft.name]);
       if (!current) return undefined;
       precondition(current);
+      if (draft.sealed.length > current.sealed.length) await requireBytes(query, draft, actor);
       const changed = await one(query, UPDATE, [current.id, draft.type, draft.sealed]);
       record({ ...about(actor, 'credential.update', current), before: toState(current), after: toState(draft) });
       return changed;
@@ -91,6 +101,14 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
       record({ ...about(actor, 'credential.delete', current), before: toState(current) });
       return true;
     });
+  }
+
+  /** All credentials of a user are opened and sent in one response, so their total size counts. */
+  async function requireBytes(query: Query, { name, sealed }: CredentialDraft, { id }: Actor): Promise<void> {
+    const max = room.limits.credentialBytesPerUser;
+    await room.turn(query, 'credentialBytesPerUser', id);
+    const { bytes } = only(await query<{ bytes: number }>(OTHER_BYTES, [id, name]));
+    if (bytes + sealed.length > max) throw limitReached('credentialBytesPerUser', max, bytes);
   }
 }
 

@@ -27,6 +27,7 @@ export interface RouteSchema {
   readonly response?: Readonly<Record<string, object>>;
   readonly hide?: boolean;
   readonly extension?: boolean;
+  readonly grows?: boolean;
 }
 
 declare module 'fastify' {
@@ -37,6 +38,8 @@ declare module 'fastify' {
     hide?: boolean;
     /** Goes beyond the specification. */
     extension?: boolean;
+    /** Has no body, but makes a list longer that may be full. */
+    grows?: boolean;
   }
 }
 

@@ -1,5 +1,7 @@
 import { readJson, writeJson } from '../base/json.ts';
-import { type Db, sql } from '../db/db.ts';
+import { limitReached } from '../base/limits.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { OrderStore } from './orders.ts';
 
 interface OrderRow {
@@ -13,17 +15,30 @@ const INSERT = sql(
   'orders.insert',
   'insert into deploy_order (uid, owner_id, name, spec) values ($1::uuid, $2, $3, $4::json) returning created_at',
 );
+const ROOM = roomFor('orders.room', 'deploy_order where owner_id = $1');
+// As they are on the disk, which is what is to be protected.
+const BYTES = sql(
+  'orders.bytes',
+  'select coalesce(sum(pg_column_size(spec)), 0)::float8 as bytes from deploy_order where owner_id = $1',
+);
 // Selected as text, because our own parser keeps numbers exact.
 const GET = sql(
   'orders.get',
   'select uid::text, name, spec::text as spec, created_at from deploy_order where owner_id = $1 and uid = $2::uuid',
 );
 
-export function createOrderStore(db: Db): OrderStore {
+export function createOrderStore(db: Db, room: Room): OrderStore {
   return {
     async create(ownerId, { uid, name, spec }) {
-      const [row] = await db.query<{ created_at: Date }>(INSERT, [uid, ownerId, name, writeJson(spec)]);
-      return row?.created_at ?? new Date();
+      const text = writeJson(spec);
+      const max = room.limits.orderBytesPerUser;
+      return await db.transaction(async (query) => {
+        await room.require(query, { limit: 'ordersPerUser', ownerId, count: ROOM });
+        const { bytes } = only(await query<{ bytes: number }>(BYTES, [ownerId]));
+        if (bytes + Buffer.byteLength(text) > max) throw limitReached('orderBytesPerUser', max, bytes);
+        const [row] = await query<{ created_at: Date }>(INSERT, [uid, ownerId, name, text]);
+        return row?.created_at ?? new Date();
+      });
     },
 
     async get(ownerId, uid) {

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
+import { limitReached } from '../base/limits.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { CATALOG } from './catalog.ts';
 import { documentOf, type RoleDocument, type RoleEntry } from './role-document.ts';
 import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
 import { writeYaml } from './role-yaml.ts';
-import { draftOf, grantedAnew, type Setting } from './roles.ts';
+import { draftOf, grantedAnew, type RoleLimits, requireRoomForTeams, type Setting } from './roles.ts';
 
 export interface RoleFileStore {
   read(organizationId: bigint): Promise<RolesNow>;
@@ -50,7 +51,7 @@ const NEEDED = {
 } as const;
 
 /** The roles of an organization as one document: exported, and imported as a whole or not at all. */
-export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>) {
+export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
   return { exportRoles, importRoles };
 
   async function exportRoles(organizationId: bigint, organizationName: string) {
@@ -68,6 +69,7 @@ export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed
       options.precondition(versionOf(documentOf(organizationName, now.roles)));
       const plan = planFor(now, wanted, options.prunes);
       refuseUnallowed(plan, held);
+      requireRoom(plan, now, limits);
       return { plan, report: reportOn(plan, now) };
     };
     if (options.isDryRun) return decide(await store.read(organizationId)).report;
@@ -121,7 +123,10 @@ function aboutRole<T>(name: string, place: number, read: () => T): T {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const errors = error.detail.errors?.map(({ field, message }) => ({ field: `roles[${place}].${field}`, message }));
-    throw new AppError(error.kind, `role ${quote(name)}: ${error.message}`, errors ? { errors } : {});
+    throw new AppError(error.kind, `role ${quote(name)}: ${error.message}`, {
+      ...error.detail,
+      ...(errors && { errors }),
+    });
   }
 }
 
@@ -136,6 +141,16 @@ function refuseUnallowed({ creates, updates, deletes }: Plan, held: ReadonlySet<
   for (const { current, next } of updates) {
     aboutRole(next.name, 0, () => rejectEscalation(grantedAnew(current, next), held));
   }
+}
+
+/** Nobody else can create a role meanwhile, so the number of roles is what it is. */
+function requireRoom({ creates, updates, deletes }: Plan, now: RolesNow, limits: RoleLimits): void {
+  const after = now.roles.length + creates.length - deletes.length;
+  if (after > limits.rolesPerOrganization && after > now.roles.length) {
+    throw limitReached('rolesPerOrganization', limits.rolesPerOrganization, now.roles.length);
+  }
+  for (const draft of creates) aboutRole(draft.name, 0, () => requireRoomForTeams(limits, draft));
+  for (const { current, next } of updates) aboutRole(next.name, 0, () => requireRoomForTeams(limits, next, current));
 }
 
 function reportOn(plan: Plan, now: RolesNow): Report {

@@ -1,4 +1,5 @@
 import type { Actor } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
@@ -27,6 +28,7 @@ const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organiz
 // Waits for a running import of roles, before anything is written that the import could wait for.
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
+const ROOM = roomFor('roles.room', 'role where organization_id = $1');
 const INSERT = sql(
   'roles.insert',
   'insert into role (organization_id, name, name_key, description) values ($1, $2, $3, $4) returning id',
@@ -60,7 +62,7 @@ const PRINCIPALS = sql(
     where r.organization_id = $1 and r.id = $2 order by t.id`,
 );
 
-export function createRoleStore(db: Db, write: Write): RoleStore {
+export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   return { list, get: (organizationId, id) => get(db.query, organizationId, id), principals, create, update, remove };
 
   async function list(organizationId: bigint): Promise<Role[]> {
@@ -78,6 +80,7 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
         await query(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
+        await room.require(query, { limit: 'rolesPerOrganization', ownerId: organizationId, count: ROOM });
         const values = [organizationId, draft.name, nameKey(draft), draft.description];
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         await fill(query, id, draft);

@@ -1,6 +1,7 @@
 import { describePermission, heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, invalidField } from '../base/errors.ts';
+import { type Limits, limitReached } from '../base/limits.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
 
@@ -66,13 +67,15 @@ export interface Setting {
 /** Throws if the role has changed since the caller last saw it. */
 export type Precondition = (current: Role) => void;
 
+export type RoleLimits = Pick<Limits, 'rolesPerOrganization' | 'teamsPerRole'>;
+
 export type Roles = ReturnType<typeof createRoles>;
 
 const MAX_NAME = 100;
 const MAX_DESCRIPTION = 1000;
 
 /** Custom roles: sets of permissions that are assigned to teams of an organization. */
-export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
+export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
   return { list: store.list, principals: store.principals, get, create, update, remove };
 
   async function get(organizationId: bigint, id: bigint): Promise<Role> {
@@ -83,6 +86,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
 
   async function create({ organizationId, actor }: Setting, input: RoleInput): Promise<Role> {
     const draft = draftOf(undefined, input);
+    requireRoomForTeams(limits, draft);
     rejectEscalation(draft.permissions, await heldBy(judge, actor.id, organizationId));
     return settled(await store.create(organizationId, draft, actor));
   }
@@ -99,6 +103,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     const decide = (current: Role) => {
       precondition(current);
       const next = draftOf(current, typeof input === 'function' ? input(current) : input);
+      requireRoomForTeams(limits, next, current);
       rejectEscalation(grantedAnew(current, next), held);
       return next;
     };
@@ -124,6 +129,12 @@ export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleD
 export function grantedAnew(current: RoleDraft, next: RoleDraft): readonly CatalogEntry[] {
   const reachesNewTeam = next.teamIds.some((team) => !current.teamIds.includes(team));
   return reachesNewTeam ? next.permissions : next.permissions.filter((one) => !current.permissions.includes(one));
+}
+
+/** Every team of a role is read with the role, wherever roles are listed. */
+export function requireRoomForTeams({ teamsPerRole }: RoleLimits, next: RoleDraft, current?: RoleDraft): void {
+  const [before, after] = [current?.teamIds.length ?? 0, next.teamIds.length];
+  if (after > teamsPerRole && after > before) throw limitReached('teamsPerRole', teamsPerRole, before);
 }
 
 function settled(outcome: Role | Rejection | undefined): Role {

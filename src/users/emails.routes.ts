@@ -35,7 +35,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
       },
     },
     async (request, reply) => {
-      const list = await emails.add(callerOf(request).person.id, request.body.emails, new Date());
+      const list = await emails.add(callerOf(request).person, request.body.emails, new Date());
       return reply.code(201).send(list.map(present));
     },
   );

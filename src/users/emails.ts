@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import type { Sending } from './confirmations.ts';
 import { isAddress, isSameAddress } from './email-address.ts';
 
 export interface Email {
@@ -10,11 +11,12 @@ export interface Email {
 
 export interface EmailStore {
   list(accountId: bigint): Promise<Email[]>;
-  /** All or none; returns what is already in use. */
+  /** All or none; returns what is already in use. Throws if there is no room, or too many emails would be sent. */
   add(
     accountId: bigint,
     addresses: readonly string[],
     verified: boolean,
+    sending: Sending | undefined,
   ): Promise<{ added: readonly Email[] } | { used: string }>;
   /** All or none. `decide` gets the addresses of the account and returns which ones to remove. */
   remove(accountId: bigint, decide: (present: readonly Email[]) => readonly bigint[]): Promise<void>;
@@ -29,6 +31,8 @@ export interface Mail {
 export interface EmailPolicy {
   /** New addresses must be confirmed by email. */
   readonly confirm: boolean;
+  /** How many confirmation emails a user can cause in an hour. */
+  readonly confirmationsPerHour: number;
   isDomainAllowed(address: string): boolean;
 }
 
@@ -38,6 +42,12 @@ export interface ConfirmationLinks {
   read(text: string, now: Date): { id: bigint; address: string } | undefined;
 }
 
+/** The user whose addresses they are. */
+export interface Owner {
+  readonly id: bigint;
+  readonly login: string;
+}
+
 export type Emails = ReturnType<typeof createEmails>;
 
 const MAX_AT_ONCE = 100;
@@ -45,12 +55,13 @@ const MAX_AT_ONCE = 100;
 export function createEmails(store: EmailStore, policy: EmailPolicy, links: ConfirmationLinks, mail: Mail) {
   return { list: store.list, add, addUnverified, remove, confirm };
 
-  async function add(accountId: bigint, addresses: readonly string[], now: Date): Promise<Email[]> {
+  async function add(owner: Owner, addresses: readonly string[], now: Date): Promise<Email[]> {
     const foreign = addresses.find((address) => isAddress(address) && !policy.isDomainAllowed(address));
     if (foreign !== undefined) throw fault(`Email address has a domain that is not allowed: ${foreign}`);
-    const added = await addAs(accountId, addresses, !policy.confirm);
-    if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(email, now)));
-    return await store.list(accountId);
+    const sending = policy.confirm ? { perHour: policy.confirmationsPerHour, now } : undefined;
+    const added = await addAs(owner.id, addresses, !policy.confirm, sending);
+    if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(owner, email, now)));
+    return await store.list(owner.id);
   }
 
   /**
@@ -60,7 +71,12 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     await addAs(accountId, [address], false);
   }
 
-  async function addAs(accountId: bigint, addresses: readonly string[], verified: boolean): Promise<readonly Email[]> {
+  async function addAs(
+    accountId: bigint,
+    addresses: readonly string[],
+    verified: boolean,
+    sending?: Sending,
+  ): Promise<readonly Email[]> {
     if (addresses.length === 0) throw fault('Email list empty');
     if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} email addresses can be added at once`);
     for (const address of addresses) {
@@ -68,7 +84,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     }
     const twice = addresses.find((one, place) => addresses.slice(0, place).some((other) => isSameAddress(one, other)));
     if (twice) throw fault(`Email address is given twice: ${twice}`);
-    const outcome = await store.add(accountId, addresses, verified);
+    const outcome = await store.add(accountId, addresses, verified, sending);
     if ('used' in outcome) throw fault(`Email address has been used: ${outcome.used}`);
     return outcome.added;
   }
@@ -93,8 +109,15 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
   }
 
   /** An email that cannot be sent does not undo the address: the user can remove the address and add it again. */
-  async function askToConfirm(email: Email, now: Date): Promise<void> {
-    const text = `Please confirm that ${email.address} is yours:\n\n${links.make(email, now)}\n\nThe link is good for a day.`;
+  async function askToConfirm({ login }: Owner, email: Email, now: Date): Promise<void> {
+    const text = `The user ${login} has added ${email.address} to their account.
+
+If this is you, please confirm that the address is yours:
+
+${links.make(email, now)}
+
+The link is valid for a day. If you do not know this account, ignore this email: the address stays unconfirmed.
+`;
     await mail.send({ to: email.address, subject: 'Confirm your email address', text });
   }
 }

@@ -119,8 +119,8 @@ for (const driver of DRIVERS) {
     async function recordOnly(body: object, adminPasswordHash: string): Promise<void> {
       const reading = readNotification('CloudC', body);
       const { notification } = reading;
-      const { db, revisions } = market.instance;
-      await createDeliveryStore(db.query, revisions.write).record({
+      const { db, revisions, room } = market.instance;
+      await createDeliveryStore(db.query, revisions.write, room.limits).record({
         marketplace: 'CloudC',
         naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),
