@@ -19,6 +19,8 @@ const INSERT = sql(
     order by e.place`,
 );
 const START = Buffer.alloc(32);
+/** In one statement: states can be long, and hashing and sending them all at once would keep other requests waiting. */
+const MAX_ROWS = 100;
 
 /** The end of a chain, which the next row follows. */
 interface End {
@@ -31,12 +33,15 @@ export async function appendAudit(query: Query, entries: readonly AuditEntry[]):
   const chains = Map.groupBy(entries, ({ organizationId }) => organizationId);
   // In the same order for every writer, so that two that write to the same chains cannot block each other.
   for (const [organizationId, links] of [...chains].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
-    const rows = follow(end, links);
-    await query(
-      INSERT,
-      Array.from({ length: 12 }, (_, column) => rows.map((row) => row[column])),
-    );
+    let end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
+    for (let first = 0; first < links.length; first += MAX_ROWS) {
+      const { rows, last } = follow(end, links.slice(first, first + MAX_ROWS));
+      end = last;
+      await query(
+        INSERT,
+        Array.from({ length: 12 }, (_, column) => rows.map((row) => row[column])),
+      );
+    }
   }
 }
 
@@ -50,10 +55,10 @@ async function endOf(query: Query, organizationId: bigint): Promise<End | undefi
  * The rows of one chain. Its time never runs backwards, even if the clocks of two machines differ, so the order of
  * times is the order of IDs.
  */
-function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[][] {
+function follow(end: End | undefined, entries: readonly AuditEntry[]): { rows: unknown[][]; last: End } {
   const at = new Date(Math.max(Date.now(), end?.at.getTime() ?? 0));
   let previous = end?.hash ?? START;
-  return entries.map((entry) => {
+  const rows = entries.map((entry) => {
     const link: HashedEntry = {
       at,
       organization_id: entry.organizationId,
@@ -70,6 +75,7 @@ function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[]
     previous = chainHash(link);
     return [...hashedFields(link), previous];
   });
+  return { rows, last: { hash: previous, at } };
 }
 
 /** What the hash of an entry covers, as it is stored. */

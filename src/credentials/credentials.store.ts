@@ -1,4 +1,5 @@
 import { limitReached } from '../base/limits.ts';
+import { breath } from '../base/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
@@ -23,7 +24,20 @@ interface CredentialRow {
 }
 
 const COLUMNS = 'id, name, type, version, created_at, sealed';
-const LIST = sql('credentials.list', `select ${COLUMNS} from credential where owner_id = $1 order by id`);
+// Everything at once, unless it is long. Then nothing comes, and it is read in parts.
+const LIST = sql(
+  'credentials.list',
+  `select ${COLUMNS} from credential where owner_id = $1
+      and (select sum(octet_length(sealed)) from credential where owner_id = $1) <= $2 order by id`,
+);
+const SIZES = sql(
+  'credentials.sizes',
+  'select id, octet_length(sealed) as bytes from credential where owner_id = $1 order by id',
+);
+const PART = sql(
+  'credentials.part',
+  `select ${COLUMNS} from credential where owner_id = $1 and id = any($2::bigint[]) order by id`,
+);
 const GET = sql('credentials.get', `select ${COLUMNS} from credential where owner_id = $1 and name = $2`);
 const LOCK = sql('credentials.lock', `select ${COLUMNS} from credential where owner_id = $1 and name = $2 for update`);
 const INSERT = sql(
@@ -42,6 +56,9 @@ const OTHER_BYTES = sql(
 );
 const DELETE = sql('credentials.delete', 'delete from credential where id = $1');
 
+/** The built-in database reads in this process, and each statement keeps other requests waiting. */
+const BYTES_AT_ONCE = 1024 * 1024;
+
 /** Where the sealed specs are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const CREDENTIAL_SPECS: SealedColumn = {
   table: 'credential',
@@ -57,7 +74,23 @@ export function createCredentialStore(db: Db, write: Write, room: Room): Credent
   return { list, get, create, update, remove };
 
   async function list(ownerId: bigint): Promise<StoredCredential[]> {
-    return (await db.query<CredentialRow>(LIST, [ownerId])).map(toCredential);
+    const found = await db.query<CredentialRow>(LIST, [ownerId, BYTES_AT_ONCE]);
+    if (found.length > 0) return found.map(toCredential);
+    return await db.snapshot(async (query) => {
+      const parts: bigint[][] = [];
+      let left = 0;
+      for (const { id, bytes } of await query<{ id: bigint; bytes: number }>(SIZES, [ownerId])) {
+        if (bytes > left) [left] = [BYTES_AT_ONCE, parts.push([])];
+        left -= bytes;
+        parts.at(-1)?.push(id);
+      }
+      const rows: CredentialRow[] = [];
+      for (const part of parts) {
+        rows.push(...(await query<CredentialRow>(PART, [ownerId, part])));
+        await breath();
+      }
+      return rows.map(toCredential);
+    });
   }
 
   async function get(ownerId: bigint, name: string): Promise<StoredCredential | undefined> {

@@ -1,3 +1,4 @@
+import { breath } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
@@ -5,7 +6,7 @@ import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
 import type { Principal, Rejection, Role, RoleDraft, RoleStore } from './roles.ts';
 
-export interface RoleRow {
+interface RoleRow {
   id: bigint;
   organization_id: bigint;
   name: string;
@@ -18,12 +19,17 @@ export interface RoleRow {
   team_ids: bigint[];
 }
 
-export const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
+const ROLES_IN_PAGE = 50;
+
+const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
   array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
   array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
   array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids`;
 
-const LIST = sql('roles.list', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 order by r.id`);
+const PAGE = sql(
+  'roles.page',
+  `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id > $2 order by r.id limit $3`,
+);
 const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
 // Waits for a running import of roles, before anything is written that the import could wait for.
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
@@ -66,7 +72,9 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   return { list, get: (organizationId, id) => get(db.query, organizationId, id), principals, create, update, remove };
 
   async function list(organizationId: bigint): Promise<Role[]> {
-    return (await db.query<RoleRow>(LIST, [organizationId])).map(toRole);
+    const first = await db.query<RoleRow>(PAGE, [organizationId, 0n, ROLES_IN_PAGE]);
+    if (first.length < ROLES_IN_PAGE) return first.map(toRole);
+    return await db.snapshot((query) => readRoles(query, organizationId));
   }
 
   async function principals(organizationId: bigint, id: bigint): Promise<Principal[]> {
@@ -139,6 +147,20 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   }
 }
 
+/**
+ * All roles of an organization, page by page: the built-in database reads in this process, and each statement keeps
+ * other requests waiting. The roles must not change meanwhile, so it takes a snapshot or a lock.
+ */
+export async function readRoles(query: Query, organizationId: bigint): Promise<Role[]> {
+  const roles: Role[] = [];
+  for (;;) {
+    const page = await query<RoleRow>(PAGE, [organizationId, roles.at(-1)?.id ?? 0n, ROLES_IN_PAGE]);
+    for (const row of page) roles.push(toRole(row));
+    if (page.length < ROLES_IN_PAGE) return roles;
+    await breath();
+  }
+}
+
 async function get(query: Query, organizationId: bigint, id: bigint): Promise<Role | undefined> {
   const [row] = await query<RoleRow>(GET, [organizationId, id]);
   return row && toRole(row);
@@ -177,7 +199,7 @@ export function nameKey(draft: RoleDraft): string {
   return draft.name.toLowerCase();
 }
 
-export function toRole(row: RoleRow): Role {
+function toRole(row: RoleRow): Role {
   const pairs = row.namespaces.map((namespace, place) => ({ namespace, action: row.actions[place] ?? '' }));
   return {
     id: row.id,

@@ -73,6 +73,8 @@ export type Roles = ReturnType<typeof createRoles>;
 
 const MAX_NAME = 100;
 const MAX_DESCRIPTION = 1000;
+/** An error names at most this many of the things that are wrong. */
+const MAX_NAMED = 20;
 
 /** Custom roles: sets of permissions that are assigned to teams of an organization. */
 export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
@@ -162,7 +164,10 @@ function readDescription(text: string): string {
 function readPermissions(pairs: readonly PermissionPair[]): CatalogEntry[] {
   const unknown = pairs.filter((pair) => !findPermission(pair));
   if (unknown.length > 0)
-    throw new AppError('invalid', `unknown permission: ${unknown.map(describePermission).join(', ')}`);
+    throw new AppError(
+      'invalid',
+      `unknown permission: ${unknown.slice(0, MAX_NAMED).map(describePermission).join(', ')}`,
+    );
   return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
 }
 
