@@ -710,6 +710,7 @@ export interface Operations {
       } | RawBody;
     };
     answer: {
+      /** Ordered by user ID; those after the first thousand are left out. */
       readonly changes: readonly {
         readonly user: {
           readonly id: bigint;
@@ -724,6 +725,8 @@ export interface Operations {
           readonly action: string;
         }[];
       }[];
+      /** How many users the change affects. */
+      readonly total: number;
     };
   };
   /** Get a role */

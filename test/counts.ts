@@ -70,6 +70,8 @@ const EVERYDAY_AND_LONG = {
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
   raceRounds: [2, 8],
+  /** Requests that make one list longer, all at once, although it has room for three only. */
+  requestsAtOnce: [8, 200],
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
   /** Edits of the permissions of a role, after which the graph must be as small as a new one. */

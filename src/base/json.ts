@@ -1,4 +1,5 @@
 import { AppError } from './errors.ts';
+import { mapInSlices } from './slices.ts';
 
 // Node 24 has both; the type library does not declare them yet.
 declare global {
@@ -17,6 +18,7 @@ export const MAX_DEPTH = 64;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const EMPTY = /^[ \t\r\n]*$/;
+const ITEMS_IN_SLICE = 50;
 const FORBIDDEN = ['__proto__', 'constructor'];
 
 /** With numbers `as text`, nothing reads them from the value, so they may have any size. */
@@ -40,6 +42,11 @@ export function bodyText(body: Buffer): string {
 export function writeJson(value: unknown, indent = 0): string {
   const exact = (_key: string, item: unknown) => (typeof item === 'bigint' ? JSON.rawJSON(item.toString()) : item);
   return JSON.stringify(value, exact, indent);
+}
+
+/** A list that may be long, with long items. Other requests are served while it is written. */
+export async function writeListInSlices<T>(items: readonly T[], present: (item: T) => unknown): Promise<string> {
+  return `[${(await mapInSlices(items, ITEMS_IN_SLICE, (item) => writeJson(present(item)))).join(',')}]`;
 }
 
 /** For long lists: the plain writer takes half the time, and throws if it cannot write a value exactly. */

@@ -32,7 +32,7 @@ export const REASONS = {
   name_taken: 'Another object has this name.',
   name_reserved: 'The name is reserved for the account that had it until recently.',
   email_taken: 'Another user has this email address.',
-  limit_reached: 'A list has reached its maximum length.',
+  limit_reached: 'A list is as long as it may be; the message names the limit and what to do.',
   last_owner: 'An organization must keep an owner.',
   last_administrator: 'The deployment must keep an active site administrator.',
   database_in_use: 'Another process has the built-in database open.',

@@ -1,3 +1,4 @@
+import type { Room } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { sql } from '../db/db.ts';
 import type { SessionStore } from './sessions.ts';
@@ -18,18 +19,28 @@ const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
   'delete from session where account_id = $1 and expires_at < now()',
 );
+// Rejecting a sign-in because of old sessions would lock the user out, so the oldest sessions end instead.
+const DELETE_OLDEST = sql(
+  'sessions.deleteOldest',
+  `delete from session where hash in (select hash from session where account_id = $1 and hash <> $2
+                                       order by created_at desc, hash offset $3 - 1) returning account_id`,
+);
 const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
 
-export function createSessionStore(write: Write): SessionStore {
+export function createSessionStore(write: Write, room: Room): SessionStore {
   return {
-    // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken.
+    // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken unless others
+    // end.
     async create({ hash, accountId, csrf, expiresAt, passwordHash, tokenId }) {
-      return await write(async (query) => {
+      return await write(async (query, touch) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
         const isThere = tokenId === undefined || (await query(SAME_TOKEN, [tokenId, accountId])).length > 0;
         if (!isSame || !isThere) return false;
+        await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         await query(INSERT, [hash, accountId, csrf, expiresAt, tokenId ?? null]);
+        const ended = await query(DELETE_OLDEST, [accountId, hash, room.limits.sessionsPerUser]);
+        if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;
       });
     },
