@@ -10,7 +10,7 @@ export type ErrorBody = {
   /** URL of the API documentation. */
   readonly url: string;
   /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'name_taken' | 'email_taken' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
+  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'name_taken' | 'email_taken' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'database_incomplete' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable' | 'outcome_unknown';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
   readonly errors?: readonly {
