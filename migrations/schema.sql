@@ -439,6 +439,7 @@ create table migration (
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone not null default now(),
+  compatible_from integer,
   constraint migration_pkey PRIMARY KEY (number)
 );
 

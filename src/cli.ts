@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError, readConfig } from './base/config.ts';
+import { type Config, readConfig } from './base/config.ts';
 import { AppError } from './base/errors.ts';
 import { helpOf, usageOf } from './operations/command-help.ts';
 import { askServer, kindOf, type RunInServer } from './operations/command-socket.ts';
 import { terminal } from './operations/commands/terminal.ts';
+import { describeFailure, exitCodeOf } from './operations/failure-text.ts';
 import { commandNamed, environment, SERVER_COMMANDS } from './operations/server-commands.ts';
 
 const { say, complain } = terminal;
@@ -50,15 +51,9 @@ async function runOnOwnInstance(config: Config, run: RunInServer): Promise<void>
   }
 }
 
-/** 2: wrong usage; 3: the database cannot be reached, and trying again later may help; 1: everything else. */
-function exitCodeOf(error: unknown): number {
-  if (kindOf(error) === 'invalid') return 2;
-  return error instanceof AppError && error.kind === 'unavailable' && error.detail.retryAfter !== undefined ? 3 : 1;
-}
-
 await main(process.argv.slice(2)).catch((error: unknown) => {
-  const isOurs = error instanceof ConfigError || error instanceof AppError || kindOf(error) === 'invalid';
-  const text = isOurs || !(error instanceof Error) ? String((error as Error).message ?? error) : error.stack;
-  complain(`atrium: ${text}`);
-  process.exitCode = exitCodeOf(error);
+  const isUsage = kindOf(error) === 'invalid';
+  complain(`atrium: ${isUsage ? (error as Error).message : describeFailure(error)}`);
+  // 2: wrong usage; 3: the database cannot be reached, and trying again later may help; 1: everything else.
+  process.exitCode = isUsage ? 2 : exitCodeOf(error);
 });

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp, createListenerApp } from './app.ts';
 import type { Config } from './base/config.ts';
-import { loadKeys } from './base/keys.ts';
+import { findRoot } from './base/keys.ts';
 import { limitsOf } from './base/limits.ts';
 import { createMetrics } from './base/metrics.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
@@ -10,7 +10,7 @@ import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
 import { openDb, ping } from './db/db.ts';
-import { migrate } from './db/migrate.ts';
+import { type Migrated, migrate } from './db/migrate.ts';
 import { wireFeatures } from './features.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { createBrake } from './http/brake.ts';
@@ -21,6 +21,7 @@ import { wireIdentity } from './identity/identity.wiring.ts';
 import { SEALED_COLUMNS } from './sealed-columns.ts';
 import { createRingStore } from './vault/ring.store.ts';
 import { openRing, type Ring } from './vault/ring.ts';
+import { findRootKey, type RootKey } from './vault/root-key.ts';
 import { createRotationStore } from './vault/rotation.store.ts';
 import { createRotation } from './vault/rotation.ts';
 import { createVaultStore } from './vault/vault.store.ts';
@@ -36,11 +37,14 @@ interface Surroundings {
   readonly log: Logger;
   /** Progress for a user at a terminal. */
   readonly say: (line: string) => void;
+  /** The built-in database stopped for good: only another process can open it again. */
+  readonly onStopped?: (error: Error) => void;
 }
 
 /** The composition root: config → database → stores → rules → app. The only file that knows them all. */
-export async function openInstance(config: Config, { log, say }: Surroundings) {
-  const root = loadKeys(config.ATRIUM_KEY, config.DATA_DIR);
+export async function openInstance(config: Config, { log, say, onStopped }: Surroundings) {
+  // Only looks: a damaged key file is reported before a database is opened.
+  findRoot(config.ATRIUM_KEY, config.DATA_DIR);
   const db = await openDb({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
@@ -48,16 +52,26 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
     say,
     onError: (error) => log.error({ err: error }, 'database connection failed'),
+    onStopped(error) {
+      log.fatal({ err: error }, 'the built-in database stopped');
+      onStopped?.(error);
+    },
   });
+  const ringStore = createRingStore(db);
+  let root: RootKey;
   let ring: Ring;
+  let migrated: Migrated;
   try {
-    await migrate(db, MIGRATIONS, say);
-    ring = await openRing(createRingStore(db), root);
+    root = await findRootKey(ringStore, config.ATRIUM_KEY, config.DATA_DIR);
+    migrated = await migrate(db, MIGRATIONS, say);
+    ring = await openRing(ringStore, root.keys);
+    root.keep();
   } catch (error) {
     await db.close();
     throw error;
   }
 
+  if (migrated.isAhead) say(`the database is newer than this release (${migrated.version}), but compatible with it`);
   const revisions = createRevisions(createRevisionStore(db));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
@@ -86,13 +100,15 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
   const listener = isMarketplace && config.MARKETPLACE_PORT !== undefined ? createListenerApp(parts) : undefined;
   const rotateKeys = createRotation({
     store: createRotationStore(db),
-    ringStore: createRingStore(db),
+    ringStore,
     ring,
-    root,
+    root: root.keys,
     columns: SEALED_COLUMNS,
+    knowsAllColumns: !migrated.isAhead,
   });
   const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
   let admin: AdminServer | undefined;
+  let closing: Promise<void> | undefined;
   const upkeep = setInterval(() => {
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
     identity.tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
@@ -117,6 +133,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     /** The port of the marketplace listener, if it has its own. */
     listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
     listen,
+    leave,
     close,
   };
 
@@ -136,13 +153,25 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     return `http://${host}:${port}`;
   }
 
-  /** Lets running requests finish, accepts no new ones, and leaves the database in order. */
-  async function close(patienceMs = 8000): Promise<void> {
-    clearInterval(upkeep);
+  /** From now on the server is not ready, and clients are told to send their next request elsewhere. */
+  function leave(): void {
     admin?.drain();
-    const stopDraining = drains.map((drain) => drain(patienceMs));
+    for (const drain of drains) drain.announce();
+  }
+
+  /** Lets running requests finish, accepts no new ones, and leaves the database in order. */
+  function close(patienceMs = 8000): Promise<void> {
+    if (closing && patienceMs === 0) for (const drain of drains) drain.cut();
+    closing ??= closeOnce(patienceMs);
+    return closing;
+  }
+
+  async function closeOnce(patienceMs: number): Promise<void> {
+    clearInterval(upkeep);
+    leave();
+    for (const drain of drains) drain.start(patienceMs);
     await Promise.all([app.close(), listener?.close()]);
-    for (const stop of stopDraining) stop();
+    for (const drain of drains) drain.stop();
     if (isMarketplace) await marketplace.stop();
     await admin?.close();
     await bus.close();

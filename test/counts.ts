@@ -51,10 +51,12 @@ const EVERYDAY_AND_LONG = {
   partialPowerCuts: [1, 8],
   /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */
   soakSeconds: [0, 120],
-  rollingRestarts: [0, 12],
+  rollingRestarts: [0, 20],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
   backupWriters: [1, 3],
   keyRotations: [1, 3],
+  /** SIGKILLs of a first start, each at another moment. */
+  firstStartKills: [2, 15],
   /** Servers that start together on an empty database. */
   startingReplicas: [2, 5],
   /** Bits that are flipped in a backup file, one at a time. */

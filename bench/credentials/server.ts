@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type AppParts, createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/base/config.ts';
-import { loadKeys } from '../../src/base/keys.ts';
+import { createKeys, findRoot } from '../../src/base/keys.ts';
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
 import { createMetrics } from '../../src/base/metrics.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
@@ -29,7 +29,9 @@ const owners = Number(process.argv[2] ?? 0);
 const config = readConfig(process.env);
 const atrium = await openInstance(config, { log: pino({ level: 'silent' }), say: () => undefined });
 const { db } = atrium;
-const { keys } = await openRing(createRingStore(db), loadKeys(config.ATRIUM_KEY, config.DATA_DIR));
+const root = findRoot(config.ATRIUM_KEY, config.DATA_DIR);
+if (root === undefined) throw new Error('the instance has no root key');
+const { keys } = await openRing(createRingStore(db), createKeys(root));
 const plain: Pick<Vault, 'seal' | 'open'> = {
   seal: async (_owner, _identity, text) => Buffer.from(text),
   open: async (_owner, _identity, value) => value,

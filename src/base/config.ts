@@ -117,7 +117,14 @@ export const SETTINGS = {
   DATA_DIR: text('./data', 'Folder for the built-in database, the key file and demo.json.'),
   DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL database to use instead of the built-in one.'),
   DATABASE_POOL: whole(1, 500)('10', 'Maximum number of PostgreSQL connections, plus one for revision queries.'),
-  DATABASE_TIMEOUT_MS: whole(100, 600_000)('10000', 'Queries that take longer fail.'),
+  DATABASE_TIMEOUT_MS: whole(100, 600_000)(
+    '10000',
+    'Queries that take longer fail. A database that does not answer at all is noticed after 2 s.',
+  ),
+  SHUTDOWN_DELAY_MS: whole(0, 600_000)(
+    '3000',
+    'How long SIGTERM keeps the server open after /readyz fails, so that load balancers notice first.',
+  ),
   DEPLOYMENT: oneOf('standard', 'hosted', 'marketplace')('standard', 'Decides which routes exist.'),
   RUN_MODE: oneOf('dev', 'prod')('prod', 'dev relaxes checks that require a public network. Not for production.'),
   ATRIUM_KEY: rootKey(undefined, 'Root key of all secrets. If unset, the first start creates a key file in DATA_DIR.'),

@@ -1,5 +1,5 @@
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from './errors.ts';
 
@@ -17,11 +17,6 @@ export function createKeys(root: Buffer): Keys {
   };
 }
 
-/** The configured key, or the key file in the data folder, created on first start and readable by its owner only. */
-export function loadKeys(configured: Buffer | undefined, dataDir: string): Keys {
-  return createKeys(configured ?? keyFile(dataDir));
-}
-
 /** The root key, if there is one. Does not create one. */
 export function findRoot(configured: Buffer | undefined, dataDir: string): Buffer | undefined {
   return configured ?? readKey(keyPath(dataDir));
@@ -33,28 +28,69 @@ export function keyPath(dataDir: string): string {
 
 /** Writes a root key into a data folder that has none. */
 export function placeRoot(root: Buffer, dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeFileSync(keyPath(dataDir), `${root.toString('base64')}\n`, { mode: 0o600, flush: true, flag: 'wx' });
+  if (!place(root, dataDir, keyPath(dataDir))) {
+    throw new AppError('conflict', `${keyPath(dataDir)} already exists, and no key is ever overwritten`);
+  }
 }
 
-function keyFile(dataDir: string): Buffer {
-  const path = keyPath(dataDir);
+/**
+ * The root key that a first start proposes: the one that an interrupted first start proposed, or a new one. It becomes
+ * the key file only when the database knows it, so a key file always belongs to a database.
+ */
+export function proposeRoot(dataDir: string): Buffer {
+  const path = proposalPath(dataDir);
+  // Two first starts at once end with one key.
+  if (proposedRoot(dataDir) === undefined) place(randomBytes(32), dataDir, path);
+  const root = proposedRoot(dataDir);
+  if (root === undefined) throw new AppError('internal', `the key file ${path} could not be created`);
+  return root;
+}
+
+export function proposedRoot(dataDir: string): Buffer | undefined {
+  return readKey(proposalPath(dataDir));
+}
+
+/** The database knows the proposed key now, so it becomes the key file. */
+export function acceptProposal(root: Buffer, dataDir: string): void {
+  place(root, dataDir, keyPath(dataDir));
+  const kept = readKey(keyPath(dataDir));
+  if (!kept?.equals(root)) throw new AppError('internal', `${keyPath(dataDir)} was created by somebody else meanwhile`);
+  rmSync(proposalPath(dataDir), { force: true });
+}
+
+function proposalPath(dataDir: string): string {
+  return `${keyPath(dataDir)}.new`;
+}
+
+/**
+ * Writes a draft and links it into place: a key file is never incomplete and never replaces another. Returns whether it
+ * was placed. It is on the disk, name included, before anything is sealed with it.
+ */
+function place(root: Buffer, dataDir: string, path: string): boolean {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const existing = readKey(path);
-  if (existing) return existing;
-  // Written to a draft and linked into place: two first starts at once end with one key, and never with half of one.
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
+  writeFileSync(draft, `${root.toString('base64')}\n`, { mode: 0o600, flush: true });
   try {
     linkSync(draft, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
+    syncFolder(dataDir);
   }
-  const made = readKey(path);
-  if (!made) throw new AppError('internal', `the key file ${path} could not be created`);
-  return made;
+  return true;
+}
+
+function syncFolder(path: string): void {
+  // Windows cannot open folders, and does not need to.
+  if (process.platform === 'win32') return;
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function readKey(path: string): Buffer | undefined {

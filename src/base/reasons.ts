@@ -36,6 +36,7 @@ export const REASONS = {
   last_owner: 'An organization must keep an owner.',
   last_administrator: 'The deployment must keep an active site administrator.',
   database_in_use: 'Another process has the built-in database open.',
+  database_incomplete: 'The built-in database is missing, or parts of it are.',
   gone: 'The object existed and does not exist any more.',
   precondition_failed: 'The object was changed since the caller read it.',
   body_too_large: 'The body exceeds the maximum size.',
@@ -43,6 +44,7 @@ export const REASONS = {
   internal_error: 'The server failed; its log has more under the request ID.',
   upstream_failed: 'A service that the server depends on failed.',
   unavailable: 'The server cannot answer right now.',
+  outcome_unknown: 'The database did not confirm the change: it may or may not have been made.',
 } as const;
 
 export type Reason = keyof typeof REASONS;

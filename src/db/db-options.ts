@@ -1,6 +1,8 @@
 export interface DbOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDir: string;
+  /** A restore may create the built-in database next to a key file. Otherwise, that means that the database is lost. */
+  readonly isRestore?: boolean;
   /** The number of connections to PostgreSQL. PGlite has one. */
   readonly poolSize?: number;
   /** How long a statement, or the wait for a turn, may take before it fails as unavailable. */
@@ -9,6 +11,8 @@ export interface DbOptions {
   readonly say: (line: string) => void;
   /** Background errors of the pool, of a connection or of the disk, for the log. */
   readonly onError?: (error: Error) => void;
+  /** The built-in database stopped, after a panic or because the disk failed. Only another process can open it again. */
+  readonly onStopped?: (error: Error) => void;
 }
 
 export const DEFAULT_QUERY_TIMEOUT_MS = 10_000;

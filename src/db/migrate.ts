@@ -1,5 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../base/errors.ts';
+import { stateOf } from './database-errors.ts';
 import { type MigrationFile, readMigrations } from './migration-files.ts';
+import { type Applied, addCompatibility, appliedMigrations, CREATE, recordMigration } from './migration-table.ts';
 import { sql } from './statement.ts';
 import type { Db, Query, Script } from './types.ts';
 
@@ -7,23 +10,36 @@ import type { Db, Query, Script } from './types.ts';
  * Long enough for a replica to wait until another has migrated, short enough to say so before a supervisor gives up.
  */
 const LOCK_TIMEOUT_MS = 120_000;
+/**
+ * While a migration waits for a lock on a table, every statement of the servers on that table waits behind it. So it
+ * waits only briefly, lets them through, and tries again.
+ */
+const TABLE_LOCK_TIMEOUT_MS = 500;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 2000;
 
-const CREATE = `create table if not exists migration (
-  number int primary key,
-  name text not null,
-  checksum text not null,
-  applied_at timestamptz not null default now()
-)`;
-const APPLIED = sql('migration.list', 'select number, name, checksum from migration order by number');
+const TURN_NOT_OVER =
+  'another process has been migrating this database for too long: let it finish (or end it), then start again';
+const TABLES_IN_USE =
+  'transactions on the tables of the next migration have been open for too long: wait for a running backup, or end ' +
+  'the sessions that pg_stat_activity shows as idle in transaction, then start again';
+
 const IS_THERE = sql('migration.isThere', `select to_regclass('migration') is not null as there`);
-const APPLIED_AT = sql('migration.status', 'select number, name, checksum, applied_at from migration order by number');
-const RECORD = sql('migration.add', 'insert into migration (number, name, checksum) values ($1, $2, $3)');
+const APPLIED_AT = sql('migration.times', 'select number, applied_at from migration order by number');
 const TRANSACTION_ID = sql('migration.transaction', 'select pg_current_xact_id()::text as id');
 
-export type Applied = Pick<MigrationFile, 'number' | 'name' | 'checksum'>;
+export type { Applied } from './migration-table.ts';
 
 export interface MigrateOptions {
   readonly lockTimeoutMs?: number;
+}
+
+export interface Migrated {
+  readonly applied: string[];
+  /** The number of the last migration of the database. */
+  readonly version: number;
+  /** Whether the database has migrations that this release does not know, but can run with. */
+  readonly isAhead: boolean;
 }
 
 /**
@@ -36,15 +52,20 @@ export async function migrate(
   folder: string,
   say: (line: string) => void,
   { lockTimeoutMs = LOCK_TIMEOUT_MS }: MigrateOptions = {},
-): Promise<{ applied: string[]; version: number }> {
+): Promise<Migrated> {
   const files = readMigrations(folder);
   const applied: string[] = [];
   for (;;) {
-    const name = await db
-      .migration((query, script) => applyNext(files, query, script, say), lockTimeoutMs)
-      .catch(explain);
-    if (name === undefined) return { applied, version: files.length };
-    applied.push(name);
+    const step = await withRetries(lockTimeoutMs, say, (onTurn) =>
+      db.migration((query, script) => {
+        onTurn();
+        return applyNext(files, query, script, say, TABLE_LOCK_TIMEOUT_MS);
+      }, lockTimeoutMs),
+    );
+    if (step.name === undefined) {
+      return { applied, version: step.newest?.number ?? 0, isAhead: (step.newest?.number ?? 0) > files.length };
+    }
+    applied.push(step.name);
   }
 }
 
@@ -52,11 +73,13 @@ export async function migrate(
 export async function migrationStatus(query: Query, folder: string) {
   const files = readMigrations(folder);
   const [there] = await query<{ there: boolean }>(IS_THERE);
-  const applied = there?.there ? await query<Applied & { applied_at: Date }>(APPLIED_AT) : [];
+  const applied = there?.there ? await appliedMigrations(query) : [];
   refuseStrangers(applied, files);
+  const times = there?.there ? await query<{ number: number; applied_at: Date }>(APPLIED_AT) : [];
   return {
-    applied: applied.map(({ name, applied_at: appliedAt }) => ({ name, appliedAt })),
+    applied: applied.map(({ name }, index) => ({ name, appliedAt: times[index]?.applied_at ?? new Date(0) })),
     pending: files.slice(applied.length).map(({ name }) => name),
+    isAhead: applied.length > files.length,
   };
 }
 
@@ -73,7 +96,7 @@ export async function applyRest(
   script: Script,
   say: (line: string) => void,
 ): Promise<void> {
-  while ((await applyNext(files, query, script, say)) !== undefined);
+  while ((await applyNext(files, query, script, say, 0)).name !== undefined);
 }
 
 async function runScript(file: MigrationFile, script: Script): Promise<void> {
@@ -85,17 +108,27 @@ async function runScript(file: MigrationFile, script: Script): Promise<void> {
   }
 }
 
+interface Step {
+  /** The migration that was applied. */
+  readonly name?: string;
+  /** The last migration of the database, if none was left to apply. */
+  readonly newest?: Applied | undefined;
+}
+
 async function applyNext(
   files: readonly MigrationFile[],
   query: Query,
   script: Script,
   say: (line: string) => void,
-): Promise<string | undefined> {
+  tableLockTimeoutMs: number,
+): Promise<Step> {
+  await script(`set local lock_timeout = ${tableLockTimeoutMs}`);
   await script(CREATE);
-  const done = await query<Applied>(APPLIED);
+  await addCompatibility(query, script);
+  const done = await appliedMigrations(query);
   refuseStrangers(done, files);
   const next = files[done.length];
-  if (next === undefined) return undefined;
+  if (next === undefined) return { newest: done.at(-1) };
 
   say(`migrating the database: ${next.name}`);
   const [before] = await query<{ id: string }>(TRANSACTION_ID);
@@ -107,21 +140,21 @@ async function applyNext(
       `the migration ${next.name} ended its own transaction: it must not COMMIT or ROLLBACK`,
     );
   }
-  await query(RECORD, [next.number, next.name, next.checksum]);
-  return next.name;
+  await recordMigration(query, next);
+  return { name: next.name };
 }
 
-/** Migrations only go forward: the applied ones must be exactly the first of the files. */
+/** The applied migrations must be exactly the first of the files. Later ones must declare that this release can stay. */
 export function refuseStrangers(done: readonly Applied[], files: readonly MigrationFile[]): void {
-  const newest = done.at(-1);
-  if (newest !== undefined && newest.number > files.length) {
-    const found = `it has migration ${newest.name}, but this release ends at number ${files.length}`;
+  for (const row of done) {
+    if (row.number <= files.length || (row.compatibleFrom ?? row.number) <= files.length) continue;
+    const found = `it has migration ${row.name}, but this release ends at number ${files.length}`;
     const advice = 'start the newer release or restore a backup';
     throw new AppError('unavailable', `the database is newer than this release: ${found}; ${advice}`);
   }
   for (const [index, row] of done.entries()) {
-    const file = files[index];
-    if (file?.number === row.number && file.checksum === row.checksum) continue;
+    const isSame = index >= files.length || files[index]?.checksum === row.checksum;
+    if (row.number === index + 1 && isSame) continue;
     const advice = 'restore the file, and make the change in a new migration';
     throw new AppError('unavailable', `the migration ${row.name} was changed after it was applied: ${advice}`);
   }
@@ -135,14 +168,27 @@ function place(error: unknown, text: string): string {
   return ` in line ${text.slice(0, position).split('\n').length}${message}`;
 }
 
-function explain(error: unknown): never {
-  const cause = error instanceof AppError ? error.detail.cause : undefined;
-  if (cause instanceof Error && 'code' in cause && cause.code === '55P03') {
-    throw new AppError(
-      'unavailable',
-      'another process has been migrating this database for too long: let it finish (or end it), then start again',
-      { cause },
-    );
+/** A migration that got no lock, or that a server's transaction blocked, has changed nothing and is tried again. */
+async function withRetries<T>(
+  patienceMs: number,
+  say: (line: string) => void,
+  work: (onTurn: () => void) => Promise<T>,
+): Promise<T> {
+  const began = performance.now();
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    let hadTurn = false;
+    try {
+      return await work(() => {
+        hadTurn = true;
+      });
+    } catch (error) {
+      const cause = error instanceof AppError ? error.detail.cause : undefined;
+      if (!/^(55P03|40P01|40001)$/.test(stateOf(cause) ?? '')) throw error;
+      if (performance.now() - began + pauseMs > patienceMs) {
+        throw new AppError('unavailable', hadTurn ? TABLES_IN_USE : TURN_NOT_OVER, { cause });
+      }
+      if (pauseMs === FIRST_PAUSE_MS) say('waiting for open transactions on these tables to end');
+      await pause(pauseMs);
+    }
   }
-  throw error;
 }

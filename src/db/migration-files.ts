@@ -8,11 +8,18 @@ export interface MigrationFile {
   readonly name: string;
   readonly checksum: string;
   readonly text: string;
+  /**
+   * The number of the last migration of the oldest release that can run on the schema after this one. Without a
+   * declaration it is the number of this one: older releases cannot.
+   */
+  readonly compatibleFrom: number;
 }
 
 /** What all migrations together make: generated, for readers only. */
 const SCHEMA = 'schema.sql';
 const NAME = /^(\d{4})_[a-z0-9][a-z0-9_-]*\.sql$/;
+
+const COMPATIBLE = /^-- compatible-from: (\d+)$/m;
 
 /** The files `0001_what.sql`, `0002_…` of a folder, in order and without a gap. */
 export function readMigrations(folder: string): MigrationFile[] {
@@ -27,6 +34,13 @@ export function readMigrations(folder: string): MigrationFile[] {
     }
     // A checkout may convert line endings, which changes nothing.
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n');
-    return { number, name, checksum: createHash('sha256').update(text).digest('hex'), text };
+    const checksum = createHash('sha256').update(text).digest('hex');
+    return { number, name, checksum, text, compatibleFrom: compatibleFrom(name, number, text) };
   });
+}
+
+function compatibleFrom(name: string, number: number, text: string): number {
+  const declared = Number(COMPATIBLE.exec(text)?.[1] ?? number);
+  if (declared >= 1 && declared <= number) return declared;
+  throw new AppError('internal', `${name}: compatible-from must be a number from 1 to ${number}`);
 }

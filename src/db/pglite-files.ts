@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PGlite, type postgresMod } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { AppError } from '../base/errors.ts';
 
 /** The one operation that durability depends on. Tests replace it with a recorder to build what a power cut leaves. */
 export interface Disk {
@@ -112,7 +113,21 @@ export async function createFolder(folder: string, disk: Disk): Promise<void> {
   const pglite = await PGlite.create({ dataDir: draft, initDbStartParams: ['--wal-segsize=4'] });
   await pglite.close();
   syncTree(draft, disk);
-  fs.renameSync(draft, folder);
+  moveInto(draft, folder);
   syncFolder(dirname(folder), disk);
   syncFolder(dirname(dirname(folder)), disk);
+}
+
+function moveInto(draft: string, folder: string): void {
+  try {
+    fs.renameSync(draft, folder);
+  } catch (error) {
+    fs.rmSync(draft, { recursive: true, force: true });
+    if (!/^(EBUSY|EXDEV|ENOTDIR|ENOTEMPTY|EEXIST)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw new AppError(
+      'unavailable',
+      `the database cannot be created in ${folder}: it must be neither a mount point nor a link; mount DATA_DIR instead`,
+      { cause: error },
+    );
+  }
 }

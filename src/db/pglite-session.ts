@@ -1,5 +1,6 @@
 import { type PGlite, protocol } from '@electric-sql/pglite';
-import { AppError } from '../base/errors.ts';
+import type { AppError } from '../base/errors.ts';
+import { outcomeUnknown, translate } from './database-errors.ts';
 import type { Statement } from './statement.ts';
 import type { Session } from './transaction.ts';
 import type { Query } from './types.ts';
@@ -9,9 +10,14 @@ const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
 const EXECUTE = serialize.execute({});
 
-/** Why the database no longer answers, once that is the case. */
+/** Whether the database can still be used. */
 export interface Health {
-  stopped?: AppError;
+  /** Names the database in messages. */
+  readonly database: string;
+  /** Why the database no longer answers, once that is the case. */
+  readonly stopped: AppError | undefined;
+  /** The database panicked. */
+  panic(cause?: unknown): AppError;
 }
 
 interface Column {
@@ -29,13 +35,25 @@ export function createSession(pglite: PGlite, health: Health): Session {
 
   async function exchange(parts: readonly Uint8Array[]) {
     if (health.stopped !== undefined) throw health.stopped;
-    const answer = await pglite.execProtocolStream(Buffer.concat(parts), { syncToFs: false, throwOnError: false });
+    const answer = await pglite
+      .execProtocolStream(Buffer.concat(parts), { syncToFs: false, throwOnError: false })
+      .catch((error: unknown) => {
+        // What the server says is in the answer. An exception means that WebAssembly itself gave up.
+        throw health.panic(error);
+      });
     // A database that panicked does not report that it is ready, and would never return from the next call.
-    if (!answer.some((message) => message.name === 'readyForQuery')) {
-      health.stopped ??= new AppError('unavailable', 'the database stopped in a panic: restart to recover');
-    }
+    if (!answer.some((message) => message.name === 'readyForQuery')) throw health.panic();
     if (health.stopped !== undefined) throw health.stopped;
     return answer;
+  }
+
+  function throwRefusal(answer: readonly unknown[]): void {
+    for (const message of answer) {
+      if (!(message instanceof messages.DatabaseError)) continue;
+      // The parser created this error without a stack that leads to the caller.
+      Error.captureStackTrace(message, throwRefusal);
+      throw translate(message, health.database);
+    }
   }
 
   async function prepare({ name, text }: Statement): Promise<readonly Column[]> {
@@ -64,7 +82,10 @@ export function createSession(pglite: PGlite, health: Health): Session {
   };
 
   const command = async (text: string): Promise<string> => {
-    const answer = await exchange([serialize.query(text)]);
+    const wasRunning = health.stopped === undefined;
+    const answer = await exchange([serialize.query(text)]).catch((error: unknown) => {
+      throw text === 'COMMIT' && wasRunning ? outcomeUnknown(error) : error;
+    });
     throwRefusal(answer);
     return answer.findLast((message) => message instanceof messages.CommandCompleteMessage)?.text ?? '';
   };
@@ -79,13 +100,4 @@ function readRow(columns: readonly Column[], fields: readonly (string | null)[])
     row[column.name] = text === null ? null : column.read(text);
   }
   return row;
-}
-
-function throwRefusal(answer: readonly unknown[]): void {
-  for (const message of answer) {
-    if (!(message instanceof messages.DatabaseError)) continue;
-    // The parser created this error without a stack that leads to the caller.
-    Error.captureStackTrace(message, throwRefusal);
-    throw message;
-  }
 }

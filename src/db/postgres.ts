@@ -1,14 +1,18 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
-import { type DbOptions, DEFAULT_POOL_SIZE, DEFAULT_QUERY_TIMEOUT_MS } from './db-options.ts';
-import { isLost, translate } from './postgres-errors.ts';
+import { isLost, isTimeout, outcomeUnknown, translate } from './database-errors.ts';
+import { type DbOptions, DEFAULT_POOL_SIZE } from './db-options.ts';
+import { addressOf, configOf, tryServer } from './postgres-config.ts';
+import { createPulse, type Pulse } from './pulse.ts';
 import { createAsker } from './revision-connection.ts';
 import { inSnapshot, inTransaction, type Session } from './transaction.ts';
 import type { Db, Query } from './types.ts';
-import { readerOf, writeValues } from './values.ts';
+import { writeValues } from './values.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const HOUR_MS = 3_600_000;
+const OPEN_TIMEOUT_MS = 2_500;
+const MIGRATION_IDLE_MS = 60_000;
+const WRITES = /^\s*(?:insert|update|delete|merge|with\b[\s\S]*\b(?:insert|update|delete|merge))\b/i;
 /** Any number works, but it must never change: replicas of two releases must use the same lock. */
 const MIGRATION_LOCK = 'select pg_advisory_xact_lock(4702111234474983745)';
 
@@ -21,77 +25,135 @@ interface TimedQuery extends pg.QueryConfig {
 type Send = (query: TimedQuery) => Promise<pg.QueryResult | pg.QueryResult[]>;
 
 export async function openPostgres(options: DbOptions, databaseUrl: string): Promise<Db> {
-  const where = addressOf(databaseUrl);
+  const database = `the database at ${addressOf(databaseUrl)}`;
   const report = reporter(options);
-  const config = configOf(options, databaseUrl);
+  const config = await tryServer(configOf(options, databaseUrl), database);
+  const pulse = createPulse(config, database);
   const pool = createPool(options, config, report);
-  const asker = createAsker(config, report);
+  const asker = createAsker(config, pulse, report);
+  const live = new Set<pg.PoolClient>();
+  /** Connections in the middle of work that a pause of the server must not end. */
+  const patient = new Set<pg.PoolClient>();
+  pool.on('connect', (client) => {
+    live.add(client);
+    client.on('end', () => live.delete(client));
+  });
+  // Statements under way fail with their connections. An idle connection may have been cut off, too.
+  pulse.listen(() => destroy([...live].filter((client) => !patient.has(client))));
 
-  async function onClient<T>(work: (send: Send) => Promise<T>): Promise<T> {
-    const client = await pool.connect().catch((error: unknown) => {
-      throw translate(error, where);
-    });
-    let lost = false;
-    const send: Send = async (query) => {
-      if (lost) throw new AppError('unavailable', 'the connection to the database was lost');
-      try {
-        return await client.query(query);
-      } catch (error) {
-        lost ||= isLost(error);
-        throw translate(error, where);
-      }
-    };
+  /**
+   * @param endsWork whether this query makes changes permanent, so that nobody knows what happened if its answer is lost
+   * @param watch undefined for work that may take hours, and that a pause of the server must not end
+   */
+  async function onClient<T>(
+    work: (send: Send) => Promise<T>,
+    endsWork: (text: string) => boolean,
+    watch?: Pulse,
+  ): Promise<T> {
+    if (watch?.silence) throw watch.silence;
+    watch?.begin();
     try {
-      return await work(send);
+      const client = await checkOut(pool, watch).catch((error: unknown) => {
+        if (!isTimeout(error) && !watch?.silence) watch?.heard();
+        throw translate(error, database);
+      });
+      if (!watch) patient.add(client);
+      let lost = false;
+      const send: Send = async (query) => {
+        if (lost || !live.has(client)) throw new AppError('unavailable', 'the connection to the database was lost');
+        try {
+          const result = await client.query(query);
+          watch?.heard();
+          return result;
+        } catch (error) {
+          if (!isTimeout(error) && !watch?.silence) watch?.heard();
+          if (!isLost(error)) throw translate(error, database);
+          lost = true;
+          throw endsWork(query.text) ? outcomeUnknown(error) : (watch?.silence ?? translate(error, database));
+        }
+      };
+      try {
+        return await work(send);
+      } finally {
+        patient.delete(client);
+        // A connection that failed, or that still owes an answer, must not serve the next caller. Any other goes back
+        // to the pool: pool.query would discard it on every error, including a violated unique index.
+        client.release(lost);
+        // A backend that hangs never closes its end, and the socket would keep this process alive.
+        if (lost) destroy([client]);
+      }
     } finally {
-      // A connection that failed, or that still owes an answer, must not serve the next caller. Any other goes back to
-      // the pool: pool.query would discard it on every error, including a violated unique index.
-      client.release(lost);
-      // A backend that hangs never closes its end, and the socket would keep this process alive.
-      if (lost) client.connection.stream.destroy();
+      watch?.end();
     }
   }
 
   let closing: Promise<void> | undefined;
-  const db: Db = {
+  return {
     driver: 'postgres',
     async ask(statement) {
       try {
         return await asker.ask(statement);
       } catch (error) {
-        throw translate(error, where);
+        throw translate(error, database);
       }
     },
-    query: (statement, values) => onClient((send) => sessionOn(send).query(statement, values)),
-    transaction: (work) => onClient((send) => inTransaction(sessionOn(send), work)),
+    query: (statement, values) => onClient((send) => sessionOn(send).query(statement, values), isWrite, pulse),
+    transaction: (work) => onClient((send) => inTransaction(sessionOn(send), work), isCommit, pulse),
     migration: (work, lockTimeoutMs) =>
       onClient((send) => {
         const session = sessionOn(send, HOUR_MS);
         return inTransaction(session, async (query) => {
-          await session.command('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+          const patience = `set local idle_in_transaction_session_timeout = ${MIGRATION_IDLE_MS}`;
+          await session.command(`set local statement_timeout = 0; ${patience}`);
           await session.command(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}; ${MIGRATION_LOCK}`);
           await session.command('set local lock_timeout = 0');
           return work(query, async (text) => void (await session.command(text)));
         });
-      }),
-    snapshot: (work) => onClient((send) => inSnapshot(sessionOn(send, HOUR_MS), work)),
+      }, isCommit),
+    snapshot: (work) => onClient((send) => inSnapshot(sessionOn(send, HOUR_MS), work), isCommit),
     close() {
       closing ??= Promise.all([pool.end(), asker.close()]).then(() => undefined);
+      pulse.stop();
+      // The pool waits for the server to close its end.
+      if (pulse.silence) destroy(live);
       return closing;
     },
   };
+}
 
-  try {
-    await onClient((send) => send({ text: 'select 1' }));
-  } catch (error) {
-    await pool.end();
-    throw error;
+function destroy(clients: Iterable<pg.PoolClient>): void {
+  for (const client of clients) client.connection.stream.destroy();
+}
+
+/** Waits for a connection of the pool, but not for one of a server that does not answer. */
+function checkOut(pool: pg.Pool, watch: Pulse | undefined): Promise<pg.PoolClient> {
+  if (watch === undefined || pool.idleCount > pool.waitingCount) return pool.connect();
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const unlisten = watch.listen((error) => {
+      isOver = true;
+      reject(error);
+    });
+    pool
+      .connect()
+      .then((client) => (isOver ? client.release() : resolve(client)), reject)
+      .finally(unlisten);
+  });
+}
+
+const isCommit = (text: string) => text === 'COMMIT';
+const isWrite = (text: string) => WRITES.test(text);
+
+/** The pool has one timeout for two things. Waiting for a busy connection may take longer than opening one. */
+class PoolClient extends pg.Client {
+  constructor(config: pg.ClientConfig = {}) {
+    super({ ...config, connectionTimeoutMillis: Math.min(OPEN_TIMEOUT_MS, config.connectionTimeoutMillis ?? 0) });
   }
-  return db;
 }
 
 function createPool(options: DbOptions, config: pg.PoolConfig, report: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool({ ...config, max: options.poolSize ?? DEFAULT_POOL_SIZE });
+  const max = options.poolSize ?? DEFAULT_POOL_SIZE;
+  const pool = new pg.Pool({ ...config, max, Client: PoolClient });
   // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that is
   // terminated would end this process.
   pool.on('error', report);
@@ -107,26 +169,6 @@ function reporter({ onError = () => {} }: DbOptions) {
   };
 }
 
-function configOf(options: DbOptions, databaseUrl: string): pg.ClientConfig {
-  const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
-  return {
-    connectionString: databaseUrl,
-    application_name: 'atrium',
-    // Also the maximum wait for a free connection of the pool.
-    connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    // The server's timeout comes first, which keeps the connection. Ours is for a server that no longer responds.
-    statement_timeout: timeoutMs,
-    query_timeout: timeoutMs + Math.min(1_000, timeoutMs / 4),
-    idle_in_transaction_session_timeout: 60_000,
-    // Compiling a plan takes longer than any of our statements, and loading a large organization's graph looks
-    // expensive enough to trigger it.
-    options: '-c TimeZone=UTC -c DateStyle=ISO -c jit=off',
-    types: { getTypeParser: readerOf as typeof pg.types.getTypeParser },
-  };
-}
-
 function sessionOn(send: Send, timeoutMs?: number): Session {
   const timeout = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
   const last = (result: pg.QueryResult | pg.QueryResult[]) => (Array.isArray(result) ? result.at(-1) : result);
@@ -134,14 +176,4 @@ function sessionOn(send: Send, timeoutMs?: number): Session {
     last(await send({ name, text, values: writeValues(values), ...timeout }))?.rows ?? [];
   const command = async (text: string) => last(await send({ text, ...timeout }))?.command ?? '';
   return { query, command };
-}
-
-/** Host, port and database for messages, but never the user or the password. */
-function addressOf(databaseUrl: string): string {
-  const url = URL.parse(databaseUrl);
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    // The message does not repeat the URL, because it may contain a password.
-    throw new AppError('unavailable', 'DATABASE_URL is not a postgres:// URL');
-  }
-  return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}${url.pathname}`;
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { isLost } from './postgres-errors.ts';
+import { isLost, isTimeout } from './database-errors.ts';
+import type { Pulse } from './pulse.ts';
 import { messageOf, Question } from './revision-query.ts';
 import type { Statement } from './statement.ts';
 
@@ -10,40 +11,89 @@ interface Line {
   readonly prepared: Map<string, Buffer>;
 }
 
+/** After this time, a second connection is tried next to the one that does not answer. */
+const SECOND_LINE_AFTER_MS = 1000;
+
 /**
  * A separate connection for one small query that runs all the time. It never waits for other queries, as it would in a
  * pool whose connections are all busy, and going through a pool costs as much again as the query. The connection is
  * opened for the first query, and again after it was lost.
  */
-export function createAsker(config: pg.ClientConfig, report: (error: Error) => void) {
+export function createAsker(config: pg.ClientConfig, pulse: Pulse, report: (error: Error) => void) {
   let line: Line | undefined;
   let isClosed = false;
+  // Queries under way fail with their connection.
+  pulse.listen(() => line && drop(line));
   return { ask, close };
 
   async function ask(statement: Statement): Promise<string | null> {
+    if (pulse.silence) throw pulse.silence;
     const before = line;
+    pulse.begin();
     try {
-      return await askOnce(statement);
+      return await askOnLine(statement).catch((error: unknown) => {
+        // A connection that died unnoticed says nothing about the server. Only a new connection does.
+        if (before === undefined || isClosed || pulse.silence || !isLost(error) || isTimeout(error)) throw error;
+        return askOnLine(statement);
+      });
     } catch (error) {
-      // A connection that died unnoticed says nothing about the server. Only a new connection does.
-      if (before === undefined || !isLost(error) || isClosed) throw error;
-      return await askOnce(statement);
+      if (!isTimeout(error) && !isClosed && !pulse.silence) pulse.heard();
+      throw pulse.silence ?? error;
+    } finally {
+      pulse.end();
     }
   }
 
-  async function askOnce(statement: Statement): Promise<string | null> {
+  /** The first answer counts: that of the line, or that of a second one if the line does not answer for a while. */
+  function askOnLine(statement: Statement): Promise<string | null> {
     // Otherwise a late query would open a connection that nothing closes.
-    if (isClosed) throw new Error('the database was closed');
+    if (isClosed) return Promise.reject(new Error('the database was closed'));
     line ??= open();
-    const mine = line;
+    const first = line;
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      let asked = first;
+      const settle = (work: () => void) => {
+        if (isOver) return;
+        isOver = true;
+        clearTimeout(timer);
+        work();
+      };
+      const put = (mine: Line) =>
+        askOn(mine, statement).then(
+          (value) => settle(() => resolve(value)),
+          // A line that was replaced fails because it was dropped.
+          (error: unknown) => void (mine === asked && settle(() => reject(error))),
+        );
+      const timer = setTimeout(() => {
+        const second = open();
+        second.ready.then(
+          () => {
+            if (isOver || isClosed || line !== first) return drop(second);
+            asked = second;
+            line = second;
+            drop(first);
+            void put(second);
+          },
+          // The first one may still answer.
+          () => drop(second),
+        );
+      }, SECOND_LINE_AFTER_MS).unref();
+      void put(first);
+    });
+  }
+
+  async function askOn(mine: Line, statement: Statement): Promise<string | null> {
     try {
       await mine.ready;
       const message = mine.prepared.get(statement.name) ?? (await prepare(mine, statement));
-      return await new Promise((resolve, reject) => {
+      const answer = await new Promise<string | null>((resolve, reject) => {
         mine.client.query(new Question(message, (error, value = null) => (error ? reject(error) : resolve(value))));
       });
+      pulse.heard();
+      return answer;
     } catch (error) {
-      if (isLost(error)) forget(mine);
+      if (isLost(error)) drop(mine);
       throw error;
     }
   }
@@ -58,17 +108,18 @@ export function createAsker(config: pg.ClientConfig, report: (error: Error) => v
   function open(): Line {
     const client = new pg.Client(config);
     const mine = { client, ready: client.connect().then(() => undefined), prepared: new Map<string, Buffer>() };
-    client.on('end', () => forget(mine));
+    // Whoever waits for it hears of a failure; a second line may have nobody who waits.
+    mine.ready.catch(() => undefined);
+    client.on('end', () => drop(mine));
     client.on('error', (error) => {
       report(error);
-      forget(mine);
+      drop(mine);
     });
     return mine;
   }
 
-  function forget(gone: Line): void {
-    if (gone !== line) return;
-    line = undefined;
+  function drop(gone: Line): void {
+    if (gone === line) line = undefined;
     // A backend that hangs never closes its end, and the socket would keep this process alive.
     gone.client.connection.stream.destroy();
   }
@@ -77,6 +128,7 @@ export function createAsker(config: pg.ClientConfig, report: (error: Error) => v
     isClosed = true;
     const last = line;
     line = undefined;
-    await last?.client.end().catch(() => undefined);
+    if (pulse.silence) last?.client.connection.stream.destroy();
+    else await last?.client.end().catch(() => undefined);
   }
 }

@@ -22,6 +22,10 @@ export const STATUS = {
   unavailable: 503,
 } satisfies Statuses;
 
+const OUTCOME_UNKNOWN =
+  'the outcome is unknown: the database did not confirm the change, which may or may not have been made; ' +
+  'repeat it with the same Idempotency-Key, or look before you try again';
+
 /** How one listener formats its errors. */
 export interface ErrorFormat {
   readonly statuses: Statuses;
@@ -95,6 +99,9 @@ function isOurs({ kind }: AppError): boolean {
 function hideCause(cause: AppError): AppError {
   if (cause.kind === 'internal') return new AppError('internal', 'internal error', { cause });
   const retryAfter = cause.detail.retryAfter ?? 1;
+  if (cause.detail.reason === 'outcome_unknown') {
+    return new AppError('unavailable', OUTCOME_UNKNOWN, { cause, retryAfter, reason: 'outcome_unknown' });
+  }
   return new AppError('unavailable', 'the service cannot answer right now, try again later', { cause, retryAfter });
 }
 

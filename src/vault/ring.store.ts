@@ -1,5 +1,6 @@
-import { type Db, only, type Query, sql } from '../db/db.ts';
+import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
 import type { RingPurpose, RingStore, Slot, Wrap } from './ring.ts';
+import type { RootKeyStore } from './root-key.ts';
 
 interface SlotRow {
   ring_key_id: bigint;
@@ -11,6 +12,8 @@ interface SlotRow {
 // Serializes two first starts, or two rotations.
 const LOCK = sql('ring.lock', `select pg_advisory_xact_lock(hashtextextended('key ring', 0))`);
 const ANY = sql('ring.any', 'select exists (select 1 from ring_key) as any');
+const HAS_TABLE = sql('ring.hasTable', 'select to_regclass($1) is not null as there');
+const ANY_ACCOUNT = sql('ring.anyAccount', 'select exists (select 1 from account) as any');
 const ROOTS = sql('ring.roots', 'select distinct root from key_slot order by root');
 const SLOTS = sql(
   'ring.slots',
@@ -25,8 +28,25 @@ const INSERT_SLOT = sql(
 );
 const KEEP_ONLY = sql('ring.keepOnly', 'delete from key_slot where root <> $1');
 
-export function createRingStore(db: Db): RingStore {
-  return { slots, roots, begin, renew, keepOnly };
+export function createRingStore(db: Db): RingStore & RootKeyStore {
+  return { slots, roots, hasRing, isEmpty, begin, renew, keepOnly };
+
+  // Both are asked before the first migration has run.
+  async function hasRing(): Promise<boolean> {
+    return (await hasTable('ring_key')) && (await any(ANY));
+  }
+
+  async function isEmpty(): Promise<boolean> {
+    return !(await hasRing()) && !((await hasTable('account')) && (await any(ANY_ACCOUNT)));
+  }
+
+  async function hasTable(name: string): Promise<boolean> {
+    return only(await db.query<{ there: boolean }>(HAS_TABLE, [name])).there;
+  }
+
+  async function any(statement: Statement): Promise<boolean> {
+    return only(await db.query<{ any: boolean }>(statement)).any;
+  }
 
   async function slots(root: string): Promise<Slot[]> {
     const rows = await db.query<SlotRow>(SLOTS, [root]);

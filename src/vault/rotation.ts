@@ -68,15 +68,20 @@ interface Parts {
   readonly ring: Ring;
   readonly root: Keys;
   readonly columns: readonly SealedColumn[];
+  /** False if a newer release has migrated the database: it may seal values that this one does not know of. */
+  readonly knowsAllColumns: boolean;
 }
 
 /**
  * Renews all keys while servers read and write. Nothing is ever unreadable: a value names its key, retired keys still
  * open what they sealed, and a value changes together with the key that it names.
  */
-export function createRotation({ store, ringStore, ring, root, columns }: Parts) {
+export function createRotation({ store, ringStore, ring, root, columns, knowsAllColumns }: Parts) {
   return async function rotate(options: RotationOptions = {}): Promise<Rotated> {
     const { next, retireOldRoot, now } = options;
+    if (!knowsAllColumns) {
+      throw new AppError('conflict', 'the database is newer than this release: rotate the keys with the newer release');
+    }
     if (next && retireOldRoot)
       throw new AppError('invalid', 'use ATRIUM_NEXT_KEY to begin or --retire-old-root to finish, not both');
     if (retireOldRoot) await ringStore.keepOnly(root.fingerprint);

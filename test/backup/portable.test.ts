@@ -6,7 +6,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { IS_LONG } from '../counts.ts';
 import { auditOf, brokenLinks } from '../support/audit.ts';
 import { backUpTo, contentOf, filesBeside, newFile, openPlace, restoreFrom } from '../support/backup.ts';
-import { ANY_DRIVER, DRIVERS, newPlace, type Place, temporaryFolder } from '../support/db.ts';
+import { ANY_DRIVER, DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../support/db.ts';
 import { reopen } from '../support/reopen.ts';
 import { openTestServer, TEST_KEY, type TestServer } from '../support/server.ts';
 import { statement } from '../support/statement.ts';
@@ -149,6 +149,21 @@ describe('Backups of a schema with every table feature', () => {
       await db.close();
     });
   }
+});
+
+describe('A backup of an older release', () => {
+  it('A backup that does not know which releases its migrations are compatible with is restored', async () => {
+    const place = await newPlace(undefined, migrated());
+    const origin = await openPlace(place);
+    await rows(origin, 'alter table migration drop column compatible_from');
+    const file = await backUpTo(origin);
+    await origin.close();
+    const db = await openPlace(await newPlace());
+    await restoreFrom(file, db);
+    assert.deepEqual(await rows(db, 'select 1 from migration where compatible_from is not null'), []);
+    assert.deepEqual((await migrate(db, 'migrations', assert.fail)).applied, []);
+    await db.close();
+  });
 });
 
 describe('Writing a backup', () => {

@@ -3,12 +3,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate, migrationStatus } from '../../src/db/migrate.ts';
+import { readMigrations } from '../../src/db/migration-files.ts';
 import { DRIVERS, migrated, newPlace, openTestDb, temporaryFolder } from '../support/db.ts';
+import { lacks } from '../support/requirements.ts';
+import { lockTable } from '../support/table-lock.ts';
 
 const ONE = `create table a (id int primary key);\ninsert into a values (1);\n`;
 const TWO = `-- a body with semicolons\ncreate function f() returns int language plpgsql as $$ begin return 1; end $$;\ncreate table b (id int);\n`;
 const TABLES = sql('test.tables', `select tablename as t from pg_tables where schemaname = 'public' order by 1`);
+const quiet = { say: () => {} };
+/** A server whose statements may wait for little more than a second. */
+const impatient = { ...quiet, queryTimeoutMs: 1_500 };
 const ROWS = sql('test.rows', 'select number, name, applied_at is not null as dated from migration order by number');
 
 function folderOf(files: Record<string, string>): string {
@@ -28,11 +34,19 @@ for (const driver of DRIVERS) {
       const lines: string[] = [];
       const say = (line: string) => lines.push(line);
       const folder = folderOf({ '0001_one.sql': ONE, '0002_two.sql': TWO, 'README.md': 'not SQL' });
-      assert.deepEqual(await migrate(db, folder, say), { applied: ['0001_one.sql', '0002_two.sql'], version: 2 });
+      assert.deepEqual(await migrate(db, folder, say), {
+        applied: ['0001_one.sql', '0002_two.sql'],
+        version: 2,
+        isAhead: false,
+      });
       assert.deepEqual(lines, ['migrating the database: 0001_one.sql', 'migrating the database: 0002_two.sql']);
-      assert.deepEqual(await migrate(db, folder, say), { applied: [], version: 2 });
+      assert.deepEqual(await migrate(db, folder, say), { applied: [], version: 2, isAhead: false });
       writeFileSync(join(folder, '0003_three.sql'), 'create table c (id int)');
-      assert.deepEqual(await migrate(db, folder, say), { applied: ['0003_three.sql'], version: 3 });
+      assert.deepEqual(await migrate(db, folder, say), {
+        applied: ['0003_three.sql'],
+        version: 3,
+        isAhead: false,
+      });
       assert.deepEqual(await tables(db), ['a', 'b', 'c', 'migration']);
       assert.deepEqual(await db.query(ROWS), [
         { number: 1, name: '0001_one.sql', dated: true },
@@ -101,7 +115,118 @@ for (const driver of DRIVERS) {
   });
 }
 
-describe('Migrations of replicas on postgres', () => {
+for (const driver of DRIVERS) {
+  describe(`A database that is newer than the release on ${driver}`, () => {
+    const THREE = 'create table c (id int);\n';
+    const compatible = (from: number, text = THREE) => `-- compatible-from: ${from}\n${text}`;
+    const newer = {
+      '0001_one.sql': ONE,
+      '0002_two.sql': `-- Why.\n${compatible(1, TWO)}`,
+      '0003_three.sql': compatible(2),
+    };
+
+    test(`A release starts on a newer database exactly if every later migration says so on ${driver}`, async () => {
+      const db = await openTestDb(driver);
+      await migrate(db, folderOf(newer), () => {});
+      const [second] = [folderOf({ '0001_one.sql': ONE, '0002_two.sql': newer['0002_two.sql'] })];
+      assert.deepEqual(await migrate(db, second, () => {}), { applied: [], version: 3, isAhead: true });
+      const status = await db.transaction((query) => migrationStatus(query, second));
+      assert.deepEqual([status.applied.length, status.pending, status.isAhead], [3, [], true]);
+      const first = folderOf({ '0001_one.sql': ONE });
+      const tooNew = { name: 'AppError', message: /newer than this release: it has migration 0003_three.sql, .*/ };
+      await assert.rejects(
+        migrate(db, first, () => {}),
+        tooNew,
+      );
+      await assert.rejects(
+        db.transaction((query) => migrationStatus(query, first)),
+        tooNew,
+      );
+      const changed = folderOf({ '0001_one.sql': ONE, '0002_two.sql': TWO });
+      await assert.rejects(
+        migrate(db, changed, () => {}),
+        /0002_two.sql was changed after it was applied/,
+      );
+      const further = {
+        ...newer,
+        '0004_four.sql': 'create table d (id int)',
+        '0005_five.sql': compatible(2, 'select 1'),
+      };
+      await migrate(db, folderOf(further), () => {});
+      await assert.rejects(
+        migrate(db, second, () => {}),
+        /it has migration 0004_four.sql, but this release ends at number 2/,
+      );
+      await db.close();
+    });
+
+    test(`A database whose migrations an older release recorded is migrated on ${driver}`, async () => {
+      const db = await openTestDb(driver);
+      await migrate(db, folderOf({ '0001_one.sql': ONE }), () => {});
+      await db.query(sql('test.older', 'alter table migration drop column compatible_from'));
+      await db.transaction((query) => migrationStatus(query, folderOf({ '0001_one.sql': ONE })));
+      await migrate(db, folderOf(newer), () => {});
+      const rows = await db.query(sql('test.floors', 'select number, compatible_from from migration order by number'));
+      assert.deepEqual(rows, [
+        { number: 1, compatible_from: null },
+        { number: 2, compatible_from: 1 },
+        { number: 3, compatible_from: 2 },
+      ]);
+      await db.close();
+    });
+  });
+}
+
+test('Every migration from 0019 on declares which releases can run on its schema', () => {
+  for (const { name, number, text } of readMigrations('migrations')) {
+    if (number >= 19) assert.match(text, /^-- compatible-from: \d+$/m, name);
+  }
+  for (const wrong of ['-- compatible-from: 2', '-- compatible-from: 0']) {
+    assert.throws(
+      () => readMigrations(folderOf({ '0001_one.sql': `${wrong}\n${ONE}` })),
+      /0001_one.sql: compatible-from must be a number from 1 to 1/,
+    );
+  }
+});
+
+describe('Migrations of replicas on postgres', { skip: lacks('postgresql') }, () => {
+  test('A migration that waits for an open transaction lets other statements through, and is applied after it', async () => {
+    const place = await newPlace('postgres');
+    const [first, server] = await Promise.all([openDb({ ...place, ...quiet }), openDb({ ...place, ...impatient })]);
+    const folder = folderOf({ '0001_one.sql': ONE });
+    await migrate(first, folder, () => {});
+    writeFileSync(join(folder, '0002_more.sql'), 'alter table a add column more int');
+    const open = await lockTable(place.databaseUrl ?? '', 'a', 'access share');
+    const said: string[] = [];
+    const migrating = migrate(first, folder, (line) => said.push(line));
+    const read = sql('test.read', 'select id from a');
+    // With each try the migration waits for its lock, and these wait behind it.
+    let tries = 0;
+    while (tries < 3) {
+      await server.query(read);
+      tries = said.filter((line) => line === 'migrating the database: 0002_more.sql').length;
+    }
+    assert.ok(said.includes('waiting for open transactions on these tables to end'));
+    await open.release();
+    assert.deepEqual((await migrating).applied, ['0002_more.sql']);
+    await Promise.all([first.close(), server.close()]);
+  });
+
+  test('A migration that gets no lock reports whose transactions to look for', async () => {
+    const place = await newPlace('postgres');
+    const db = await openDb({ ...place, ...quiet });
+    const folder = folderOf({ '0001_one.sql': ONE });
+    await migrate(db, folder, () => {});
+    writeFileSync(join(folder, '0002_more.sql'), 'alter table a add column more int');
+    const open = await lockTable(place.databaseUrl ?? '', 'a', 'access share');
+    await assert.rejects(
+      migrate(db, folder, () => {}, { lockTimeoutMs: 600 }),
+      { kind: 'unavailable', message: /^transactions on the tables of the next migration have been open for too long/ },
+    );
+    await open.release();
+    await db.close();
+  });
+
   const slow = `select pg_sleep(1.3); create table a (id int);`;
 
   test('Replicas that start at once on postgres apply each migration once, despite the query timeout', async () => {

@@ -6,23 +6,29 @@ import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { temporaryFolder } from '../support/db.ts';
 import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { lacks } from '../support/requirements.ts';
+import { openWire } from '../support/wire.ts';
 
 /** These tests stop and restart the server, so they have their own. */
 const ONE = sql('fault.one', 'select 1 as one');
 const PID = sql('fault.pid', 'select pg_backend_pid() as pid');
 const SLEEP = sql('fault.sleep', 'select pg_sleep($1)');
+/** Longer than the others may be blocked by a replica that was cut off. */
+const PATIENT_MS = 8_000;
+/** A test that has to wait for this fails. */
+const HOURS_MS = 600_000;
+const noWork = async () => undefined;
 const UNAVAILABLE = { name: 'AppError', kind: 'unavailable' };
 
 describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
   let server: TestPostgres;
   let url: string;
   const faults: Error[] = [];
-  const open = (databaseUrl = url, poolSize = 2): Promise<Db> =>
+  const open = (databaseUrl = url, poolSize = 2, queryTimeoutMs = 1_500): Promise<Db> =>
     openDb({
       databaseUrl,
       dataDir: temporaryFolder(),
       poolSize,
-      queryTimeoutMs: 1_500,
+      queryTimeoutMs,
       say: () => {},
       onError: (error) => faults.push(error),
     });
@@ -133,6 +139,115 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
+  });
+
+  test('A replica that is cut off in the middle of a transaction blocks the others only for some seconds', async (t) => {
+    const wire = await openWire(new URL(url));
+    t.after(() => wire.cut());
+    await onServer(url, 'create table turn (value int); insert into turn values (0)');
+    const next = sql('fault.next', 'update turn set value = value + 1 returning value');
+    const [cutOff, other] = [await open(wire.url, 1, PATIENT_MS), await open(url, 1, PATIENT_MS)];
+    wire.holdBack('COMMIT');
+    const inside = Promise.withResolvers<void>();
+    const abandoned = cutOff.transaction(async (query) => {
+      await query(next);
+      inside.resolve();
+    });
+    const unknown = assert.rejects(abandoned, ({ kind, detail }: AppError) => {
+      return kind === 'unavailable' && detail.reason === 'outcome_unknown' && detail.retryAfter === 1;
+    });
+    await inside.promise;
+    // The statement timeout of the other one is longer, so this fails if the row is not released long before.
+    assert.deepEqual(await other.query(next), [{ value: 1 }]);
+    await unknown;
+    await Promise.all([cutOff.close(), other.close()]);
+  });
+
+  test('A server that hangs fails every call, refuses further ones at once and is used again as soon as it answers', async (t) => {
+    const wire = await openWire(new URL(url));
+    t.after(() => wire.cut());
+    const db = await open(wire.url, 2, HOURS_MS);
+    const keep = sql('fault.keep', `update turn set value = value`);
+    await Promise.all([db.query(ONE), db.query(ONE), db.ask(PID)]);
+    const inside = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const writing = db.transaction(async (query) => {
+      await query(ONE);
+      inside.resolve();
+      await goOn.promise;
+    });
+    await inside.promise;
+    wire.freeze();
+    goOn.resolve();
+    const silent = { ...UNAVAILABLE, message: /cannot be used: the server does not answer/, detail: { retryAfter: 1 } };
+    const unknown = ({ detail }: AppError) => detail.reason === 'outcome_unknown';
+    // More than there are connections.
+    const reads = [1, 2, 3, 4].map(() => assert.rejects(db.query(ONE), silent));
+    await Promise.all([...reads, assert.rejects(db.ask(PID), silent), assert.rejects(writing, unknown)]);
+    for (const call of [() => db.query(ONE), () => db.query(keep), () => db.ask(PID), () => db.transaction(noWork)]) {
+      let isRefused = false;
+      call().catch(() => {
+        isRefused = true;
+      });
+      await new Promise(setImmediate);
+      assert.ok(isRefused, 'without waiting for anything');
+    }
+    wire.thaw();
+    await eventually(() => Promise.all([db.query(ONE), db.ask(PID), db.transaction((query) => query(ONE))]));
+    await db.close();
+  });
+
+  test('A server that is merely slow or busy is not taken for one that hangs', async (t) => {
+    const wire = await openWire(new URL(url));
+    t.after(() => wire.cut());
+    const db = await open(wire.url, 1, PATIENT_MS);
+    wire.slowDown(100);
+    // One statement alone, longer than it takes to notice a server that hangs; the others wait for its connection.
+    const results = await Promise.all([db.query(SLEEP, [2.5]), db.query(ONE), db.ask(PID)]);
+    assert.deepEqual(results[1], [{ one: 1 }]);
+    await db.close();
+  });
+
+  test('A second connection replaces one that does not answer while the server does', async () => {
+    const db = await open(url, 2, HOURS_MS);
+    const pid = Number(await db.ask(PID));
+    process.kill(pid, 'SIGSTOP');
+    try {
+      assert.notEqual(Number(await db.ask(PID)), pid);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await db.close();
+  });
+
+  test('A write whose answer is lost is reported as one with an unknown outcome, and a read is not', async (t) => {
+    const wire = await openWire(new URL(url));
+    t.after(() => wire.cut());
+    const db = await open(wire.url, 1);
+    await onServer(url, 'create table done (id int primary key)');
+    const insert = sql('fault.insert', 'insert into done values ($1)');
+    const unknown = ({ detail }: AppError) => detail.reason === 'outcome_unknown';
+    wire.loseAnswerTo('COMMIT');
+    await assert.rejects(
+      db.transaction((query) => query(insert, [1])),
+      unknown,
+    );
+    wire.loseAnswerTo('insert into done');
+    await assert.rejects(db.query(insert, [2]), unknown);
+    assert.deepEqual(await onServer(url, 'select id from done order by id'), [{ id: 1 }, { id: 2 }]);
+    wire.loseAnswerTo('select 1 as one');
+    await assert.rejects(db.query(ONE), ({ kind, detail }: AppError) => kind === 'unavailable' && !detail.reason);
+    // The connection ends before the COMMIT is sent, so it is known that nothing happened.
+    const known = db.transaction(async (query) => {
+      const pid = await pidOf(query);
+      await onServer(server.url, `select pg_terminate_backend(${pid})`);
+      await eventually(async () =>
+        assert.deepEqual(await onServer(server.url, `select 1 from pg_stat_activity where pid = ${pid}`), []),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    });
+    await assert.rejects(known, ({ kind, detail }: AppError) => kind === 'unavailable' && !detail.reason);
+    await db.close();
   });
 
   test('Queries work again after a server restart', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { AppError } from '../../src/base/errors.ts';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { openPglite } from '../../src/db/pglite.ts';
 import { COUNTS } from '../counts.ts';
@@ -155,17 +156,17 @@ test('A disk failure makes the database unavailable until a restart recovers it'
   };
   const { dataDir } = await newPlace('pglite');
   const faults: Error[] = [];
-  const db = await openPglite({ ...quiet, dataDir, onError: (error) => faults.push(error) }, failing);
+  const db = await openPglite({ ...quiet, dataDir, onStopped: (error) => faults.push(error) }, failing);
   await db.query(CREATE);
   await db.query(INSERT, [1, 1]);
   broken = true;
-  const stopped = { name: 'AppError', kind: 'unavailable', message: /the disk failed: restart/ };
+  const stopped = { name: 'AppError', kind: 'unavailable', message: /stopped: the disk failed .*; start again/ };
   await assert.rejects(
     db.transaction((query) => query(INSERT, [2, 2])),
-    stopped,
+    ({ detail }: AppError) => detail.reason === 'outcome_unknown',
   );
   await assert.rejects(db.query(IDS), stopped);
-  assert.equal(faults.length, 1);
+  assert.equal(faults.length, 1, 'the process is told once');
   await db.close();
   broken = false;
   const again = await openDb({ ...quiet, dataDir });

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import type { DemoWorld } from '../../src/operations/demo/world.ts';
 import { freePort } from '../support/ports.ts';
-import { get, openWire } from '../support/process.ts';
+import { get } from '../support/process.ts';
 import { sendRaw } from '../support/raw.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
 import { newDemoPlace, openTestServer, TEST_KEY } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { openWire } from '../support/wire.ts';
 
 describe('The admin port', () => {
   const needsPostgres = { skip: lacks('postgresql') };
@@ -45,6 +48,77 @@ describe('The admin port', () => {
     },
   );
 
+  it(
+    'With a database that hangs every request is answered with 503, and with 200 as soon as it answers again',
+    needsPostgres,
+    async (test) => {
+      const { place, world } = await newDemoPlace('postgres');
+      const wire = await openWire(new URL(place.databaseUrl ?? ''));
+      test.after(() => wire.cut());
+      const port = await freePort();
+      // Nothing in this test waits for the timeout of a single statement.
+      const env = { ATRIUM_KEY: TEST_KEY, DATABASE_TIMEOUT_MS: '600000', ADMIN_PORT: String(port) };
+      const settings = { DEPLOYMENT: 'marketplace', CLOUD_A_ALLOW: '127.0.0.1', RUN_MODE: 'dev' };
+      const atrium = await reopen({ ...place, databaseUrl: wire.url }, { ...env, ...settings });
+      const address = await atrium.listen();
+      const token = world.users.ann?.token;
+      const headers = { ...asAnn(world), 'Content-Type': 'application/json', Connection: 'close' };
+      const post = (path: string, body: object) =>
+        fetch(`${address}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      const calls = [
+        () => get(`${address}/api/v1/user`, token),
+        () => get(`${address}/api/v1/authz/roles?org=acme`, token),
+        () => post('/api/v1/users/ann/tokens', { name: 'hanging', scopes: ['all'] }),
+        () => post('/api/v1/user/signin', { username: 'ann', password: 'wrong' }),
+      ];
+      const notify = () => post('/marketplace/api/v1/marketplaces/cloudA/notification/resource', {});
+      assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
+      wire.freeze();
+      for (let round = 0; round < 2; round++) {
+        const answers = await Promise.all(calls.map((call) => call()));
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          [503, 503, 503, 503],
+        );
+        for (const { headers: sent } of answers) assert.equal(sent.get('retry-after'), '1');
+        const reasons = await Promise.all(
+          answers.map(async (answer) => ((await answer.json()) as { reason: string }).reason),
+        );
+        assert.deepEqual(new Set(reasons), new Set(['unavailable']));
+        assert.equal((await get(`http://127.0.0.1:${port}/readyz`)).status, 503);
+        assert.equal((await get(`http://127.0.0.1:${port}/healthz`)).status, 200);
+        assert.ok([400, 404, 500].includes((await notify()).status), 'the listener answers too');
+      }
+      wire.thaw();
+      await until(async () => (await get(`http://127.0.0.1:${port}/readyz`)).status === 200);
+      assert.equal((await get(`${address}/api/v1/user`, token)).status, 200);
+      assert.equal((await post('/api/v1/users/ann/tokens', { name: 'hanging', scopes: ['all'] })).status, 201);
+      await atrium.close();
+    },
+  );
+
+  it(
+    'A change that the database did not confirm is answered with 503 and the reason outcome_unknown',
+    needsPostgres,
+    async (test) => {
+      const { place, world } = await newDemoPlace('postgres');
+      const wire = await openWire(new URL(place.databaseUrl ?? ''));
+      test.after(() => wire.cut());
+      const atrium = await reopen({ ...place, databaseUrl: wire.url }, { ATRIUM_KEY: TEST_KEY });
+      const address = await atrium.listen();
+      const headers = { ...asAnn(world), 'Content-Type': 'application/json' };
+      const body = JSON.stringify({ name: 'lost', scopes: ['all'] });
+      const create = () => fetch(`${address}/api/v1/users/ann/tokens`, { method: 'POST', headers, body });
+      wire.loseAnswerTo('COMMIT');
+      const answer = await create();
+      const { reason, message } = (await answer.json()) as { reason: string; message: string };
+      assert.deepEqual([answer.status, answer.headers.get('retry-after'), reason], [503, '1', 'outcome_unknown']);
+      assert.match(message, /the outcome is unknown: .* repeat it with the same Idempotency-Key, or look before you/);
+      assert.equal((await create()).status, 422, 'it had been made');
+      await atrium.close();
+    },
+  );
+
   it('The admin port serves metrics under their standard names and without secrets', async () => {
     const port = await freePort();
     const atrium = await openTestServer({ env: { ADMIN_PORT: String(port) } });
@@ -75,6 +149,10 @@ describe('The admin port', () => {
     await atrium.close();
   });
 });
+
+function asAnn({ users }: DemoWorld): { Authorization: string } {
+  return { Authorization: `Basic ${Buffer.from(`ann:${users.ann?.password}`).toString('base64')}` };
+}
 
 /** Counts the sockets on which this process listens, from the kernel's own tables. */
 function listeningSockets(): number {

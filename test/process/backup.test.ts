@@ -10,10 +10,11 @@ import { atrium } from '../support/atrium.ts';
 import { backUpTo, newFile, openPlace, restoreFrom } from '../support/backup.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { onServer } from '../support/postgres.ts';
-import { get, openWire } from '../support/process.ts';
+import { get } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { openWire } from '../support/wire.ts';
 
 describe('The root key in backups', () => {
   it('A restore requires the right root key, never replaces one and takes it from the file if none exists', async () => {

@@ -3,11 +3,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { DEMO_SETTINGS, openDemo } from '../../src/operations/demo/demo.ts';
-import { migrated, newPlace } from '../support/db.ts';
+import { migrated, newPlace, temporaryFolder } from '../support/db.ts';
 import { onServer } from '../support/postgres.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
+import { TEST_KEY } from '../support/server.ts';
 import { lockTable } from '../support/table-lock.ts';
 
 interface Demo {
@@ -36,7 +37,8 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
   it('A demo killed while creating its world reports how to recover, and then starts', async () => {
     const place = await newPlace('postgres', migrated());
     path = join(place.dataDir, 'demo.json');
-    const start = (url = '') => startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: url } });
+    const start = (url = '', env = {}) =>
+      startServer({ args: ['demo'], env: { DATA_DIR: place.dataDir, DATABASE_URL: url, ...env } });
     // Followers are created late, when there are already users.
     const lock = await lockTable(place.databaseUrl ?? '', 'follow');
     const killed = start(place.databaseUrl);
@@ -48,12 +50,14 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     const second = await reopen(place, DEMO_SETTINGS);
     await assert.rejects(
       openDemo(second, second.config, '', () => undefined),
-      /an earlier start was interrupted .*; empty the database of/,
+      /an earlier start was interrupted .*; empty the database of .* and remove .*demo\.json\.unfinished and .*atrium\.key/,
     );
     await second.close(0);
 
     databaseUrl = (await newPlace('postgres', migrated())).databaseUrl ?? '';
-    server = start(databaseUrl);
+    // With PostgreSQL and ATRIUM_KEY, nothing else creates the folder.
+    path = join(temporaryFolder(), 'new', 'demo.json');
+    server = start(databaseUrl, { DATA_DIR: dirname(path), ATRIUM_KEY: TEST_KEY });
     address = await server.listening();
     assert.ok(existsSync(path) && !existsSync(`${path}.unfinished`));
     demo = JSON.parse(readFileSync(path, 'utf8'));
@@ -190,7 +194,7 @@ describe('The demo world', { skip: lacks('postgresql') }, () => {
     server.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);
     const accounts = await rows('select count(*)::text as line from account');
-    const atrium = await reopen({ dataDir: dirname(path), databaseUrl }, DEMO_SETTINGS);
+    const atrium = await reopen({ dataDir: dirname(path), databaseUrl }, { ...DEMO_SETTINGS, ATRIUM_KEY: TEST_KEY });
     address = await atrium.listen();
     const said: string[] = [];
     await openDemo(atrium, atrium.config, address, (line) => void said.push(line));

@@ -12,6 +12,7 @@ import { examine, faultsOf } from '../support/doctor.ts';
 import { newNats } from '../support/nats.ts';
 import { freePort } from '../support/ports.ts';
 import { onServer } from '../support/postgres.ts';
+import { startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
@@ -98,6 +99,34 @@ describe('atrium doctor', () => {
     assert.equal((await examine(env)).level('schema'), 'warning');
     await onServer(databaseUrl, `insert into migration (number, name, checksum) values (9999, '9999_future.sql', '')`);
     assert.match((await examine(env)).text('schema'), /newer than this release/);
+  });
+
+  it('A release that is older than its database, but compatible, starts and leaves the keys alone', async () => {
+    const { place } = await newDemoPlace();
+    const db = await openPlace(place);
+    await db.query(
+      statement(`insert into migration (number, name, checksum, compatible_from)
+                 select max(number) + 1, '9999_future.sql', '', max(number) from migration`),
+    );
+    await db.close();
+    const atrium = await reopen(place, { ATRIUM_KEY: TEST_KEY });
+    await assert.rejects(atrium.rotateKeys(), /newer than this release: rotate the keys with the newer release/);
+    await atrium.close(0);
+    const report = await examine({ ...settingsOf(place), ATRIUM_KEY: TEST_KEY });
+    assert.deepEqual(faultsOf(report), []);
+    assert.match(report.text('schema'), /at 9999_future\.sql, which is newer than this release but compatible with it/);
+    assert.match(report.text('open files'), /this process may open \d+ files|there is no limit/);
+  });
+
+  it('atrium doctor warns of a limit of open files that leaves little for clients', async () => {
+    const { dataDir, databaseUrl = '' } = await newPlace(undefined, migrated());
+    const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY };
+    const doctor = startServer({ main: 'src/cli.ts', args: ['doctor'], env, prelude: 'ulimit -n 500' });
+    assert.equal((await doctor.ended).code, 0, doctor.stderr());
+    assert.match(
+      doctor.stdout(),
+      /warning +open files +this process may open 500 files; .*\n.*Raise the limit to at least/,
+    );
   });
 
   it('atrium doctor reports a bus that is unreachable, lacks its stream or belongs to another deployment', {

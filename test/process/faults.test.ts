@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readConfig } from '../../src/base/config.ts';
 import type { AppError } from '../../src/base/errors.ts';
+import { openDb } from '../../src/db/db.ts';
 import { IS_LONG } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
 import { freePort, occupyPort } from '../support/ports.ts';
@@ -11,13 +12,22 @@ import { startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { statement } from '../support/statement.ts';
 
 const OTHER_KEY = Buffer.alloc(32, 2).toString('base64');
 const SECRETS = ['geheim', TEST_KEY, OTHER_KEY];
 
 /** The process must end by itself, with a message that tells the reader what to do, and without a secret. */
-async function refuses(wanted: number, env: Record<string, string>, ...messages: RegExp[]): Promise<void> {
-  const server = startServer({ env });
+function refuses(wanted: number, env: Record<string, string>, ...messages: RegExp[]): Promise<void> {
+  return refusesWith({ env }, wanted, ...messages);
+}
+
+async function refusesWith(
+  options: Parameters<typeof startServer>[0],
+  wanted: number,
+  ...messages: RegExp[]
+): Promise<void> {
+  const server = startServer(options);
   const { code } = await server.ended;
   const said = server.stderr();
   assert.equal(code, wanted, said);
@@ -128,6 +138,22 @@ describe('Startup failures', () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, 'atrium.key'), 'half of a k');
     await assert.rejects(reopen({ dataDir }), /the key file .*atrium\.key is damaged: restore it from a backup/);
+  });
+
+  it('A start on a damaged table is reported in plain words', async () => {
+    const { place } = await newDemoPlace('pglite');
+    const db = await openDb({ ...place, say: () => undefined });
+    const [row] = await db.query<{ path: string }>(statement(`select pg_relation_filepath('key_slot_pkey') as path`));
+    await db.close();
+    truncateSync(join(place.dataDir, 'pglite', row?.path ?? ''));
+    const env = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY };
+    await refuses(1, env, /the database rejected a statement: could not read blocks .* \(XX001\); run "atrium doctor"/);
+  });
+
+  it('A start that may not open enough files reports which limit to raise', async () => {
+    const { place } = await newDemoPlace('pglite');
+    const env = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY };
+    await refusesWith({ env, prelude: 'ulimit -n 80' }, 1, /raise the limit to at least 1024 \(ulimit -n/);
   });
 
   it('A start with a DATA_DIR that is a file is rejected', async () => {

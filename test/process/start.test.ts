@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createFirstAdministrator } from '../../src/operations/first-start.ts';
@@ -9,6 +9,7 @@ import { get, startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
 import { TEST_KEY } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 const TOKEN = /atr_[0-9A-Za-z]{33}/g;
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -48,6 +49,30 @@ describe('Starting on an empty folder', () => {
     await createFirstAdministrator(atrium, '', (line) => assert.fail(line));
     assert.equal((await get(`${await atrium.listen()}/api/v1/user`, token)).status, 200);
     await atrium.close(0);
+  });
+});
+
+describe('A first start that is killed', { skip: lacks('postgresql') }, () => {
+  it('A first start that is killed at any moment can be repeated, and keeps one key', async () => {
+    for (let kill = 0; kill < COUNTS.firstStartKills; kill++) {
+      const { dataDir, databaseUrl = '' } = await newPlace('postgres');
+      const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl };
+      const lines = 1 + ((kill * 7) % 18);
+      const killed = startServer({ env });
+      await until(() => killed.stdout().split('\n').length > lines || /listening/.test(killed.stdout()));
+      killed.kill('SIGKILL');
+      await killed.ended;
+      const atrium = await reopen({ dataDir, databaseUrl });
+      const said: string[] = [];
+      await createFirstAdministrator(atrium, '', (line) => said.push(line));
+      const token = (killed.stdout() + said.join('\n')).match(TOKEN)?.at(-1);
+      assert.equal((await get(`${await atrium.listen()}/api/v1/user`, token)).status, 200, `after ${lines} lines`);
+      await atrium.close(0);
+      assert.deepEqual(
+        readdirSync(dataDir).filter((name) => name.startsWith('atrium.key')),
+        ['atrium.key'],
+      );
+    }
   });
 });
 

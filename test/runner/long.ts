@@ -171,7 +171,7 @@ export const LANES: readonly Lane[] = [
     name: 'rolling-restarts',
     what: `${COUNTS.rollingRestarts} restarts of two replicas under load`,
     files: ['test/long/rolling-restart.test.ts'],
-    minutes: 1,
+    minutes: 3,
   },
   {
     name: 'soak',

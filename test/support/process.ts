@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { connect, createServer, type Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { after } from 'node:test';
 import { temporaryFolder } from './db.ts';
@@ -25,6 +24,10 @@ interface Options {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly main?: string;
+  /** Of Node itself, such as `--import`. */
+  readonly flags?: readonly string[];
+  /** A shell command that is run first in the same process, such as `ulimit`. */
+  readonly prelude?: string;
   readonly cwd?: string;
 }
 
@@ -43,12 +46,16 @@ export function surroundings(): Record<string, string> {
   return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 }
 
-export function startServer({ env = {}, args = [], main = 'src/main.ts', cwd }: Options = {}): ServerProcess {
+export function startServer(options: Options = {}): ServerProcess {
+  const { env = {}, args = [], main = 'src/main.ts', flags = [], prelude, cwd } = options;
   const started = performance.now();
-  const child = spawn(process.execPath, [...FLAGS, resolve(main), ...args], {
+  const words = [process.execPath, ...FLAGS, ...flags, resolve(main), ...args];
+  const [command = '', ...rest] = prelude === undefined ? words : ['sh', '-c', `${prelude}; exec "$@"`, 'sh', ...words];
+  const child = spawn(command, rest, {
     // In its own folder, so that it finds neither a .env file nor a developer's data.
     cwd: cwd ?? temporaryFolder(),
-    env: { ...surroundings(), PORT: '0', ADMIN_PORT: '0', ...env },
+    // No load balancer needs time to notice that a server under test is ending.
+    env: { ...surroundings(), PORT: '0', ADMIN_PORT: '0', SHUTDOWN_DELAY_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
@@ -87,38 +94,4 @@ export function startServer({ env = {}, args = [], main = 'src/main.ts', cwd }: 
 
 export function get(url: string, token?: string): Promise<Response> {
   return fetch(url, { headers: { Connection: 'close', ...(token && { Authorization: `token ${token}` }) } });
-}
-
-/** A proxy between the server and its database that can be cut. */
-export async function openWire(target: URL): Promise<{ url: string; cut(): Promise<void>; mend(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    }
-    near.pipe(far).pipe(near);
-  });
-  const port = await listen(server, 0);
-  const url = new URL(target);
-  url.port = String(port);
-  return {
-    url: url.href,
-    mend: async () => void (await listen(server, port)),
-    cut: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
-}
-
-function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
 }

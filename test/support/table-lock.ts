@@ -6,11 +6,14 @@ export interface TableLock {
   release(): Promise<void>;
 }
 
-/** Locks a table of PostgreSQL, so that everyone who reads or writes it waits until it is released. */
-export async function lockTable(databaseUrl: string, table: string): Promise<TableLock> {
+/**
+ * Locks a table of PostgreSQL, by default so that everyone who reads or writes it waits until it is released. The mode
+ * `access share` is that of a transaction that has read it.
+ */
+export async function lockTable(databaseUrl: string, table: string, mode = 'access exclusive'): Promise<TableLock> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  await client.query(`begin; lock table ${table} in ${mode} mode`);
   const waiting = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`;
   return {
     async untilSomebodyWaits() {

@@ -6,6 +6,7 @@ import { PLATFORM } from '../../changes/write.ts';
 import type { Db, Query, Script } from '../../db/db.ts';
 import { applyRest, createSchema } from '../../db/migrate.ts';
 import { type MigrationFile, readMigrations } from '../../db/migration-files.ts';
+import { LATER_COLUMNS } from '../../db/migration-table.ts';
 import { damaged, readArchive } from './archive-reader.ts';
 import type { Progress } from './backup.ts';
 import { readObjects, refuseForeign } from './foreign.store.ts';
@@ -147,11 +148,10 @@ async function loadAll(options: RestoreOptions, query: Query, script: Script): P
 }
 
 function refuseOtherColumns(name: string, columns: readonly string[], table: Table | undefined): void {
-  const known = table?.columns
-    .map((column) => column.name)
-    .sort()
-    .join(', ');
-  if (known === [...columns].sort().join(', ')) return;
+  // The table of the migrations is not itself subject to them.
+  const isLater = (column: string) => name === 'migration' && LATER_COLUMNS.has(column) && !columns.includes(column);
+  const known = table?.columns.map((column) => column.name).filter((column) => !isLater(column));
+  if (known?.sort().join(', ') === [...columns].sort().join(', ')) return;
   throw new AppError(
     'conflict',
     `table ${name} of the backup has other columns than in this release at that schema, so nothing was changed; ` +

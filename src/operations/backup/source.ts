@@ -1,8 +1,8 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
-import { type Db, openDb } from '../../db/db.ts';
+import { type Db, hasDatabase, openDb } from '../../db/db.ts';
 import { askServer, type Print } from '../command-socket.ts';
 import { newCopy, removeAbandonedCopies } from './copies.ts';
 
@@ -23,7 +23,7 @@ interface Place {
  * creates.
  */
 export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Print): Promise<Source> {
-  if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, 'pglite'))) {
+  if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) {
     throw new AppError('notFound', `there is no database in ${resolve(DATA_DIR)}; set DATA_DIR to that of the server`);
   }
   const told: string[] = [];

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
-import { openDb } from '../../db/db.ts';
+import { hasDatabase, openDb } from '../../db/db.ts';
+import { refuseLostDatabase } from '../../db/pglite-folder.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer } from '../command-socket.ts';
 import { type Finding, fault, type Level, look, ok } from '../doctor/finding.ts';
@@ -52,8 +53,16 @@ async function examineAll(config: Config): Promise<Finding[]> {
 async function examineDatabase(config: Config): Promise<Finding[]> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
   const folder = resolve(dataDir, 'pglite');
-  if (databaseUrl === undefined && !existsSync(folder)) {
-    return [ok('database', `there is none in ${resolve(dataDir)} yet; the first start creates it`)];
+  if (databaseUrl === undefined) {
+    try {
+      refuseLostDatabase(dataDir);
+      if (!hasDatabase(dataDir)) {
+        return [ok('database', `there is none in ${resolve(dataDir)} yet; the first start creates it`)];
+      }
+    } catch (error) {
+      if (error instanceof AppError) return [unreachable(error, false)];
+      throw error;
+    }
   }
   const told: Finding[] = [];
   if (databaseUrl === undefined && existsSync(join(dataDir, 'atrium.sock'))) {
@@ -81,6 +90,9 @@ function unreachable({ message, detail }: AppError, isPostgres: boolean): Findin
       message,
       'A process is using the database but does not respond: stop it, then start the server again.',
     );
+  }
+  if (detail.reason === 'database_incomplete') {
+    return fault('database', message, 'Do not start the server before the database is back in its place.');
   }
   return fault('database', message, 'Restart the machine; if that does not help, restore a backup.');
 }

@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { MIGRATIONS } from '../../base/release.ts';
-import { type Db, openDb } from '../../db/db.ts';
+import { type Db, hasDatabase, openDb } from '../../db/db.ts';
 import { migrate, migrationStatus } from '../../db/migrate.ts';
 import { readMigrations } from '../../db/migration-files.ts';
+import { createRingStore } from '../../vault/ring.store.ts';
+import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import type { RunInServer } from '../command-socket.ts';
 import { askServer, type Print } from '../command-socket.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,7 +28,7 @@ export async function runMigrate(args: readonly string[], config: Config, { say,
   const options = readOptions(args);
   const isBuiltIn = config.DATABASE_URL === undefined;
   if (isBuiltIn && (await askServer(config.DATA_DIR, { argv: ['migrate', ...args] }, say))) return;
-  if (isBuiltIn && (options.dryRun || options.status) && !existsSync(join(config.DATA_DIR, 'pglite'))) {
+  if (isBuiltIn && (options.dryRun || options.status) && !hasDatabase(config.DATA_DIR)) {
     // A look at the status must not create a database.
     for (const line of describe({ applied: [], pending: readMigrations(MIGRATIONS).map(({ name }) => name) }, options))
       say(line);
@@ -36,6 +36,7 @@ export async function runMigrate(args: readonly string[], config: Config, { say,
   }
   const db = await openDb({ databaseUrl: config.DATABASE_URL, dataDir: config.DATA_DIR, poolSize: 1, say: complain });
   try {
+    if (config.ATRIUM_KEY === undefined) await refuseEmptyDatabase(createRingStore(db), config.DATA_DIR);
     await migrateOn(db, options, say);
   } finally {
     await db.close();
@@ -54,12 +55,15 @@ async function migrateOn(db: Db, options: Options, print: Print): Promise<void> 
     for (const line of describe(status, options)) print(line);
     return;
   }
-  const { applied, version } = await migrate(db, MIGRATIONS, () => undefined);
+  const { applied, version, isAhead } = await migrate(db, MIGRATIONS, () => undefined);
   for (const name of applied) print(`applied ${name}`);
-  print(applied.length === 0 ? `nothing to apply; the database is at ${version}` : `the database is at ${version}`);
+  if (isAhead)
+    print(`nothing to apply; the database is at ${version}, which is newer than this release but compatible`);
+  else
+    print(applied.length === 0 ? `nothing to apply; the database is at ${version}` : `the database is at ${version}`);
 }
 
-type Status = Awaited<ReturnType<typeof migrationStatus>>;
+type Status = Pick<Awaited<ReturnType<typeof migrationStatus>>, 'applied' | 'pending'>;
 
 function describe({ applied, pending }: Status, { status }: Options): string[] {
   if (!status) return pending.length === 0 ? ['nothing to apply'] : pending.map((name) => `would apply ${name}`);

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
 import { readJson, writeJson } from '../../base/json.ts';
+import { keyPath } from '../../base/keys.ts';
 import type { Instance } from '../../instance.ts';
 import { startAgents } from './agents.ts';
 import { buildMarketplace } from './demo-marketplace.ts';
@@ -39,6 +40,8 @@ export async function openDemo(
     return;
   }
   say('creating the demo world');
+  // With PostgreSQL and ATRIUM_KEY, nothing else has needed the folder so far.
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   writeFileSync(unfinished, 'The demo world is being created.\n');
   const world = await buildWorld(instance);
   write(path, { baseUrl, ...world });
@@ -57,8 +60,10 @@ async function openAgents({ features }: Instance, path: string, say: (line: stri
 
 /** The tokens are lost with the process that created them, so the demo cannot continue from there. */
 function halfMade(config: Config, unfinished: string): string {
+  const key = keyPath(config.DATA_DIR);
+  const files = existsSync(key) ? `${unfinished} and ${key}` : unfinished;
   const what = config.DATABASE_URL
-    ? `empty the database of DATABASE_URL and remove ${unfinished}`
+    ? `empty the database of DATABASE_URL and remove ${files}`
     : `remove the folder ${config.DATA_DIR}`;
   return `an earlier start was interrupted and left the demo world incomplete; ${what}, then start again`;
 }

@@ -54,7 +54,8 @@ export function examineKeyFile(dataDir: string, isConfigured: boolean): Finding[
   const path = resolve(keyPath(dataDir));
   const stats = statSync(path, { throwIfNoEntry: false });
   if (isConfigured) return [ok('key file', 'the root key comes from ATRIUM_KEY')];
-  if (stats === undefined) return [ok('key file', `${path} does not exist yet; the first start creates it`)];
+  if (stats === undefined)
+    return [ok('key file', `${path} does not exist; the first start of a deployment creates it`)];
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     return [fault('key file', `other users can read ${path} (mode ${mode(stats)})`, `Run: chmod 600 ${path}`)];
   }

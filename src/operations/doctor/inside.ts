@@ -1,9 +1,12 @@
 import type { Config } from '../../base/config.ts';
 import { AppError } from '../../base/errors.ts';
+import { OPEN_FILES_ADVICE, openFilesLimit, WANTED_OPEN_FILES } from '../../base/open-files.ts';
 import { MIGRATIONS } from '../../base/release.ts';
 import { chainHash } from '../../changes/audit-chain.store.ts';
 import type { Db } from '../../db/db.ts';
 import { migrationStatus } from '../../db/migrate.ts';
+import { createRingStore } from '../../vault/ring.store.ts';
+import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDoctorStore } from './database.store.ts';
 import { type Finding, fault, look, ok, warning } from './finding.ts';
 import { examineSecrets } from './secret-checks.ts';
@@ -16,6 +19,8 @@ const HOUR_MS = 3600 * SECOND_MS;
 /** Twice the number that a server keeps when it prunes. */
 const MANY_CHANGES = 200_000;
 const AUDIT_SAMPLE = 1000;
+/** The built-in database held 213 to 256 files open under load, and a server needs some of its own. */
+const FILES_OF_PGLITE = 300;
 
 /** The checks that need an open database. They only read. */
 export async function examineInside(db: Db, config: Config): Promise<Finding[]> {
@@ -24,7 +29,8 @@ export async function examineInside(db: Db, config: Config): Promise<Finding[]> 
   const server = await store.server();
   const drift = server.now.getTime() - (asked + Date.now()) / 2;
   const schema = await examineSchema(db);
-  const findings = [...examineServer(db, server), ...schema.findings, ...examineTime(drift)];
+  const findings = [...examineServer(db, server), ...schema.findings, ...examineTime(drift), ...examineOpenFiles(db)];
+  findings.push(...(await look('keys', () => examineKeyOfEmpty(db, config))));
   if (!schema.isPresent) return findings;
   const looks = [
     () => look('revisions', () => examineRevision(store)),
@@ -50,8 +56,12 @@ function examineServer(
 
 async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Finding[] }> {
   try {
-    const { applied, pending } = await db.transaction((query) => migrationStatus(query, MIGRATIONS));
+    const { applied, pending, isAhead } = await db.transaction((query) => migrationStatus(query, MIGRATIONS));
     const last = applied.at(-1)?.name ?? 'none';
+    if (isAhead) {
+      const text = `the database is at ${last}, which is newer than this release but compatible with it`;
+      return { isPresent: true, findings: [warning('schema', text, 'Finish the upgrade: start the newer release.')] };
+    }
     if (pending.length === 0)
       return {
         isPresent: true,
@@ -68,6 +78,30 @@ async function examineSchema(db: Db): Promise<{ isPresent: boolean; findings: Fi
       isPresent: false,
       findings: [fault('schema', error.message, 'Start the release that matches the database, or restore a backup.')],
     };
+  }
+}
+
+/** In the process that has the database open, which is the server if one runs. */
+function examineOpenFiles({ driver }: Db): Finding[] {
+  const limit = openFilesLimit();
+  const text = limit === undefined ? 'there is no limit' : `this process may open ${limit} files`;
+  if (limit === undefined || limit >= WANTED_OPEN_FILES) return [ok('open files', text)];
+  const advice = `${OPEN_FILES_ADVICE[0]?.toUpperCase()}${OPEN_FILES_ADVICE.slice(1)}.`;
+  if (driver === 'pglite' && limit < FILES_OF_PGLITE) {
+    return [fault('open files', `${text}, and the built-in database alone needs ${FILES_OF_PGLITE}`, advice)];
+  }
+  return [warning('open files', `${text}; each connection of a client needs one`, advice)];
+}
+
+/** A key file without its data: the database may be the wrong one. */
+async function examineKeyOfEmpty(db: Db, { ATRIUM_KEY, DATA_DIR }: Config): Promise<Finding[]> {
+  if (ATRIUM_KEY !== undefined) return [];
+  try {
+    await refuseEmptyDatabase(createRingStore(db), DATA_DIR);
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [fault('keys', error.message, 'Do not start the server before this is clear.')];
   }
 }
 

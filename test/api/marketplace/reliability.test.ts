@@ -7,8 +7,9 @@ import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketpl
 import { COUNTS } from '../../counts.ts';
 import { DRIVERS, migrated, newPlace } from '../../support/db.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-import { openWire } from '../../support/process.ts';
+
 import { lacks } from '../../support/requirements.ts';
+import { openWire } from '../../support/wire.ts';
 
 const HOUR_MS = 3_600_000;
 const MANY = COUNTS.identicalDeliveries;

@@ -1,15 +1,16 @@
-import pg from 'pg';
 import { AppError } from '../base/errors.ts';
 
 /** SQLSTATE codes that report "not now" or "not here" about the server, rather than a problem with our statement. */
 const REASONS: Readonly<Record<string, string>> = {
   '25006': 'the server is read-only',
+  '25P03': 'a transaction was left open for too long',
   '28000': 'the server rejected this user',
   '28P01': 'the server rejected the user name or password',
   '3D000': 'the server has no database with that name',
   '40001': 'two transactions conflicted',
   '40P01': 'two transactions blocked each other',
   '53100': 'the disk of the server is full',
+  '53200': 'the server is out of memory',
   '53300': 'the server has no free connections',
   '55P03': 'a lock could not be acquired in time',
   '57014': 'the statement took too long',
@@ -27,19 +28,37 @@ export function isLost(error: unknown): boolean {
 }
 
 /**
- * Turns an error of node-postgres about the server or the network into "unavailable". An error about our statement
- * stays as it is.
+ * Turns an error of either driver about the server, the disk or the network into "unavailable". An error about our
+ * statement stays as it is.
+ *
+ * @param database names the database in messages: `the database at …`
  */
-export function translate(error: unknown, where: string): unknown {
+export function translate(error: unknown, database: string): unknown {
+  if (error instanceof AppError) return error;
   const state = stateOf(error);
   if (state !== undefined && !speaksOfServer(state)) return error;
   const reason = state === undefined ? wireReason(error) : (REASONS[state] ?? `the server is unavailable (${state})`);
-  const message = `the database at ${where} cannot be used: ${reason}`;
-  return new AppError('unavailable', message, { cause: error, retryAfter: 1 });
+  return new AppError('unavailable', `${database} cannot be used: ${reason}`, { cause: error, retryAfter: 1 });
 }
 
-function stateOf(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined;
+/** The statement was sent, but its answer never came: it may or may not have been carried out. */
+export function outcomeUnknown(cause: unknown): AppError {
+  return new AppError('unavailable', 'the database did not confirm a change, so its outcome is unknown', {
+    reason: 'outcome_unknown',
+    retryAfter: 1,
+    cause,
+  });
+}
+
+/** The SQLSTATE. The two drivers have classes of their own for what the server says, with the same fields. */
+export function stateOf(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'severity' in error && 'code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Whether our own patience ran out, rather than that of the server. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && stateOf(error) === undefined && /timeout/i.test(error.message);
 }
 
 function speaksOfServer(state: string): boolean {
@@ -48,7 +67,7 @@ function speaksOfServer(state: string): boolean {
 
 function wireReason(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection was lost';
-  if (/timeout/i.test(error.message)) return 'the server did not respond in time';
+  if (isTimeout(error)) return 'the server did not respond in time';
   if (/^SASL/.test(error.message)) return 'the server requires a password';
   const code = 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `the connection failed (${code})` : 'the connection was lost';

@@ -1,0 +1,101 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { until } from './until.ts';
+
+/** A proxy between a server and its database that can fail in every way in which a network does. */
+export interface Wire {
+  readonly url: string;
+  /** Ends all connections and refuses new ones. */
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+  /** Nothing passes any more, in either direction. Connections stay open and are even accepted. */
+  freeze(): void;
+  thaw(): void;
+  /** Everything takes this much longer, in each direction. */
+  slowDown(ms: number): void;
+  /** From now on, what a client sends is held back for good once it contains these words. */
+  holdBack(words: string): void;
+  /** The next message with these words arrives, but its answer is lost together with the connection. */
+  loseAnswerTo(words: string): void;
+}
+
+export async function openWire(target: URL): Promise<Wire> {
+  const sockets = new Set<Socket>();
+  let isFrozen = false;
+  let delayMs = 0;
+  let held: string | undefined;
+  let lost: string | undefined;
+
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    let isHeld = false;
+    let losesAnswer = false;
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    }
+    const pass = (from: Socket, to: Socket, isStopped: (chunk: Buffer) => boolean) => {
+      // In order, however long a chunk has to wait.
+      let last = Promise.resolve();
+      const wait = async () => {
+        if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+        if (isFrozen) await until(() => !isFrozen || to.destroyed);
+      };
+      from.on('data', (chunk: Buffer) => {
+        const arrived = delayMs === 0 && !isFrozen ? undefined : wait();
+        last = last.then(() => arrived).then(() => void (to.writable && !isStopped(chunk) && to.write(chunk)));
+      });
+      from.on('end', () => void last.then(() => to.end()));
+      from.on('close', () => void last.then(() => to.destroy()));
+    };
+    pass(near, far, (chunk) => {
+      isHeld ||= held !== undefined && chunk.includes(held);
+      if (!isHeld && lost !== undefined && chunk.includes(lost)) {
+        losesAnswer = true;
+        lost = undefined;
+      }
+      return isHeld;
+    });
+    pass(far, near, () => {
+      if (losesAnswer) near.destroy();
+      return losesAnswer;
+    });
+  });
+
+  const port = await listen(server, 0);
+  const url = new URL(target);
+  url.port = String(port);
+  return {
+    url: url.href,
+    mend: async () => void (await listen(server, port)),
+    cut: () =>
+      new Promise((resolve) => {
+        isFrozen = false;
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+    freeze() {
+      isFrozen = true;
+    },
+    thaw() {
+      isFrozen = false;
+    },
+    slowDown(ms) {
+      delayMs = ms;
+    },
+    holdBack(words) {
+      held = words;
+    },
+    loseAnswerTo(words) {
+      lost = words;
+    },
+  };
+}
+
+function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+}
