@@ -1,7 +1,7 @@
 import type { Evidence, Lead } from './evidence.ts';
 import { proofOf, type Step } from './explain-proof.ts';
 import type { Rewrite } from './model-types.ts';
-import { NO } from './steps.ts';
+import { NO, OPEN } from './steps.ts';
 import type { Tuple } from './tuple.ts';
 import { MAX_HOPS } from './walk.ts';
 
@@ -102,8 +102,11 @@ class Gap {
           if (!this.#evidence.isRuledOut(lead.frame, lead.relation))
             excludedBy.push(this.#excluding(lead.frame, lead.relation));
         }
-      } else if (rewrite.op === 'not') visit(rewrite.base);
-      else if (rewrite.op === 'this') {
+      } else if (rewrite.op === 'not') {
+        visit(rewrite.base);
+        // A circle on either side leaves the whole undecided.
+        if (this.#evidence.valueOf(frame, relation, rewrite.subtract) === OPEN) visit(rewrite.subtract);
+      } else if (rewrite.op === 'this') {
         const { name } = this.#evidence.relation(frame, relation);
         excludedBy.push({ object: this.#evidence.object(frame), relation: name, steps: [] });
       } else rewrite.of.forEach(visit);

@@ -5,8 +5,8 @@ export type Leaf = Extract<Rewrite, { op: 'this' } | { op: 'computed' } | { op: 
 
 /**
  * The leaves of a rewrite without which nothing can hold: not those behind `but not`, and of an intersection only those
- * of the first operand, as in OpenFGA. What holds at all holds in that one, and a faulty condition in another is none of
- * the caller's business then.
+ * of the first operand, as in OpenFGA. Whatever holds at all holds there. A faulty condition in another operand is heard
+ * only for what the first operand leads to.
  */
 export function* leaves(rewrite: Rewrite): IterableIterator<Leaf> {
   if (rewrite.op === 'not') yield* leaves(rewrite.base);
