@@ -1,10 +1,11 @@
 import { check } from '../../src/rebac/engine.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
-import { type Model, readModelJson } from '../../src/rebac/model.ts';
+import type { Model } from '../../src/rebac/model.ts';
 import { RebacError } from '../../src/rebac/rebac-error.ts';
 import type { ModelJson } from '../../src/rebac/syntax.ts';
 import type { Context, OpenFga, World } from '../support/openfga.ts';
 import { readParameters } from './expressions.ts';
+import { loadModel } from './load-model.ts';
 
 const QUESTION = { user: 'user:ann', relation: 'viewer', object: 'doc:1' } as const;
 
@@ -27,7 +28,7 @@ export function conditionalModel(parameters: string, expression: string): ModelJ
 
 export async function tryModel(json: ModelJson): Promise<Model | { readonly refused: string }> {
   try {
-    return await readModelJson(json);
+    return await loadModel(json);
   } catch (error) {
     if (error instanceof RebacError && error.fault === 'invalidModel') return { refused: error.message };
     throw error;

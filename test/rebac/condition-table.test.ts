@@ -63,6 +63,7 @@ async function countSteps(work: () => void): Promise<number> {
   await session.post('Profiler.takePreciseCoverage');
   work();
   const { result } = await session.post('Profiler.takePreciseCoverage');
+  await session.post('Profiler.stopPreciseCoverage');
   session.disconnect();
   return result
     .flatMap(({ functions }) => functions.flatMap(({ ranges }) => ranges.map(({ count }) => count)))

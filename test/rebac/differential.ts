@@ -1,10 +1,11 @@
 import { check } from '../../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
-import { type Model, readModelJson } from '../../src/rebac/model.ts';
+import type { Model } from '../../src/rebac/model.ts';
 import { RebacError } from '../../src/rebac/rebac-error.ts';
 import { admit, type Tuple } from '../../src/rebac/tuple.ts';
 import type { Question, World as Server } from '../support/openfga.ts';
 import { hasCircle } from './circles.ts';
+import { loadModel } from './load-model.ts';
 import { type World, weigh } from './world.ts';
 
 export type Outcome = boolean | 'error';
@@ -48,7 +49,7 @@ export class Arena {
 }
 
 export async function enter(world: World): Promise<Arena> {
-  const model = await readModelJson(world.model);
+  const model = await loadModel(world.model);
   const byKey = new Map<string, Tuple>();
   for (const { user, relation, object, condition } of world.tuples) {
     const tuple = { user, relation, object, ...(condition && { condition }) };

@@ -109,7 +109,7 @@ async function judge(
   const ours = arena.ask(question);
   const known: Known | undefined = await attribute(arena, question, theirs, server);
   if (known !== undefined && (ours !== true || GRANTING.includes(known))) {
-    tally.count(ours === true ? `${known} (granting)` : known);
+    tally.count(`${known} (engine ${ours}, OpenFGA ${theirs})`);
     return;
   }
   const { user, relation, object, contextualTuples } = question;
