@@ -1,2 +1,2 @@
-/** How the comparisons with OpenFGA read a model in its JSON form. */
-export { compileModel as loadModel } from '../../src/rebac/model.ts';
+/** Models of the comparison with a real server go through the same validation as any other. */
+export { readModelJson as loadModel } from '../../src/rebac/model.ts';

@@ -2,7 +2,7 @@
 export type Batch = readonly string[];
 
 /** Starting a process and loading the server takes most of a second; a file takes one or two. */
-const FILES_PER_PROCESS = 8;
+const FILES_PER_PROCESS = 12;
 
 /**
  * Folders whose files start processes of their own and take the longest. They go first, so that the run does not wait
