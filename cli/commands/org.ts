@@ -2,6 +2,7 @@ import type { Answer, Item } from '../../client/client.ts';
 import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
+import { shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -40,6 +41,22 @@ function bodyOf(options: Details) {
   return { full_name, description, website, location, visibility };
 }
 
+type Overview = Answer<'GET /orgs/{org}/overview'>;
+
+/** Only what the answer contains: the rest is not for this caller. */
+function overviewOf({ tokens, clusters, contracts, last_change: last, ...counts }: Overview): Columns<Overview> {
+  const phases = Object.entries(clusters?.by_phase ?? {}).filter(([, count]) => count > 0);
+  const lines: Readonly<Record<string, string | undefined>> = {
+    ...Object.fromEntries(Object.entries(counts).map(([title, count]) => [title, String(count)])),
+    tokens: tokens && `${tokens.all} (${tokens.expiring} expire soon, ${tokens.unused} unused)`,
+    clusters: clusters && [clusters.all, ...phases.map(([phase, count]) => `${count} ${phase}`)].join(', '),
+    contracts: contracts && `${contracts.all} (${contracts.ending} end soon)`,
+    'last change': last && `${shortTime(last.at)} ${last.action} by ${last.actor.name}`,
+  };
+  const shown = Object.entries(lines).filter(([, text]) => text !== undefined);
+  return Object.fromEntries(shown.map(([title, text]) => [title, () => text]));
+}
+
 const orgOf = (session: Session, given: string | undefined) => given ?? session.org();
 
 export const org: Group = {
@@ -65,6 +82,16 @@ export const org: Group = {
       async run(session, { args }) {
         const path = { org: orgOf(session, args.org) };
         return one(await session.client().call('GET /orgs/{org}', { path }), fields);
+      },
+    }),
+    overview: command({
+      summary: 'show what an organization has, in numbers, as far as you may see it',
+      args: { org: org_ },
+      examples: ['atrium org overview acme'],
+      async run(session, { args }) {
+        const path = { org: orgOf(session, args.org) };
+        const found = await session.client().call('GET /orgs/{org}/overview', { path });
+        return one(found, overviewOf(found));
       },
     }),
     create: command({
@@ -108,13 +135,24 @@ export const org: Group = {
       },
     }),
     members: command({
-      summary: 'list the members of an organization',
+      summary: 'list the members of an organization, with their teams',
       args: { org: org_ },
-      examples: ['atrium org members acme'],
-      async run(session, { args }) {
+      options: {
+        search: { about: 'only members with this text in their login, full name or email', value: 'TEXT' },
+        team: { about: 'only members of this team', value: 'TEAM', kind: 'team' },
+        sort: { about: 'what to sort by; by default the ID', value: 'WHAT', choices: ['name', 'joined'] },
+      },
+      examples: ['atrium org members acme', 'atrium org members acme --team Editors --sort joined'],
+      async run(session, { args, options }) {
         const path = { org: orgOf(session, args.org) };
-        const found = await all(session.client().each('GET /orgs/{org}/members', { path }));
-        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'none');
+        const query = { q: options.search, team: options.team, sort: options.sort };
+        const columns: Columns<Item<'GET /orgs/{org}/members'>> = {
+          login: (row) => row.login,
+          name: (row) => row.full_name,
+          teams: (row) => row.teams.map(({ name }) => name),
+          joined: (row) => shortTime(row.joined_at),
+        };
+        return list(await all(session.client().each('GET /orgs/{org}/members', { path, query })), columns, 'none');
       },
     }),
     'add-member': command({
