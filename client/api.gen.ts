@@ -10,7 +10,7 @@ export type ErrorBody = {
   /** URL of the API documentation. */
   readonly url: string;
   /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
+  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
   readonly errors?: readonly {
@@ -39,7 +39,7 @@ export interface Operations {
   'GET /admin/audit': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -66,6 +66,11 @@ export interface Operations {
           readonly id: bigint;
           readonly name: string;
         };
+        /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
+        readonly on_behalf_of?: {
+          readonly id: bigint;
+          readonly name: string;
+        };
         readonly action: string;
         readonly object: {
           readonly type: string;
@@ -77,7 +82,7 @@ export interface Operations {
         readonly after: unknown;
         readonly request_id: string;
         readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
         readonly hash: string;
       }[];
       readonly next_cursor: string | null;
@@ -87,7 +92,7 @@ export interface Operations {
   'GET /admin/audit/export': {
     input: {
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -1140,7 +1145,7 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -1165,6 +1170,11 @@ export interface Operations {
           readonly id: bigint;
           readonly name: string;
         };
+        /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
+        readonly on_behalf_of?: {
+          readonly id: bigint;
+          readonly name: string;
+        };
         readonly action: string;
         readonly object: {
           readonly type: string;
@@ -1176,7 +1186,7 @@ export interface Operations {
         readonly after: unknown;
         readonly request_id: string;
         readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
         readonly hash: string;
       }[];
       readonly next_cursor: string | null;
@@ -1189,7 +1199,7 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. */
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
         actor?: Text | undefined;
         /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
         action?: Text | undefined;
@@ -2541,8 +2551,11 @@ export interface Operations {
   'POST /user/signin': {
     input: {
       body: {
-        readonly username: string;
-        readonly password: string;
+        /** Login name or email address, with a password. */
+        readonly username?: string | null | undefined;
+        readonly password?: string | null | undefined;
+        /** Instead of a name and a password: a personal access token with the scope all. The session ends with it. */
+        readonly token?: string | null | undefined;
         readonly remember?: boolean | null | undefined;
       } | RawBody;
     };

@@ -8,7 +8,7 @@ export interface Exactness {
 
 export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /.well-known/jwks.json': { int64: [], open: true },
-  'GET /admin/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.object.id'], open: true },
+  'GET /admin/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
   'GET /admin/marketplace/deliveries': { int64: ['items.*.id'] },
   'GET /admin/marketplace/deliveries/{id}': { int64: ['id'], open: true },
   'POST /admin/marketplace/deliveries/{id}/redeliver': { int64: ['id'], open: true },
@@ -37,7 +37,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'POST /orgs': { int64: ['id'] },
   'GET /orgs/{org}': { int64: ['id'] },
   'PATCH /orgs/{org}': { int64: ['id'] },
-  'GET /orgs/{org}/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.object.id'], open: true },
+  'GET /orgs/{org}/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
   'GET /orgs/{org}/audit/verify': { int64: ['first_broken_id'] },
   'GET /orgs/{org}/clusters': { int64: ['*.id', '*.ownerID', '*.managerID'] },
   'POST /orgs/{org}/clusters': { int64: ['id', 'ownerID', 'managerID'] },

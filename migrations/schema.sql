@@ -61,6 +61,8 @@ create table audit (
   request_id text not null,
   previous_hash bytea not null,
   hash bytea not null,
+  on_behalf_id bigint,
+  on_behalf_name text,
   constraint audit_pkey PRIMARY KEY (id)
 );
 
@@ -107,6 +109,7 @@ create table bus_user (
   granted bigint[] not null default '{}'::bigint[],
   granted_by bigint[] not null default '{}'::bigint[],
   created_at timestamp with time zone not null default now(),
+  issued_with bigint[] not null default '{}'::bigint[],
   constraint bus_user_realm UNIQUE (account_id, realm),
   constraint bus_user_pkey PRIMARY KEY (id),
   constraint bus_user_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
@@ -114,6 +117,7 @@ create table bus_user (
 );
 
 CREATE INDEX bus_user_granted_by ON bus_user USING gin (granted_by);
+CREATE INDEX bus_user_issued_with ON bus_user USING gin (issued_with);
 CREATE TRIGGER bus_user_gone AFTER DELETE ON bus_user FOR EACH ROW EXECUTE FUNCTION bus_revoke();
 
 create table central_claim (
@@ -508,12 +512,15 @@ create table session (
   csrf text not null,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
+  token_id bigint,
   constraint session_pkey PRIMARY KEY (hash),
-  constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE
+  constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint session_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE
 );
 
 CREATE INDEX session_account ON session USING btree (account_id);
 CREATE INDEX session_expiry ON session USING btree (expires_at);
+CREATE INDEX session_token ON session USING btree (token_id) WHERE (token_id IS NOT NULL);
 
 create table subscription (
   id bigint generated always as identity,
@@ -581,6 +588,7 @@ create table token (
 
 CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name);
 CREATE INDEX token_robot ON token USING btree (robot_id);
+CREATE TRIGGER token_leaves_bus AFTER DELETE ON token FOR EACH ROW EXECUTE FUNCTION bus_forget_token();
 
 CREATE OR REPLACE FUNCTION bus_dismiss()
  RETURNS trigger
@@ -589,6 +597,17 @@ AS $function$
 begin
   delete from bus_user u where u.account_id = new.id
      and (not new.active or new.prohibit_login or (u.realm = 'administration' and not new.is_admin));
+  delete from bus_user u where u.account_id <> new.id and (not new.active or new.prohibit_login)
+     and u.issued_with && array(select k.id from token k where k.account_id = new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION bus_forget_token()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from bus_user where issued_with @> array[old.id];
   return null;
 end $function$;
 
@@ -598,7 +617,8 @@ CREATE OR REPLACE FUNCTION bus_revoke()
 AS $function$
 begin
   insert into bus_revocation (public_key, realm) values (old.public_key, old.realm) on conflict do nothing;
-  delete from bus_revocation where revoked_at < now() - interval '8 days';
+  delete from bus_revocation where revoked_at < now() - interval '8 days'
+     and public_key not in (select r.public_key from bus_revocation r order by r.revoked_at desc limit 1000);
   update bus_state set changed_at = greatest(changed_at + 1, extract(epoch from clock_timestamp())::bigint);
   return null;
 end $function$;

@@ -18,7 +18,9 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
 const Filters = {
-  actor: text('Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server.'),
+  actor: text(
+    'Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator.',
+  ),
   action: text('What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create.'),
   object: text('What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects.'),
   since: time('Only entries from this time on (RFC 3339).'),
@@ -43,6 +45,12 @@ const Entry = Type.Object({
   at: Timestamp,
   organization_id: Int64,
   actor: Type.Object({ id: Int64, name: Type.String() }),
+  on_behalf_of: Type.Optional(
+    Type.Object(
+      { id: Int64, name: Type.String() },
+      { description: 'The user for whom the actor, a site administrator, acted. Absent if there is none.' },
+    ),
+  ),
   action: Type.String(),
   object: Type.Object({ type: Type.String(), id: Int64 }),
   before: State,
@@ -53,7 +61,7 @@ const Entry = Type.Object({
     description: [
       'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
       'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
-      'request_id, previous_hash. All elements are strings: numbers in decimal, before and after exactly as they are',
+      'request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are',
       'in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
     ].join(' '),
   }),
@@ -188,10 +196,13 @@ async function* lines(batches: AsyncIterable<readonly AuditRow[]>): AsyncGenerat
 
 /** Serialized by hand: `before` and `after` are sent as they are stored, so that numbers and hashes stay exact. */
 function line(row: AuditRow): string {
-  const { actor, object } = row;
+  const { actor, onBehalfOf, object } = row;
+  const behalf = onBehalfOf && `"on_behalf_of":{"id":${onBehalfOf.id},"name":${JSON.stringify(onBehalfOf.name)}}`;
   return [
     `{"id":${row.id},"at":"${row.at}","organization_id":${row.organizationId}`,
-    `"actor":{"id":${actor.id},"name":${JSON.stringify(actor.name)}},"action":${JSON.stringify(row.action)}`,
+    `"actor":{"id":${actor.id},"name":${JSON.stringify(actor.name)}}`,
+    ...(behalf === null ? [] : [behalf]),
+    `"action":${JSON.stringify(row.action)}`,
     `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}},"before":${state(row.before)}`,
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,

@@ -15,12 +15,15 @@ interface Row {
   after: string | null;
   request_id: string;
   previous_hash: Buffer;
+  on_behalf_id: bigint | null;
+  on_behalf_name: string | null;
   hash: Buffer;
 }
 
 // `before` and `after` are selected as text: read as JSON, a 64-bit number would lose digits.
 const COLUMNS = `id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as moment, organization_id, actor_id,
-  actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash, hash`;
+  actor_name, action, object_type, object_id, before::text as before, after::text as after, request_id, previous_hash,
+  on_behalf_id, on_behalf_name, hash`;
 const ACCOUNT = sql('audit.account', 'select id from account where name_key = lower($1)');
 const CHAIN = sql(
   'audit.chain',
@@ -86,6 +89,7 @@ function toRow(row: Row): AuditRow {
     at: momentOf(row),
     organizationId: row.organization_id,
     actor: { id: row.actor_id, name: row.actor_name },
+    onBehalfOf: row.on_behalf_id === null ? null : { id: row.on_behalf_id, name: row.on_behalf_name ?? '' },
     action: row.action,
     object: { type: row.object_type, id: row.object_id },
     before: row.before,

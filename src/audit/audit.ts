@@ -7,7 +7,10 @@ export interface AuditRow {
   /** RFC 3339 in UTC with milliseconds, as it was hashed. */
   readonly at: string;
   readonly organizationId: bigint;
+  /** Whoever made the change. */
   readonly actor: { readonly id: bigint; readonly name: string };
+  /** The user for whom the actor, a site administrator, acted. */
+  readonly onBehalfOf: { readonly id: bigint; readonly name: string } | null;
   readonly action: string;
   readonly object: { readonly type: string; readonly id: bigint };
   readonly before: string | null;

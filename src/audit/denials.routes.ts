@@ -40,9 +40,9 @@ export function denialOf(request: FastifyRequest, error: unknown): Denial | unde
 }
 
 /** The name that a caller who is no administrator wanted to act in, if it can be a name. */
-function sudoOf(request: FastifyRequest, { onBehalf }: Caller): string | undefined {
+function sudoOf(request: FastifyRequest, { sudoBy }: Caller): string | undefined {
   const name = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
-  if (onBehalf !== undefined || name === undefined || name === '') return undefined;
+  if (sudoBy !== undefined || name === undefined || name === '') return undefined;
   return typeof name === 'string' ? nameKey(name).slice(0, 40) : '';
 }
 

@@ -117,11 +117,11 @@ export const SETTINGS = {
   LOG_LEVEL: oneOf('debug', 'info', 'warn', 'error')('info', 'Lowest level to log. debug also logs every request.'),
   RATE_LIMIT: whole(0, 1_000_000_000)(
     '600000',
-    'Maximum requests per minute for each credential, or each address if there is none. 0 means no limit.',
+    'Maximum requests per minute for each credential, or each address (IPv6: /64) if there is none. 0 means no limit.',
   ),
   AUTH_FAILURES: whole(1, 1_000_000)(
     '20',
-    'Wrong passwords per name and address before further attempts must wait. Ten times as many per address.',
+    'Wrong passwords per name and address (IPv6: /64) before further attempts must wait. Ten times as many per address.',
   ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
   EMAIL_CONFIRMATION: flag('false', 'New email addresses must be confirmed with a link sent by email.'),

@@ -8,6 +8,7 @@ export const REASONS = {
   unauthenticated: 'No credential was sent, or it is not valid.',
   forbidden: 'The caller may not do this.',
   missing_relation: 'The caller does not hold the relation that the route requires; `relation` names it.',
+  sudo_forbidden: 'This cannot be done on behalf of another user.',
   escalation: 'The caller tried to grant more than they hold.',
   not_found: 'There is no such object, or the caller may not know of it.',
   route_not_found: 'The server has no such route.',

@@ -52,7 +52,7 @@ export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange
   async function look(): Promise<void> {
     if ((await keyrings.find()) === undefined) return;
     const changedAt = await accounts.changedAt();
-    const isFresh = Date.now() - told.at < REPEAT_AFTER_MS && told.times === link.times && told.times > 0;
+    const isFresh = performance.now() - told.at < REPEAT_AFTER_MS && told.times === link.times && told.times > 0;
     if (changedAt === told.changedAt && isFresh) return;
     const connection = await link.get();
     const { times } = link;
@@ -64,7 +64,7 @@ export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange
       if (error) throw new Error(`the message bus rejected an account update: ${error.description}`);
     }
     await afterwards();
-    told = { changedAt: setup.changedAt, times, at: Date.now() };
+    told = { changedAt: setup.changedAt, times, at: performance.now() };
   }
 
   function succeeded(): void {

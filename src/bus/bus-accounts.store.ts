@@ -5,13 +5,12 @@ interface Row {
   changed_at: bigint;
   realm: string | null;
   public_key: string;
-  revoked_at: Date;
 }
 
 // One statement, so one snapshot: the time and what was revoked by then belong together.
 const STATE = sql(
   'busAccounts.state',
-  `select s.changed_at, r.realm, r.public_key, r.revoked_at
+  `select s.changed_at, r.realm, r.public_key
      from bus_state s left join bus_revocation r on true where s.id = 1 order by r.revoked_at, r.public_key`,
 );
 const CHANGED_AT = sql('busAccounts.changedAt', 'select changed_at from bus_state where id = 1');
@@ -22,9 +21,7 @@ export function createAccountsStore(db: Db): AccountsStore {
       const rows = await db.query<Row>(STATE);
       return {
         changedAt: Number(rows[0]?.changed_at ?? 0n),
-        revoked: rows.flatMap(({ realm, public_key, revoked_at }) =>
-          realm === null ? [] : [{ realm, publicKey: public_key, revokedAt: revoked_at }],
-        ),
+        revoked: rows.flatMap(({ realm, public_key }) => (realm === null ? [] : [{ realm, publicKey: public_key }])),
       };
     },
 

@@ -7,7 +7,7 @@ import { ROOTS } from './subjects.ts';
 export interface AccountsState {
   /** Whole seconds since 1970; increases with every change. */
   readonly changedAt: number;
-  readonly revoked: readonly { readonly realm: string; readonly publicKey: string; readonly revokedAt: Date }[];
+  readonly revoked: readonly { readonly realm: string; readonly publicKey: string }[];
 }
 
 export interface AccountsStore {
@@ -18,9 +18,10 @@ export interface AccountsStore {
 export type Accounts = ReturnType<typeof createAccounts>;
 
 /**
- * A revoked key stays revoked: the extra day also covers what is signed with it while the revocation is being written.
+ * A key stays revoked for whatever is signed with it before this moment, the end of the year 9999. The moment of the
+ * revocation would not do: a clock that was set back in between would let credentials of before through.
  */
-const DAY_SECONDS = 86_400;
+const FOREVER = 253_402_300_799;
 /** The subject prefix under which administrators reach what the application account listens to. */
 const SPEAK = 'app';
 
@@ -57,7 +58,7 @@ export function createAccounts(keyrings: Keyrings, store: AccountsStore) {
 
     function revokedIn(realm: string): Map<string, number> {
       const revoked = state.revoked.filter((one) => one.realm === realm);
-      return new Map(revoked.map((one) => [one.publicKey, seconds(one.revokedAt) + DAY_SECONDS]));
+      return new Map(revoked.map((one) => [one.publicKey, FOREVER]));
     }
   }
 }

@@ -1,10 +1,10 @@
-import { type Db, sql } from '../db/db.ts';
+import { type Db, only, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
 import type { BusUserStore } from './bus-users.ts';
 
 const FIND = sql(
   'busUsers.find',
-  'select public_key, seed, granted from bus_user where account_id = $1 and realm = $2',
+  'select public_key, seed, granted, issued_with from bus_user where account_id = $1 and realm = $2',
 );
 // The lock serialises this with a deactivation: a key is never added to an account that has just been closed.
 const ADD = sql(
@@ -20,6 +20,14 @@ const SET_GRANT = sql(
   `update bus_user set granted = $3::bigint[], granted_by = $4::bigint[]
     where public_key = $1 and granted = $2::bigint[] returning id`,
 );
+// The lock serialises this with a revocation of the token: a token that is revoked later takes the key with it.
+const NOTE_TOKEN = sql(
+  'busUsers.noteToken',
+  `with held as (select id from token where id = $2 for key share), noted as (
+   update bus_user u set issued_with = array_append(u.issued_with, held.id) from held
+    where u.public_key = $1 and not u.issued_with @> array[held.id] returning u.id)
+   select exists (select from held) as held, exists (select from noted) as noted`,
+);
 const REMOVE = sql('busUsers.remove', 'delete from bus_user where public_key = $1');
 
 /** Where the sealed seeds are stored, for key rotation. The identity is the one that `identityOf` returns. */
@@ -30,11 +38,19 @@ export const BUS_USER_SEEDS: SealedColumn = {
   identity: `'bus user ' || t.realm || ' ' || t.public_key`,
 };
 
+interface Row {
+  public_key: string;
+  seed: Buffer;
+  granted: bigint[];
+  issued_with: bigint[];
+}
+
 export function createBusUserStore(db: Db): BusUserStore {
   return {
     async find(personId, realm) {
-      const [row] = await db.query<{ public_key: string; seed: Buffer; granted: bigint[] }>(FIND, [personId, realm]);
-      return row && { publicKey: row.public_key, seed: row.seed, rights: row.granted };
+      const [row] = await db.query<Row>(FIND, [personId, realm]);
+      if (!row) return undefined;
+      return { publicKey: row.public_key, seed: row.seed, rights: row.granted, issuedWith: row.issued_with };
     },
 
     async add(personId, realm, { publicKey, seed }, { rights, grantedBy }) {
@@ -43,6 +59,12 @@ export function createBusUserStore(db: Db): BusUserStore {
 
     async setGrant({ publicKey, rights: before }, { rights, grantedBy }) {
       return (await db.query(SET_GRANT, [publicKey, before, rights, grantedBy])).length > 0;
+    },
+
+    async noteToken(publicKey, tokenId) {
+      const { held, noted } = only(await db.query<{ held: boolean; noted: boolean }>(NOTE_TOKEN, [publicKey, tokenId]));
+      if (!held) return 'token gone';
+      return noted ? 'noted' : 'key changed';
     },
 
     async remove(publicKey) {

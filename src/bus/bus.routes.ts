@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
-import { actorOf, callerOf, signedIn, siteAdmin } from '../http/access.ts';
+import { actorOf, type Caller, callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import { Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Bus } from './bus.ts';
 import { type History, MAX_ITEMS } from './history.ts';
-import type { Issued } from './issuer.ts';
+import type { Issued, Proof } from './issuer.ts';
 
 const endpoints = Type.Array(Type.String(), { description: 'Addresses of the bus: TCP first, then WebSocket.' });
 const file = Type.String({ contentEncoding: 'base64', description: 'NATS .creds file, encoded as base64.' });
@@ -62,11 +62,12 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
   scope.get(
     '/user/bus/credentials',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { scope: 'all' }) },
       schema: { summary: 'Get message bus credentials for the caller', tags: ['bus'], response: { 200: Credentials } },
     },
     async (request) => {
-      const { file } = await bus.own(callerOf(request).person, new Date());
+      const caller = callerOf(request);
+      const { file } = await bus.own(caller.person, proofOf(caller), new Date());
       return { busEndpoints: [...busEndpoints], credentials: Buffer.from(file).toString('base64') };
     },
   );
@@ -74,20 +75,23 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
   scope.get(
     '/user/bus/admin_credentials',
     {
-      config: { access: siteAdmin('admin') },
+      config: { access: siteAdmin('admin', { scope: 'all' }) },
       schema: {
         summary: 'Get message bus credentials for the administrative account',
         tags: ['bus'],
         response: { 200: WholeCredentials },
       },
     },
-    async (request) => presentWhole(await bus.ofAdministrator(callerOf(request).person, actorOf(request), new Date())),
+    async (request) => {
+      const caller = callerOf(request);
+      return presentWhole(await bus.ofAdministrator(caller.person, proofOf(caller), actorOf(request), new Date()));
+    },
   );
 
   scope.get(
     '/user/bus/user_credentials',
     {
-      config: { access: siteAdmin('admin') },
+      config: { access: siteAdmin('admin', { scope: 'all' }) },
       schema: {
         summary: 'Get message bus credentials for a user',
         tags: ['bus'],
@@ -98,8 +102,9 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
       },
     },
     async (request) => {
-      const name = request.query.user || callerOf(request).person.login;
-      return presentWhole(await bus.ofUser(name, actorOf(request), new Date()));
+      const caller = callerOf(request);
+      const name = request.query.user || caller.person.login;
+      return presentWhole(await bus.ofUser(name, proofOf(caller), actorOf(request), new Date()));
     },
   );
 
@@ -136,6 +141,10 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
     const credentials = Buffer.from(file).toString('base64');
     return { busEndpoints: [...busEndpoints], account, user, jwt, seed, credentials };
   }
+}
+
+function proofOf({ tokenId, until }: Caller): Proof {
+  return { tokenId, until };
 }
 
 function readMoment(text: string): Date {

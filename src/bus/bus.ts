@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { type Person, refuseUnusable } from '../identity/callers.ts';
 import { type ClusterOfGrant, grantOf } from './grants.ts';
-import type { Issued, Issuer } from './issuer.ts';
+import type { Issued, Issuer, Proof } from './issuer.ts';
 import { allowedSubjects } from './subjects.ts';
 
 export interface BusStore {
@@ -37,31 +37,31 @@ const EVERYTHING = ['>'];
 export function createBus({ issuer, store, visible, personNamed }: Parts) {
   return { own, ofAdministrator, ofUser };
 
-  async function own(person: Person, now: Date): Promise<Issued> {
+  async function own(person: Person, proof: Proof, now: Date): Promise<Issued> {
     const clusters = (await visible.clusters(person)).slice(0, MAX_CLUSTERS);
     const uids = await store.uids(clusters.map(({ id }) => id));
     const rights = clusters.map(({ id, relations }) => ({ uid: uids.get(id) ?? '', relations }));
     const grant = grantOf(clusters);
     const bearer = { id: person.id, name: person.login, grant, ...allowedSubjects(person.id, rights) };
-    return await issuer.issue('application', bearer, now);
+    return await issuer.issue('application', bearer, proof, now);
   }
 
   /**
    * A user of the administrative account. Each site administrator has their own, so that each can be revoked
    * separately.
    */
-  async function ofAdministrator(person: Person, actor: Actor, now: Date): Promise<Issued> {
+  async function ofAdministrator(person: Person, proof: Proof, actor: Actor, now: Date): Promise<Issued> {
     const bearer = { id: person.id, name: person.login, publish: EVERYTHING, subscribe: EVERYTHING };
-    const issued = await issuer.issue('administration', bearer, now);
+    const issued = await issuer.issue('administration', bearer, proof, now);
     await store.recordIssue(actor, person.id, issued.user);
     return issued;
   }
 
-  async function ofUser(name: string, actor: Actor, now: Date): Promise<Issued> {
+  async function ofUser(name: string, proof: Proof, actor: Actor, now: Date): Promise<Issued> {
     const person = await personNamed(name);
     if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
     refuseUnusable(person);
-    const issued = await own(person, now);
+    const issued = await own(person, proof, now);
     await store.recordIssue(actor, person.id, issued.user);
     return issued;
   }

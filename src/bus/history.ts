@@ -67,10 +67,15 @@ export function createHistory(stream: HistoryStream) {
     const counts = await stream.subjects(historySubject(question.cluster, question));
     const waiting = [...counts.keys()].filter((subject) => subject > start).sort();
     const items: HistoryItem[] = [];
-    const begun = Date.now();
+    const begun = performance.now();
     let reports = 0;
     let next = 0;
-    while (next < waiting.length && items.length < limit && reports < MAX_REPORTS && Date.now() - begun < ENOUGH_MS) {
+    while (
+      next < waiting.length &&
+      items.length < limit &&
+      reports < MAX_REPORTS &&
+      performance.now() - begun < ENOUGH_MS
+    ) {
       const some = waiting.slice(next, next + Math.min(AT_ONCE, limit - items.length));
       const found = await Promise.all(some.map((subject) => readItem(subject, question.since)));
       for (const subject of some) reports += counts.get(subject) ?? 0;

@@ -13,6 +13,14 @@ export interface Bearer extends Allowed {
   readonly grant?: Grant;
 }
 
+/** What the caller who asks for credentials proved their identity with. */
+export interface Proof {
+  /** The token, if it was one. The credentials are revoked together with it. */
+  readonly tokenId?: bigint | undefined;
+  /** When that token expires, if it does. The credentials do not outlive it. */
+  readonly until: Date | null;
+}
+
 /** Everything that a client needs to be this user; `seed` and `file` are secret. */
 export interface Issued {
   /** Public key of the account that the user is in. */
@@ -32,15 +40,16 @@ export type Issuer = ReturnType<typeof createIssuer>;
 export function createIssuer(keyrings: Pick<Keyrings, 'get'>, users: BusUsers, lifeSeconds: number) {
   return { issue };
 
-  async function issue(realm: Realm, bearer: Bearer, now: Date): Promise<Issued> {
+  async function issue(realm: Realm, bearer: Bearer, { tokenId, until }: Proof, now: Date): Promise<Issued> {
     const { [realm]: account } = await keyrings.get();
-    const { publicKey: user, seed } = await users.keyOf(bearer.id, realm, bearer.grant ?? NO_GRANT);
+    const { publicKey: user, seed } = await users.keyOf(bearer.id, realm, bearer.grant ?? NO_GRANT, tokenId);
     const issuedAt = Math.floor(now.getTime() / 1000);
+    const untilSeconds = until === null ? Number.POSITIVE_INFINITY : Math.floor(until.getTime() / 1000);
     const jwt = userJwt(account, {
       name: bearer.name,
       user,
       issuedAt,
-      expiresAt: issuedAt + lifeSeconds,
+      expiresAt: Math.min(issuedAt + lifeSeconds, untilSeconds),
       publish: bearer.publish,
       subscribe: bearer.subscribe,
     });

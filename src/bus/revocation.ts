@@ -87,9 +87,9 @@ export function createRevocation({ revisions, store, visible, onError }: Parts) 
     const isNews = changed === 'anybody' || changed.length > 0;
     isEverybody = false;
     fresh = new Set();
-    if (isNews) again.push({ at: Date.now() + AGAIN_AFTER_MS, changed });
+    if (isNews) again.push({ at: performance.now() + AGAIN_AFTER_MS, changed });
     if (isNews) await sweep(changed);
-    const due = again.filter(({ at }) => at <= Date.now());
+    const due = again.filter(({ at }) => at <= performance.now());
     for (const { changed: before } of due) await sweep(before);
     again = again.filter((one) => !due.includes(one));
   }

@@ -1,23 +1,31 @@
 import { createHash } from 'node:crypto';
-import { type Query, sql } from '../db/db.ts';
+import { type Query, type Statement, sql } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
 // One writer at a time for each organization, otherwise two rows would follow the same one.
 const LOCK = sql('audit.lock', `select pg_advisory_xact_lock(hashtextextended('audit', $1))`);
 const LAST = sql('audit.last', 'select hash, at from audit where organization_id = $1 order by id desc limit 1');
-// IDs are assigned in the order of the arrays, so that they follow the chain.
-const INSERT = sql(
-  'audit.insert',
-  `insert into audit (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after,
-                      request_id, previous_hash, hash)
-   select e.at, e.organization_id, e.actor_id, e.actor_name, e.action, e.object_type, e.object_id, e.before::json,
-          e.after::json, e.request_id, e.previous_hash, e.hash
-     from unnest($1::timestamptz[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-                 $8::text[], $9::text[], $10::text[], $11::bytea[], $12::bytea[]) with ordinality
-          as e (at, organization_id, actor_id, actor_name, action, object_type, object_id, before, after, request_id,
-                previous_hash, hash, place)
-    order by e.place`,
-);
+/** The columns of a row, in the order in which `follow` gives their values. */
+const COLUMNS = [
+  ['at', 'timestamptz'],
+  ['organization_id', 'bigint'],
+  ['actor_id', 'bigint'],
+  ['actor_name', 'text'],
+  ['action', 'text'],
+  ['object_type', 'text'],
+  ['object_id', 'bigint'],
+  ['before', 'text'],
+  ['after', 'text'],
+  ['request_id', 'text'],
+  ['previous_hash', 'bytea'],
+  ['hash', 'bytea'],
+  ['on_behalf_id', 'bigint'],
+  ['on_behalf_name', 'text'],
+] as const;
+const PLAIN_COLUMNS = 12;
+const INSERT = insertOf('audit.insert', PLAIN_COLUMNS);
+/** Only few entries are made on behalf of another user, and schemas of older backups do not know of them. */
+const INSERT_ON_BEHALF = insertOf('audit.insertOnBehalf', COLUMNS.length);
 const START = Buffer.alloc(32);
 
 /** The end of a chain, which the next row follows. */
@@ -33,11 +41,29 @@ export async function appendAudit(query: Query, entries: readonly AuditEntry[]):
   for (const [organizationId, links] of [...chains].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
     const rows = follow(end, links);
+    const isOnBehalf = links.some(({ actor }) => actor.sudoBy !== undefined);
     await query(
-      INSERT,
-      Array.from({ length: 12 }, (_, column) => rows.map((row) => row[column])),
+      isOnBehalf ? INSERT_ON_BEHALF : INSERT,
+      Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
+        rows.map((row) => row[column]),
+      ),
     );
   }
+}
+
+/** IDs are assigned in the order of the arrays, so that they follow the chain. */
+function insertOf(name: string, length: number): Statement {
+  const columns = COLUMNS.slice(0, length);
+  const names = columns.map(([column]) => column).join(', ');
+  const values = columns.map(([column]) =>
+    column === 'before' || column === 'after' ? `e.${column}::json` : `e.${column}`,
+  );
+  const arrays = columns.map(([, type], at) => `$${at + 1}::${type}[]`);
+  return sql(
+    name,
+    `insert into audit (${names}) select ${values.join(', ')}
+       from unnest(${arrays.join(', ')}) with ordinality as e (${names}, place) order by e.place`,
+  );
 }
 
 async function endOf(query: Query, organizationId: bigint): Promise<End | undefined> {
@@ -54,21 +80,25 @@ function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[]
   const at = new Date(Math.max(Date.now(), end?.at.getTime() ?? 0));
   let previous = end?.hash ?? START;
   return entries.map((entry) => {
+    const { sudoBy, ...user } = entry.actor;
+    const actor = sudoBy ?? user;
     const link: HashedEntry = {
       at,
       organization_id: entry.organizationId,
-      actor_id: entry.actor.id,
-      actor_name: entry.actor.name,
+      actor_id: actor.id,
+      actor_name: actor.name,
       action: entry.action,
       object_type: entry.objectType,
       object_id: entry.objectId,
       before: text(entry.before),
       after: text(entry.after),
-      request_id: entry.actor.requestId,
+      request_id: user.requestId,
       previous_hash: previous,
+      on_behalf_id: sudoBy ? user.id : null,
+      on_behalf_name: sudoBy ? user.name : null,
     };
     previous = chainHash(link);
-    return [...hashedFields(link), previous];
+    return [...plainFields(link), previous, link.on_behalf_id, link.on_behalf_name];
   });
 }
 
@@ -85,10 +115,12 @@ export interface HashedEntry {
   readonly after: string | null;
   readonly request_id: string;
   readonly previous_hash: Buffer;
+  readonly on_behalf_id: bigint | null;
+  readonly on_behalf_name: string | null;
 }
 
-/** In the order in which they are hashed, which is also that of the columns in INSERT. */
-function hashedFields(entry: HashedEntry): unknown[] {
+/** In the order in which they are hashed, which is also that of the columns. */
+function plainFields(entry: HashedEntry): unknown[] {
   return [
     entry.at,
     entry.organization_id,
@@ -106,7 +138,10 @@ function hashedFields(entry: HashedEntry): unknown[] {
 
 /** A changed, removed or inserted row breaks the chain after it. */
 export function chainHash(entry: HashedEntry): Buffer {
-  const fields = hashedFields(entry).map((value) => {
+  // An entry that was made on behalf of nobody is hashed as before there was such a thing.
+  const isOnBehalf = entry.on_behalf_id !== null || entry.on_behalf_name !== null;
+  const behalf = isOnBehalf ? [entry.on_behalf_id, entry.on_behalf_name] : [];
+  const fields = [...plainFields(entry), ...behalf].map((value) => {
     if (value instanceof Date) return value.toISOString();
     return Buffer.isBuffer(value) ? value.toString('hex') : value === null ? null : String(value);
   });

@@ -1,10 +1,12 @@
 import type { AuditAction } from './audit-actions.ts';
 
-/** Who makes a change, and in which request. */
+/** Who makes a change, and in which request. Rights are those of the user with this ID. */
 export interface Actor {
   readonly id: bigint;
   readonly name: string;
   readonly requestId: string;
+  /** The administrator who acts for that user, if one does. The audit log finds the change under the administrator. */
+  readonly sudoBy?: { readonly id: bigint; readonly name: string };
 }
 
 /** One change of state, written in the transaction that makes the change. */

@@ -1,13 +1,19 @@
 import type { Write } from '../changes/write.ts';
 import { type Db, sql } from '../db/db.ts';
-import { type ClusterStatus, statusOf } from './cluster.ts';
+import { type ClusterStatus, SILENT_MS, statusOf } from './cluster.ts';
 import type { HeartbeatStore, PlacedBeat } from './heartbeats.ts';
 
-// The clocks of replicas differ slightly, so the time never goes back. Rows are locked in the order of IDs, as on every
-// replica.
+/**
+ * The clocks of replicas differ slightly, so the time does not go back, unless it is so far ahead that the clock must
+ * have been set back: then a cluster that falls silent would seem to be connected until the clock has caught up.
+ */
+const LATEST = (known: string, now: string, silent: string) =>
+  `case when ${known} > ${now} + ${silent} * interval '1 millisecond' then ${now} else greatest(${known}, ${now}) end`;
+
+// Rows are locked in the order of IDs, as on every replica.
 const REPEAT = sql(
   'heartbeats.repeat',
-  `update cluster c set heartbeat_at = greatest(c.heartbeat_at, b.now), reason = coalesce(b.reason, c.reason),
+  `update cluster c set heartbeat_at = ${LATEST('c.heartbeat_at', 'b.now', '$10')}, reason = coalesce(b.reason, c.reason),
           message = coalesce(b.message, c.message), node_count = coalesce(b.node_count, c.node_count),
           orchestrator_version = coalesce(b.orchestrator_version, c.orchestrator_version)
      from (select v.* from unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::integer[],
@@ -24,7 +30,7 @@ const LOCK = sql(
 );
 const TURN = sql(
   'heartbeats.turn',
-  `update cluster set heartbeat_at = greatest(heartbeat_at, $3), reason = coalesce($4, reason),
+  `update cluster set heartbeat_at = ${LATEST('heartbeat_at', '$3::timestamptz', '$9::float8')}, reason = coalesce($4, reason),
           message = coalesce($5, message), node_count = coalesce($6, node_count),
           orchestrator_version = coalesce($7, orchestrator_version), phase = $8 where id = $1 and owner_id = $2`,
 );
@@ -53,7 +59,7 @@ export function createHeartbeatStore(db: Db, write: Write): HeartbeatStore {
         // The reason and the message of another phase do not stay.
         const unsaid = phase === row.phase ? undefined : '';
         const { reason = unsaid, message = unsaid } = beat;
-        await query(TURN, [...valuesOf({ ...beat, reason, message }), phase]);
+        await query(TURN, [...valuesOf({ ...beat, reason, message }), phase, SILENT_MS]);
         if (shown.phase === phase) return true;
         const after = { phase, reason: reason ?? row.reason, message: message ?? row.message };
         record({

@@ -38,6 +38,8 @@ interface AccessOptions {
   readonly basic?: boolean;
   /** What a token needs if the method does not imply it: a POST that only reads. */
   readonly level?: ScopeLevel;
+  /** A token needs this scope, whatever the method and the area: the route hands out something that may do everything. */
+  readonly scope?: 'all';
 }
 
 export const anyone: Access = { who: 'anyone' };
@@ -47,7 +49,11 @@ export const signedIn = (area: ScopeArea, options: AccessOptions = {}): Access =
   area,
   ...options,
 });
-export const siteAdmin = (area: ScopeArea): Access => ({ who: 'siteAdmin', area });
+export const siteAdmin = (area: ScopeArea, options: AccessOptions = {}): Access => ({
+  who: 'siteAdmin',
+  area,
+  ...options,
+});
 export const member = (area: ScopeArea, options: AccessOptions = {}): Access => ({
   who: 'member',
   area,
@@ -103,7 +109,11 @@ export interface Caller {
   /** The robot whose token was used; then `person` is the organization that it works for. */
   readonly robotId?: bigint;
   /** The administrator who acts on behalf of this user, if one does. */
-  readonly onBehalf?: string;
+  readonly sudoBy?: Pick<Person, 'id' | 'login'>;
+  /** The token that was used, or that the session was opened with. */
+  readonly tokenId?: bigint;
+  /** When that token expires; null if it does not, or if there is none. Nothing that it creates outlives it. */
+  readonly until: Date | null;
 }
 
 export function callerOf(request: FastifyRequest): Caller {
@@ -129,10 +139,10 @@ export function actorOf(request: FastifyRequest): Actor {
   return actorFor(callerOf(request), request.id);
 }
 
-export function actorFor({ person, onBehalf, robotId }: Caller, requestId: string): Actor {
+export function actorFor({ person, sudoBy, robotId }: Caller, requestId: string): Actor {
   if (robotId !== undefined) return { id: person.id, name: `robot ${robotId} of ${person.login}`, requestId };
-  const name = onBehalf === undefined ? person.login : `${onBehalf} as ${person.login}`;
-  return { id: person.id, name, requestId };
+  const actor = { id: person.id, name: person.login, requestId };
+  return sudoBy === undefined ? actor : { ...actor, sudoBy: { id: sudoBy.id, name: sudoBy.login } };
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -142,7 +152,7 @@ export function isSafe(method: string): boolean {
 }
 
 export function neededScope(access: SignedAccess, method: string): Scope {
-  return `${levelOf(access, method)}:${access.area}`;
+  return access.scope ?? `${levelOf(access, method)}:${access.area}`;
 }
 
 /** Whether a call only reads: the method says so, unless the route does. */

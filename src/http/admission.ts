@@ -102,8 +102,8 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
   }
 
   function remember(grant: TokenGrant): Caller {
-    const { person, scopes, tokenId } = grant;
-    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes };
+    const { person, scopes, tokenId, expiresAt: until } = grant;
+    const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until };
     known.set(grant, caller);
     return caller;
   }
@@ -167,7 +167,7 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
     if (!caller.person.isAdmin) throw new AppError('forbidden', 'Only administrators allowed to sudo.');
     const person = typeof name === 'string' ? await callers.personNamed(name) : undefined;
     if (!person) throw new AppError('notFound', 'user does not exist', { reason: 'user_not_found' });
-    return { ...caller, person, onBehalf: caller.person.login };
+    return { ...caller, person, sudoBy: caller.person };
   }
 
   async function identify(credential: Credential, request: FastifyRequest, access: SignedAccess): Promise<Caller> {
@@ -177,28 +177,29 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { person, robotId, scopes } = grant;
+        const { person, robotId, scopes, tokenId, expiresAt: until } = grant;
         const robot = robotId === null ? undefined : { robotId };
-        const caller: Caller = { person, via: 'token', credentialKey: `t${grant.tokenId}`, scopes, ...robot };
+        const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...robot };
         if (robotId !== null && !access.robots) {
           request.identified = caller;
           throw new AppError('forbidden', 'robot accounts cannot call this route');
         }
-        tokenUsage.note(grant.tokenId, now);
+        tokenUsage.note(tokenId, now);
         return caller;
       }
       case 'password': {
         const { login, password } = credential;
-        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password));
-        return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'] };
+        const person = await brake.password(login, request.ip, () => callers.byPassword(login, password, request.ip));
+        return { person, via: 'password', credentialKey: `p${person.id}`, scopes: ['all'], until: null };
       }
       case 'session': {
         const grant = await callers.bySession(credential.text, now);
         if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
           throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
         }
-        const { person, csrf } = grant;
-        return { person, via: 'session', credentialKey: `p${person.id}`, scopes: ['all'], csrf };
+        const { person, csrf, token } = grant;
+        const known = { person, via: 'session', credentialKey: `p${person.id}`, scopes: ['all'], csrf } as const;
+        return token === null ? { ...known, until: null } : { ...known, tokenId: token.id, until: token.expiresAt };
       }
     }
   }

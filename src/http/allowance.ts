@@ -1,6 +1,9 @@
 /**
  * Counts what each key has used of an allowance that refills steadily. Memory is bounded: if the table is full, keys
  * whose allowance is whole again are forgotten, and then the oldest ones until the table is half empty.
+ *
+ * Times are milliseconds of a clock that nobody can set, such as `performance.now()`. Wall time would not do: set back
+ * by an hour, nobody could use anything until it has caught up.
  */
 export interface Allowance {
   /** Takes one. Returns false if nothing is left. */
@@ -22,7 +25,7 @@ export function createAllowance(size: number, windowMs: number): Allowance {
 
   function usedBy(key: string, now: number): number {
     const entry = used.get(key);
-    return entry ? Math.max(0, entry.amount - (now - entry.at) * rate) : 0;
+    return entry ? Math.max(0, entry.amount - Math.max(0, now - entry.at) * rate) : 0;
   }
 
   function take(key: string, now: number): boolean {

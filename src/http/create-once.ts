@@ -89,12 +89,12 @@ function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequ
   if (typeof key !== 'string' || !KEY.test(key)) {
     throw new AppError('invalid', `${KEY_HEADER} must be sent once, with 1 to 255 visible ASCII characters`);
   }
-  const { person, onBehalf = '', scopes, organization, ownerId } = callerOf(request);
+  const { person, sudoBy, scopes, organization, ownerId } = callerOf(request);
   const { method, routeOptions, url, bodyHash } = request;
   return {
     accountId: person.id,
     now: new Date(),
-    name: [String(person.id), onBehalf, `${method} ${routeOptions.url}`, key],
+    name: [String(person.id), sudoBy?.login ?? '', `${method} ${routeOptions.url}`, key],
     content: [
       originForm(url),
       bodyHash,

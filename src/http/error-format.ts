@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorKind, reasonOf } from '../base/errors.ts';
+import { safeText } from '../base/log.ts';
 import { logOf } from './server.ts';
 
 export type Statuses = Readonly<Record<ErrorKind, number>>;
@@ -56,7 +57,8 @@ export function sendError(
 ): FastifyReply {
   const error = toAppError(thrown);
   const status = format.statuses[error.kind];
-  if (status >= 500) logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, error.message);
+  if (status >= 500)
+    logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, safeText(error.message));
   if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
   if (error.detail.retryAfter !== undefined) reply.header('Retry-After', String(Math.ceil(error.detail.retryAfter)));
   if (error.detail.allow) reply.header('Allow', error.detail.allow.join(', '));

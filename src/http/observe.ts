@@ -1,8 +1,7 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import { safeUrl } from '../base/log.ts';
 import type { Metrics, RouteDurations } from '../base/metrics.ts';
+import { requestLine } from './request-line.ts';
 import { logOf } from './server.ts';
-import { originForm } from './target.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,9 +27,6 @@ export function createWatch(log: FastifyBaseLogger, metrics: Metrics) {
     (request.durations ?? unknown).observe(method, status, ms / 1000);
     if (status < 400 && !logsEvery) return;
     const level = status >= 500 ? 'error' : status >= 400 ? 'info' : 'debug';
-    const user = request.caller?.person.login;
-    const url = safeUrl(originForm(request.url));
-    const line = { method, url, status, ms: Math.round(ms * 10) / 10, ip: request.ip, user };
-    logOf(request)[level](line, 'request');
+    logOf(request)[level]({ ...requestLine(request), status, ms: Math.round(ms * 10) / 10 }, 'request');
   }
 }

@@ -123,6 +123,7 @@ function whoMayCall(access: Access, method: string): string {
 
 function securityOf(access: Access): object[] {
   if (access.who === 'anyone' || access.who === 'webhook') return [];
+  if (access.basic) return [{ basic: [] }];
   const ways = [{ token: [] }, { basic: [] }, { session: [] }];
   return access.queryToken ? [...ways, { queryToken: [] }] : ways;
 }

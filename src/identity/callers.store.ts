@@ -13,6 +13,8 @@ interface TokenRow extends PersonRow {
 interface SessionRow extends PersonRow {
   csrf: string;
   expires_at: Date;
+  token_id: bigint | null;
+  token_expires_at: Date | null;
 }
 
 const BY_TOKEN = sql(
@@ -22,8 +24,9 @@ const BY_TOKEN = sql(
 );
 const BY_SESSION = sql(
   'callers.bySession',
-  `select ${PERSON}, s.csrf, s.expires_at
-     from revision r left join session s on s.hash = $1 left join account a on a.id = s.account_id ${DETAILS}`,
+  `select ${PERSON}, s.csrf, s.expires_at, s.token_id, k.expires_at as token_expires_at
+     from revision r left join session s on s.hash = $1 left join token k on k.id = s.token_id
+          left join account a on a.id = s.account_id ${DETAILS}`,
 );
 const BY_LOGIN = sql(
   'callers.byLogin',
@@ -52,7 +55,12 @@ export function createCallerStore(db: Db): CallerStore {
 
   async function bySession(hash: Buffer): Promise<Loaded<SessionGrant>> {
     const rows = await db.query<SessionRow>(BY_SESSION, [hash]);
-    return loaded(rows, (found) => ({ person: toPerson(found), csrf: found.csrf, expiresAt: found.expires_at }));
+    return loaded(rows, (found) => ({
+      person: toPerson(found),
+      csrf: found.csrf,
+      expiresAt: found.expires_at,
+      token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
+    }));
   }
 
   async function byLogin(login: string): Promise<Loaded<Person>> {

@@ -40,6 +40,8 @@ export interface SessionGrant {
   readonly person: Person;
   readonly csrf: string;
   readonly expiresAt: Date;
+  /** The token that opened the session, if one did. */
+  readonly token: { readonly id: bigint; readonly expiresAt: Date | null } | null;
 }
 
 export interface Organization {
@@ -136,12 +138,13 @@ export function createCallers(
     return grant;
   }
 
-  async function byPassword(login: string, password: string): Promise<Person> {
+  /** `address` is where the password came from. */
+  async function byPassword(login: string, password: string, address?: string): Promise<Person> {
     await revisions.current();
     const person = PLAUSIBLE_NAME.test(login) ? await logins.get(login.trim().toLowerCase()) : undefined;
     const right = person?.passwordHash
-      ? await verifyPassword(password, person.passwordHash)
-      : await verifyAbsentPassword(password);
+      ? await verifyPassword(password, person.passwordHash, address)
+      : await verifyAbsentPassword(password, address);
     if (!person || !right) throw wrongCredential();
     return person;
   }

@@ -1,7 +1,7 @@
 import { argon2, type BinaryLike, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
-import { AppError } from '../base/errors.ts';
+import { createHashQueue } from './hash-queue.ts';
 
 /** Argon2id with the minimum cost that OWASP recommends. Runs on the thread pool, never on the event loop. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 };
@@ -22,47 +22,48 @@ interface Cost {
 }
 
 const derive = promisify(argon2);
-const waiting: (() => void)[] = [];
-let running = 0;
+const inTurn = createHashQueue(AT_ONCE, MAX_WAITING);
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  const tag = await argon2id(password, salt, TAG_LENGTH, COST);
+  const tag = await argon2id(password, salt, TAG_LENGTH, COST, undefined);
   return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${text(salt)}$${text(tag)}`;
 }
 
-export async function verifyPassword(password: string, stored: string): Promise<boolean> {
+/** `address` is where the password came from: nobody can fill the queue alone. */
+export async function verifyPassword(password: string, stored: string, address?: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', tag = ''] = SHAPE.exec(stored) ?? [];
   if (memory === undefined) return false;
   const expected = Buffer.from(tag, 'base64');
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  return timingSafeEqual(expected, await argon2id(password, Buffer.from(salt, 'base64'), expected.length, cost));
+  return timingSafeEqual(
+    expected,
+    await argon2id(password, Buffer.from(salt, 'base64'), expected.length, cost, address),
+  );
 }
 
 let absent: Promise<string> | undefined;
 
 /** Takes as long as a real verification, so that the time does not reveal whether a name exists. */
-export async function verifyAbsentPassword(password: string): Promise<false> {
+export async function verifyAbsentPassword(password: string, address?: string): Promise<false> {
   // Fails if too many are waiting. Remembering that failure would distinguish names that do not exist from those that
   // do.
   absent ??= hashPassword(randomBytes(16).toString('hex')).catch((error) => {
     absent = undefined;
     throw error;
   });
-  await verifyPassword(password, await absent);
+  await verifyPassword(password, await absent, address);
   return false;
 }
 
-async function argon2id(message: string, nonce: BinaryLike, tagLength: number, cost: Cost): Promise<Buffer> {
-  if (waiting.length >= MAX_WAITING) throw new AppError('limited', 'too many sign-ins at once', { retryAfter: 5 });
-  while (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  running++;
-  try {
-    return await derive('argon2id', { message, nonce, tagLength, ...cost });
-  } finally {
-    running--;
-    waiting.shift()?.();
-  }
+async function argon2id(
+  message: string,
+  nonce: BinaryLike,
+  tagLength: number,
+  cost: Cost,
+  address: string | undefined,
+): Promise<Buffer> {
+  return await inTurn(address, () => derive('argon2id', { message, nonce, tagLength, ...cost }));
 }
 
 const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');

@@ -2,7 +2,7 @@
 export const SCOPE_AREAS = ['user', 'authz', 'credential', 'organization', 'admin'] as const;
 export type ScopeArea = (typeof SCOPE_AREAS)[number];
 export type ScopeLevel = 'read' | 'write';
-export type Scope = `${ScopeLevel}:${ScopeArea}`;
+export type Scope = 'all' | `${ScopeLevel}:${ScopeArea}`;
 
 export const SCOPES: readonly string[] = ['all', ...SCOPE_AREAS.flatMap((area) => [`read:${area}`, `write:${area}`])];
 

@@ -8,10 +8,19 @@ export interface SessionDraft {
   readonly csrf: string;
   readonly expiresAt: Date;
   readonly passwordHash: string | undefined;
+  readonly tokenId: bigint | undefined;
+}
+
+/** What a session is opened with, besides the word of the caller. It may have changed since it was checked. */
+export interface Opening {
+  /** What the password was compared with. */
+  readonly passwordHash?: string;
+  /** The session ends with the token: when that expires, and when it is revoked. */
+  readonly token?: { readonly id: bigint; readonly expiresAt: Date | null };
 }
 
 export interface SessionStore {
-  /** False if the account's password is no longer the one that was given. */
+  /** False if the account's password is no longer the one that was given, or if the token is gone. */
   create(draft: SessionDraft): Promise<boolean>;
   remove(hash: Buffer): Promise<void>;
 }
@@ -32,12 +41,13 @@ const REMEMBERED = 31 * DAY;
 export function createSessions(store: SessionStore, key: Buffer) {
   return { open, close };
 
-  /** `passwordHash` is what the password was compared with: the password may have changed during the comparison. */
-  async function open(accountId: bigint, remember: boolean, now: Date, passwordHash?: string): Promise<Session> {
+  async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
+    const { passwordHash, token } = opening;
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
-    const expiresAt = new Date(now.getTime() + (remember ? REMEMBERED : SHORT));
-    const draft = { hash: hashSecret(key, text), accountId, csrf, expiresAt, passwordHash };
+    const end = now.getTime() + (remember ? REMEMBERED : SHORT);
+    const expiresAt = new Date(Math.min(end, token?.expiresAt?.getTime() ?? end));
+    const draft = { hash: hashSecret(key, text), accountId, csrf, expiresAt, passwordHash, tokenId: token?.id };
     if (!(await store.create(draft))) throw wrongCredential();
     return { text, csrf, expiresAt };
   }

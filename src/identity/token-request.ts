@@ -20,6 +20,8 @@ export interface TokenRequest {
 interface Terms {
   /** The scopes of the caller's own credential: no token can create one that may do more than itself. */
   readonly held: readonly string[];
+  /** When the caller's own token expires, if it has one that does: no token can create one that outlives it. */
+  readonly heldUntil: Date | null;
   /** The default if no scopes are given. */
   readonly unsaid: readonly string[];
   readonly now: Date;
@@ -28,7 +30,7 @@ interface Terms {
 const MAX_NAME = 255;
 
 /** The rules for a new token of a user or a robot. */
-export function readTokenRequest(wanted: TokenRequest, { held, unsaid, now }: Terms) {
+export function readTokenRequest(wanted: TokenRequest, { held, heldUntil, unsaid, now }: Terms) {
   const name = wanted.name.trim();
   if (name === '' || [...name].length > MAX_NAME)
     throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
@@ -37,7 +39,10 @@ export function readTokenRequest(wanted: TokenRequest, { held, unsaid, now }: Te
     throw new AppError('forbidden', 'cannot create an access token with a broader scope than the authenticating token');
   }
   if (wanted.expiresAt && wanted.expiresAt <= now) throw invalidField('expires_at', 'expires_at must be in the future');
-  return { name, scopes, expiresAt: wanted.expiresAt };
+  if (wanted.expiresAt && heldUntil && wanted.expiresAt > heldUntil) {
+    throw new AppError('forbidden', 'cannot create an access token that outlives the authenticating token');
+  }
+  return { name, scopes, expiresAt: wanted.expiresAt ?? heldUntil };
 }
 
 /** Known scopes, each once, without those that another one includes. */

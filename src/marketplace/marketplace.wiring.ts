@@ -99,7 +99,7 @@ export function wireMarketplace({
     chores: [
       { name: 'secrets', everyMs: 0, run: () => secrets.refresh() },
       { name: 'rejections', everyMs: 0, run: () => deliveryLog.flush() },
-      { name: 'outbox', everyMs: 0, run: (now) => outbox.relay(now) },
+      { name: 'outbox', everyMs: 0, run: (_now, laterMs) => outbox.relay(laterMs) },
       { name: 'address ranges', everyMs: isDownload ? 10 * MINUTE_MS : MINUTE_MS, run: (now) => ranges.refresh(now) },
       { name: 'unsealed options', everyMs: 0, run: () => sealedOptions.sealOlder() },
       { name: 'pruning', everyMs: 60 * MINUTE_MS, run: (now) => deliveryLog.prune(now) },

@@ -78,7 +78,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
 }
 
 function askedOf(request: FastifyRequest<{ Params: { id: string } }>): AskedRobot {
-  const { person, scopes } = callerOf(request);
+  const { person, scopes, until } = callerOf(request);
   const robotId = readId(request.params.id, 'robot ID');
-  return { robotId, ownerId: ownerIn(request), personId: person.id, scopes, actor: actorOf(request) };
+  return { robotId, ownerId: ownerIn(request), personId: person.id, scopes, until, actor: actorOf(request) };
 }

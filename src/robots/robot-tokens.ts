@@ -25,6 +25,8 @@ export interface AskedRobot {
   readonly ownerId: bigint;
   readonly personId: bigint;
   readonly scopes: readonly string[];
+  /** When the caller's own token expires, if it does. */
+  readonly until: Date | null;
   readonly actor: Actor;
 }
 
@@ -61,7 +63,7 @@ export function createRobotTokens(
   ): Promise<IssuedToken> {
     await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
-    const request = readTokenRequest(wanted, { held: asked.scopes, unsaid: UNSAID, now });
+    const request = readTokenRequest(wanted, { held: asked.scopes, heldUntil: asked.until, unsaid: UNSAID, now });
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
 

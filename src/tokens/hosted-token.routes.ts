@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
 import { anyone, callerOf, signedIn } from '../http/access.ts';
 import type { Scope } from '../http/server.ts';
 import type { HostedTokens } from './hosted-token.ts';
@@ -8,14 +9,22 @@ export function hostedTokenRoutes(scope: Scope, tokens: HostedTokens): void {
   scope.get(
     '/user/hosted-token',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { scope: 'all' }) },
       schema: {
         summary: 'Get a short-lived signed token that identifies the caller',
         tags: ['user'],
         response: { 200: Type.Object({ hostedToken: Type.String() }) },
       },
     },
-    async (request) => ({ hostedToken: await tokens.issue(callerOf(request).person, new Date()) }),
+    async (request) => {
+      const caller = callerOf(request);
+      // It would prove to others that this is the other user, and nothing would show who it really was.
+      if (caller.sudoBy) {
+        const message = 'a hosted token cannot be issued on behalf of another user';
+        throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
+      }
+      return { hostedToken: await tokens.issue(caller.person, caller, new Date()) };
+    },
   );
 }
 

@@ -82,6 +82,6 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
 }
 
 function whoAsks(request: FastifyRequest): TokenCaller {
-  const { person, scopes } = callerOf(request);
-  return { person, scopes, actor: actorOf(request) };
+  const { person, scopes, until } = callerOf(request);
+  return { person, scopes, until, actor: actorOf(request) };
 }

@@ -15,6 +15,8 @@ export interface TokenStore {
 export interface TokenCaller {
   readonly person: Person;
   readonly scopes: readonly string[];
+  /** When its own token expires, if it does. */
+  readonly until: Date | null;
   readonly actor: Actor;
 }
 
@@ -38,7 +40,7 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
     once?: Once<IssuedToken>,
   ): Promise<IssuedToken> {
     const accountId = await ownerOf(caller, username);
-    const request = readTokenRequest(wanted, { held: caller.scopes, unsaid: ['all'], now });
+    const request = readTokenRequest(wanted, { held: caller.scopes, heldUntil: caller.until, unsaid: ['all'], now });
     return await issuer.issue({ accountId, actor: caller.actor, ...request }, once);
   }
 

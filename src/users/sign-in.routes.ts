@@ -1,17 +1,24 @@
-import Type from 'typebox';
-import { AppError } from '../base/errors.ts';
+import Type, { type Static } from 'typebox';
+import { AppError, type FieldFault } from '../base/errors.ts';
 import { anyone, callerOf, signedIn } from '../http/access.ts';
 import type { Brake } from '../http/brake.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
 import { maybe, NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { asUnknownUser, type SignIn } from './sign-in.ts';
+import { asUnknown, type SignIn } from './sign-in.ts';
 import { presentSelf, User } from './user.view.ts';
 
 const Credentials = Type.Object({
-  username: Type.String({ maxLength: 254 }),
-  password: Type.String({ maxLength: 1024 }),
+  username: maybe(Type.String({ maxLength: 254, description: 'Login name or email address, with a password.' })),
+  password: maybe(Type.String({ maxLength: 1024 })),
+  token: maybe(
+    Type.String({
+      maxLength: 254,
+      description:
+        'Instead of a name and a password: a personal access token with the scope all. The session ends with it.',
+    }),
+  ),
   remember: maybe(Type.Boolean()),
 });
 
@@ -36,16 +43,20 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       },
     },
     async (request, reply) => {
-      const { username, password } = request.body;
+      const proof = readProof(request.body);
       const remember = request.body.remember ?? false;
+      const { ip: address } = request;
       try {
-        const { person, session } = await brake.password(username, request.ip, () =>
-          signIn.open({ username, password, remember }, new Date()),
-        );
+        const { person, session } =
+          'token' in proof
+            ? await brake.token(address, () => signIn.openWithToken({ ...proof, remember }, new Date()))
+            : await brake.password(proof.username, address, () =>
+                signIn.open({ ...proof, remember, address }, new Date()),
+              );
         cookies.give(reply, session, remember);
         return presentSelf(person, baseUrl());
       } catch (error) {
-        throw asUnknownUser(error);
+        throw asUnknown('token' in proof ? 'token' : 'user', error);
       }
     },
   );
@@ -67,4 +78,22 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
       return reply.code(200).send();
     },
   );
+}
+
+/** Either a token, or a name and a password. */
+type Proof = { readonly token: string } | { readonly username: string; readonly password: string };
+
+function readProof({ username, password, token }: Static<typeof Credentials>): Proof {
+  const hasToken = typeof token === 'string';
+  const names = ['username', 'password'] as const;
+  const given = { username, password };
+  const faults = names.flatMap((field): FieldFault[] => {
+    const isGiven = typeof given[field] === 'string';
+    if (isGiven !== hasToken) return [];
+    return [{ field, message: hasToken ? `${field} cannot be combined with token` : `${field} is required` }];
+  });
+  if (faults.length > 0) {
+    throw new AppError('malformed', faults.map(({ message }) => message).join('; '), { errors: faults });
+  }
+  return hasToken ? { token } : { username: username ?? '', password: password ?? '' };
 }

@@ -7,27 +7,62 @@ export interface SignInRequest {
   readonly username: string;
   readonly password: string;
   readonly remember: boolean;
+  /** Where the request came from. */
+  readonly address: string;
+}
+
+export interface TokenSignIn {
+  readonly token: string;
+  readonly remember: boolean;
+}
+
+interface Opened {
+  readonly person: Person;
+  readonly session: Session;
 }
 
 export type SignIn = ReturnType<typeof createSignIn>;
 
-/** Browser sessions: opened with a password, and ended permanently by signing out. */
-export function createSignIn(callers: Pick<Callers, 'byPassword'>, users: Pick<Users, 'signedIn'>, sessions: Sessions) {
-  return { open, close: sessions.close };
+/** Browser sessions: opened with a password or a token, and ended permanently by signing out. */
+export function createSignIn(
+  callers: Pick<Callers, 'byPassword' | 'byToken'>,
+  users: Pick<Users, 'signedIn'>,
+  sessions: Sessions,
+) {
+  return { open, openWithToken, close: sessions.close };
 
-  async function open(request: SignInRequest, now: Date): Promise<{ person: Person; session: Session }> {
-    const person = await callers.byPassword(request.username, request.password);
+  async function open(request: SignInRequest, now: Date): Promise<Opened> {
+    const person = await callers.byPassword(request.username, request.password, request.address);
     refuseUnusable(person);
-    const session = await sessions.open(person.id, request.remember, now, person.passwordHash ?? '');
+    const opening = { passwordHash: person.passwordHash ?? '' };
+    return await signedIn(person, await sessions.open(person.id, request.remember, now, opening), now);
+  }
+
+  /** A session may do everything, so a token that may do less cannot open one. */
+  async function openWithToken({ token: text, remember }: TokenSignIn, now: Date): Promise<Opened> {
+    const { person, tokenId, robotId, scopes, expiresAt } = await callers.byToken(text, now);
+    if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
+    refuseUnusable(person);
+    if (!scopes.includes('all')) {
+      throw new AppError(
+        'forbidden',
+        `signing in requires a token with the scope all, token scope=${scopes.join(',')}`,
+      );
+    }
+    const opening = { token: { id: tokenId, expiresAt } };
+    return await signedIn(person, await sessions.open(person.id, remember, now, opening), now);
+  }
+
+  async function signedIn(person: Person, session: Session, now: Date): Promise<Opened> {
     await users.signedIn(person.id, now);
     return { person: { ...person, lastLoginAt: now }, session };
   }
 }
 
-/** Clients of this API family get a 404 if the name or the password is wrong. */
-export function asUnknownUser(error: unknown): unknown {
-  const isWrong = error instanceof AppError && error.kind === 'unauthenticated';
-  return isWrong
+/** Clients of this API family get a 404 if the name or the password is wrong, and so do those that send a token. */
+export function asUnknown(what: 'user' | 'token', error: unknown): unknown {
+  if (!(error instanceof AppError && error.kind === 'unauthenticated')) return error;
+  return what === 'user'
     ? new AppError('notFound', 'user does not exist, or the password is wrong', { reason: 'user_not_found' })
-    : error;
+    : new AppError('notFound', 'the token does not exist, or it has expired', { reason: 'token_not_found' });
 }

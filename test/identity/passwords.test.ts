@@ -70,4 +70,22 @@ describe('Passwords', () => {
     assert.equal(refused[0]?.kind, 'limited');
     assert.equal(await verifyPassword('x', await hashPassword('x')), true);
   });
+
+  it('One network cannot keep others from having their passwords verified', async () => {
+    const cheap = (await hashPassword('x')).replace('m=19456,t=2', 'm=8,t=1');
+    const done: string[] = [];
+    const verify = (address: string) =>
+      verifyPassword('x', cheap, address).then(
+        () => void done.push(address),
+        (error: AppError) => error.kind,
+      );
+    const flood = Array.from({ length: 400 }, (_, at) => verify(`2001:db8::${at.toString(16)}`));
+    const site = Array.from({ length: 400 }, (_, at) => verify(`2001:db8:0:${at.toString(16)}::1`));
+    const other = await verify('192.0.2.1');
+    assert.equal(other, undefined, 'it was verified');
+    // Sites take turns: only what was running already, and one more of the site, came first.
+    assert.ok(done.length <= 10, `${done.length} came first`);
+    const outcomes = [await Promise.all(flood), await Promise.all(site)];
+    for (const all of outcomes) assert.ok(all.includes('limited'));
+  });
 });

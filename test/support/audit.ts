@@ -15,13 +15,15 @@ export interface Entry {
   readonly after: string | null;
   readonly request_id: string;
   readonly previous_hash: Buffer;
+  readonly on_behalf_id: bigint | null;
+  readonly on_behalf_name: string | null;
   readonly hash: Buffer;
 }
 
 const ENTRIES = sql(
   'test.audit',
   `select id, at, organization_id, actor_id, actor_name, action, object_type, object_id, before::text, after::text,
-          request_id, previous_hash, hash from audit where organization_id = $1 order by id`,
+          request_id, previous_hash, on_behalf_id, on_behalf_name, hash from audit where organization_id = $1 order by id`,
 );
 
 /** The whole chain that a list of changes was taken from. */
@@ -63,6 +65,7 @@ function digest(previous: Buffer, { at, before, after, ...rest }: Entry): Buffer
     after,
     rest.request_id,
     previous.toString('hex'),
+    ...(rest.on_behalf_id === null ? [] : [String(rest.on_behalf_id), rest.on_behalf_name]),
   ];
   return createHash('sha256').update(previous).update(JSON.stringify(fields)).digest();
 }

@@ -6,6 +6,7 @@ export interface Line {
   readonly at: string;
   readonly organization_id: number;
   readonly actor: { readonly id: number; readonly name: string };
+  readonly on_behalf_of?: { readonly id: number; readonly name: string };
   readonly action: string;
   readonly object: { readonly type: string; readonly id: number };
   readonly before: unknown;
@@ -39,6 +40,7 @@ export function chainFaults(text: string): number[] {
       state(line.after),
       line.request_id,
       line.previous_hash,
+      ...(line.on_behalf_of ? [String(line.on_behalf_of.id), line.on_behalf_of.name] : []),
     ];
     const hash = createHash('sha256')
       .update(Buffer.from(line.previous_hash, 'hex'))

@@ -50,8 +50,8 @@ export async function openMarketplace(options: TestServerOptions = {}): Promise<
     sweep: async (laterMs) => {
       const { sweep } = test.instance.features.marketplace;
       // The instance sweeps every few seconds. The second sweep would leave out what a sweep in progress is handling.
-      await sweep.once(new Date());
-      await sweep.once(new Date(Date.now() + laterMs));
+      await sweep.once();
+      await sweep.once(laterMs);
     },
     settings: {
       ATRIUM_KEY: TEST_KEY,

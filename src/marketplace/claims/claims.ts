@@ -34,7 +34,7 @@ export function createClaims(store: ClaimStore, ask: AskCentral) {
   async function check(id: string, now: Date): Promise<Claimable> {
     if (!ID.test(id)) throw notFound();
     const known = await store.get(id);
-    if (known?.nextAt && known.nextAt > now) {
+    if (known?.nextAt && isInBackoff(known.nextAt, known.backoffSeconds, now)) {
       if (known.claimable && !known.claimed) return { isClaimable: true, claimID: id };
       throw wait(known.nextAt, now);
     }
@@ -63,6 +63,12 @@ export function createClaims(store: ClaimStore, ask: AskCentral) {
     await store.save(id, claim);
     return claim;
   }
+}
+
+/** A backoff that is longer than it was made began before the clock was set back, and is over. */
+function isInBackoff(nextAt: Date, backoffSeconds: number, now: Date): boolean {
+  const leftMs = nextAt.getTime() - now.getTime();
+  return leftMs > 0 && leftMs <= backoffSeconds * 1000;
 }
 
 function notFound(): AppError {

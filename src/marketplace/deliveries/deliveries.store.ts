@@ -4,7 +4,7 @@ import { isUniqueViolation, type Query, sql } from '../../db/db.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
 import type { Notification } from '../notifications/notification.ts';
 import { createDeliveryTransaction } from '../subscriptions/delivery-transaction.store.ts';
-import type { Delivery, DeliveryDraft, DeliveryStore, Settled, Work } from './deliveries.ts';
+import { type Delivery, type DeliveryDraft, type DeliveryStore, RETRY, type Settled, type Work } from './deliveries.ts';
 
 const COLUMNS = `id, subject, state, notification, admin_password_hash, source, request_id, received_at, times, attempts`;
 const RECORD = sql(
@@ -58,13 +58,19 @@ const REFUSE = sql(
 );
 const FAIL = sql(
   'deliveries.fail',
-  `update delivery set attempts = attempts + 1, next_try_at = coalesce($2, next_try_at),
-          state = case when $2::timestamptz is null then 'dead' else 'received' end, reason = 'failed'
+  `update delivery set attempts = attempts + 1,
+          next_try_at = coalesce(now() + $2::float8 * interval '1 millisecond', next_try_at),
+          state = case when $2::float8 is null then 'dead' else 'received' end, reason = 'failed'
     where id = $1 and state <> 'done'`,
 );
+// Times are those of the database alone. No attempt is ever put off for longer than its delay, so one that is due later
+// than that was put off before the clock was set back, and is due now.
 const UNDONE = sql(
   'deliveries.undone',
-  `select ${COLUMNS} from delivery where state = 'received' and next_try_at <= $1 order by next_try_at limit $2`,
+  `select ${COLUMNS} from delivery, (select now() + $1::float8 * interval '1 millisecond' as now) as clock
+    where state = 'received' and (next_try_at <= clock.now or next_try_at > clock.now + interval '5 seconds'
+      + greatest(30000, least($3::float8, $4::float8 * 2 ^ (attempts - 1))) * interval '1 millisecond')
+    order by next_try_at limit $2`,
 );
 const GET = sql('deliveries.get', `select ${COLUMNS} from delivery where id = $1 and subject <> ''`);
 
@@ -116,11 +122,12 @@ export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
     async refuse(id, reason, status, message) {
       await query(REFUSE, [id, reason, status, message]);
     },
-    async fail(id, next) {
-      await query(FAIL, [id, next ?? null]);
+    async fail(id, waitMs) {
+      await query(FAIL, [id, waitMs ?? null]);
     },
     get: async (id) => (await query<Row>(GET, [id])).map(toDelivery)[0],
-    undone: async (now, most) => (await query<Row>(UNDONE, [now, most])).map(toDelivery),
+    undone: async (laterMs, most) =>
+      (await query<Row>(UNDONE, [laterMs, most, RETRY.maxMs, RETRY.firstMs])).map(toDelivery),
   };
 
   async function act<T extends Settled>(...[delivery, isLive, work]: [Delivery, boolean, Work<T>]): Promise<T> {

@@ -71,9 +71,10 @@ export interface DeliveryStore {
    */
   act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
   refuse(id: bigint, reason: RejectionReason, status: number, message: string): Promise<void>;
-  /** Another attempt failed; `next` is undefined after the last one. */
-  fail(id: bigint, next: Date | undefined): Promise<void>;
-  undone(now: Date, most: number): Promise<Delivery[]>;
+  /** Another attempt failed. The next one is due after `waitMs`, which is undefined after the last one. */
+  fail(id: bigint, waitMs: number | undefined): Promise<void>;
+  /** What is due `laterMs` from now. */
+  undone(laterMs: number, most: number): Promise<Delivery[]>;
   get(id: bigint): Promise<Delivery | undefined>;
 }
 
@@ -90,8 +91,7 @@ export type Deliveries = ReturnType<typeof createDeliveries>;
 
 const PATIENCE_MS = 10_000;
 export const MAX_ATTEMPTS = 10;
-const FIRST_BACKOFF_MS = 5_000;
-const MAX_BACKOFF_MS = 600_000;
+export const RETRY = { firstMs: 5_000, maxMs: 600_000 };
 const MAX_KEPT_BODY = 16 * 1024;
 
 /** Records a delivery, then acts on it: whatever happens in between, the delivery is neither lost nor done twice. */
@@ -173,7 +173,7 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
         await store.refuse(id, error.reason, error.kind === 'invalid' ? 400 : 403, error.message);
       } else {
         observe(notification.marketplace, 'failed');
-        await store.fail(id, nextTry(delivery.attempts + 1)).catch(() => undefined);
+        await store.fail(id, waitAfter(delivery.attempts + 1)).catch(() => undefined);
       }
       throw error;
     }
@@ -216,7 +216,6 @@ function answersOnce({ marketplace }: Notification): boolean {
   return profileOf(marketplace).repeatedBind === 'rejected';
 }
 
-export function nextTry(attempts: number, now = Date.now()): Date | undefined {
-  if (attempts >= MAX_ATTEMPTS) return undefined;
-  return new Date(now + Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempts - 1)));
+function waitAfter(attempts: number): number | undefined {
+  return attempts >= MAX_ATTEMPTS ? undefined : Math.min(RETRY.maxMs, RETRY.firstMs * 2 ** (attempts - 1));
 }

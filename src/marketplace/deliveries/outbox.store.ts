@@ -1,18 +1,25 @@
 import { type Query, sql } from '../../db/db.ts';
-import type { OutboxStore } from './outbox.ts';
+import { type OutboxStore, WAITS } from './outbox.ts';
 
+// Times are those of the database alone. No event is ever put off for longer than its delay or the time for sending it,
+// so one that is due later than that was put off before the clock was set back, and is due now.
 const TAKE = sql(
   'outbox.take',
-  `update marketplace_event set next_try_at = $2
-    where id in (select id from marketplace_event where sent_at is null and dead_at is null and next_try_at <= $1
-                  order by id limit $3 for update skip locked)
+  `update marketplace_event set next_try_at = now() + $3::float8 * interval '1 millisecond'
+    where id in (select e.id
+                   from marketplace_event e, (select now() + $1::float8 * interval '1 millisecond' as now) as clock
+                  where sent_at is null and dead_at is null
+                    and (next_try_at <= clock.now or next_try_at > clock.now + interval '5 seconds'
+                      + greatest($3::float8, least($4::float8, $5::float8 * 2 ^ attempts)) * interval '1 millisecond')
+                  order by e.id limit $2 for update of e skip locked)
    returning id, uid, type, payload, created_at, attempts`,
 );
-const SENT = sql('outbox.sent', 'update marketplace_event set sent_at = $2 where id = $1');
+const SENT = sql('outbox.sent', 'update marketplace_event set sent_at = now() where id = $1');
 const FAILED = sql(
   'outbox.failed',
-  `update marketplace_event set attempts = attempts + 1, next_try_at = coalesce($2::timestamptz, next_try_at),
-          dead_at = case when $2::timestamptz is null then $3::timestamptz end where id = $1`,
+  `update marketplace_event set attempts = attempts + 1,
+          next_try_at = coalesce(now() + $2::float8 * interval '1 millisecond', next_try_at),
+          dead_at = case when $2::float8 is null then now() end where id = $1`,
 );
 
 interface Row {
@@ -26,17 +33,17 @@ interface Row {
 
 export function createOutboxStore(query: Query): OutboxStore {
   return {
-    async take(now, until, most) {
-      const rows = await query<Row>(TAKE, [now, until, most]);
+    async take(laterMs, most) {
+      const rows = await query<Row>(TAKE, [laterMs, most, WAITS.leaseMs, WAITS.maxMs, WAITS.firstMs]);
       return rows
         .map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }))
         .sort((a, b) => (a.id < b.id ? -1 : 1));
     },
-    async sent(id, at) {
-      await query(SENT, [id, at]);
+    async sent(id) {
+      await query(SENT, [id]);
     },
-    async failed(id, next, at) {
-      await query(FAILED, [id, next ?? null, at]);
+    async failed(id, waitMs) {
+      await query(FAILED, [id, waitMs ?? null]);
     },
   };
 }

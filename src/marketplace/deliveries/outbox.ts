@@ -11,21 +11,19 @@ export interface OutgoingEvent {
 }
 
 export interface OutboxStore {
-  /** Takes events that are due and postpones them to `until`, so that no other replica sends them in the meantime. */
-  take(now: Date, until: Date, most: number): Promise<OutgoingEvent[]>;
-  sent(id: bigint, at: Date): Promise<void>;
-  /** `next` is undefined after the last attempt. */
-  failed(id: bigint, next: Date | undefined, at: Date): Promise<void>;
+  /** Takes events that are due `laterMs` from now, and puts them off so that no other replica sends them meanwhile. */
+  take(laterMs: number, most: number): Promise<OutgoingEvent[]>;
+  sent(id: bigint): Promise<void>;
+  /** The next attempt is due after `waitMs`, which is undefined after the last one. */
+  failed(id: bigint, waitMs: number | undefined): Promise<void>;
 }
 
 /** Sends one event; throws if the receiver does not accept it. */
 export type Tell = (event: OutgoingEvent) => Promise<void>;
 
 const AT_ONCE = 20;
-const LEASE_MS = 60_000;
 const MAX_ATTEMPTS = 12;
-const FIRST_BACKOFF_MS = 10_000;
-const MAX_BACKOFF_MS = 3_600_000;
+export const WAITS = { leaseMs: 60_000, firstMs: 10_000, maxMs: 3_600_000 };
 
 /**
  * Sends every event in the outbox at least once. If no receiver is configured, events are only marked as sent, and the
@@ -34,22 +32,22 @@ const MAX_BACKOFF_MS = 3_600_000;
 export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
   return { relay };
 
-  async function relay(now: Date): Promise<void> {
-    const due = await store.take(now, new Date(now.getTime() + LEASE_MS), AT_ONCE);
-    for (const event of due) await hand(event, now);
-    if (due.length === AT_ONCE) await relay(now);
+  async function relay(laterMs = 0): Promise<void> {
+    const due = await store.take(laterMs, AT_ONCE);
+    for (const event of due) await hand(event);
+    if (due.length === AT_ONCE) await relay(laterMs);
   }
 
-  async function hand(event: OutgoingEvent, now: Date): Promise<void> {
+  async function hand(event: OutgoingEvent): Promise<void> {
     try {
       await tell?.(event);
     } catch {
       const attempts = event.attempts + 1;
-      const wait = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempts);
-      await store.failed(event.id, attempts < MAX_ATTEMPTS ? new Date(now.getTime() + wait) : undefined, now);
+      const waitMs = Math.min(WAITS.maxMs, WAITS.firstMs * 2 ** attempts);
+      await store.failed(event.id, attempts < MAX_ATTEMPTS ? waitMs : undefined);
       return;
     }
-    await store.sent(event.id, now);
+    await store.sent(event.id);
   }
 }
 

@@ -12,7 +12,8 @@ interface Parts {
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
-  run(now: Date): Promise<void>;
+  /** `laterMs` is how much later than now it is to act as if it were. */
+  run(now: Date, laterMs: number): Promise<void>;
 }
 
 export type Sweep = ReturnType<typeof createSweep>;
@@ -32,8 +33,8 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
   return { start, stop, once };
 
   function start(): void {
-    void once(new Date());
-    timer = setInterval(() => void once(new Date()), EVERY_MS).unref();
+    void once();
+    timer = setInterval(() => void once(), EVERY_MS).unref();
   }
 
   async function stop(): Promise<void> {
@@ -43,14 +44,19 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
     await Promise.race([Promise.all(busy.values()), patience]);
   }
 
-  /** Runs everything that is due; resolves when it is done. */
-  async function once(now: Date): Promise<void> {
+  /**
+   * Runs everything that is due, as if it were `laterMs` later; resolves when it is done. The intervals are measured
+   * with a clock that nobody can set, and retries by the clock of the database: a clock that is set back stops nothing.
+   */
+  async function once(laterMs = 0): Promise<void> {
+    const tick = performance.now();
+    const now = new Date(Date.now() + laterMs);
     for (const chore of all) {
-      const isDue = now.getTime() - (last.get(chore) ?? Number.NEGATIVE_INFINITY) >= chore.everyMs;
+      const isDue = tick + laterMs - (last.get(chore) ?? Number.NEGATIVE_INFINITY) >= chore.everyMs;
       if (stopped || busy.has(chore) || !isDue) continue;
-      last.set(chore, now.getTime());
+      last.set(chore, tick);
       const work = chore
-        .run(now)
+        .run(now, laterMs)
         .catch((error: unknown) => report(`${chore.name}: failed`, error))
         .finally(() => busy.delete(chore));
       busy.set(chore, work);
@@ -58,8 +64,8 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
     await Promise.all(busy.values());
   }
 
-  async function finishAll(now: Date): Promise<void> {
-    const undone = await store.undone(now, AT_ONCE);
+  async function finishAll(now: Date, laterMs: number): Promise<void> {
+    const undone = await store.undone(laterMs, AT_ONCE);
     for (const delivery of undone) {
       if (stopped) return;
       try {
@@ -68,6 +74,6 @@ export function createSweep({ store, deliveries, chores, report }: Parts) {
         if (!(error instanceof Rejection)) report(`delivery ${delivery.id} is still unfinished`, error);
       }
     }
-    if (undone.length === AT_ONCE) await finishAll(now);
+    if (undone.length === AT_ONCE) await finishAll(now, laterMs);
   }
 }

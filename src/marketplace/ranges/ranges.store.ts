@@ -4,7 +4,7 @@ import type { RangeStore } from './ranges.ts';
 const VERSIONS = sql(
   'ranges.versions',
   `select sync_token, prefixes, etag, last_modified, last_seen_at from address_ranges r
-    where source = $1 and (last_seen_at >= $2
+    where source = $1 and (last_seen_at between $2 and $3
        or sync_token = (select max(sync_token) from address_ranges n where n.source = $1))`,
 );
 const SAVE = sql(
@@ -12,7 +12,7 @@ const SAVE = sql(
   `insert into address_ranges (source, sync_token, prefixes, etag, last_modified, first_seen_at, last_seen_at)
    values ($1, $2, $3::text[], $4, $5, $6, $6)
    on conflict (source, sync_token) do update set prefixes = excluded.prefixes, etag = excluded.etag,
-     last_modified = excluded.last_modified, last_seen_at = greatest(address_ranges.last_seen_at, excluded.last_seen_at)`,
+     last_modified = excluded.last_modified, last_seen_at = excluded.last_seen_at`,
 );
 
 interface Row {
@@ -25,8 +25,8 @@ interface Row {
 
 export function createRangeStore(query: Query): RangeStore {
   return {
-    async versions(source, since) {
-      const rows = await query<Row>(VERSIONS, [source, since]);
+    async versions(source, since, until) {
+      const rows = await query<Row>(VERSIONS, [source, since, until]);
       return rows.map((row) => ({
         syncToken: row.sync_token,
         prefixes: row.prefixes,

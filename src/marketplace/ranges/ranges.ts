@@ -8,8 +8,8 @@ export interface KnownRanges extends RangeFile {
 }
 
 export interface RangeStore {
-  /** The newest version of a source, and all versions last seen at or after `since`. */
-  versions(source: string, since: Date): Promise<KnownRanges[]>;
+  /** The newest version of a source, and all versions last seen between `since` and `until`. */
+  versions(source: string, since: Date, until: Date): Promise<KnownRanges[]>;
   save(source: string, version: Omit<KnownRanges, 'lastSeenAt'>, seenAt: Date): Promise<void>;
 }
 
@@ -101,7 +101,9 @@ export function createRanges(store: RangeStore, fetchRanges: FetchRanges, { sour
   }
 
   async function load(from: string, now: Date): Promise<void> {
-    const versions = await store.versions(from, new Date(now.getTime() - UNION_MS));
+    // A clock that was set back leaves versions in the future. They count as long as those of the past do, not longer.
+    const [since, until] = [now.getTime() - UNION_MS, now.getTime() + UNION_MS];
+    const versions = await store.versions(from, new Date(since), new Date(until));
     if (versions.length === 0) return;
     newest = versions.reduce((a, b) => (b.syncToken > a.syncToken ? b : a));
     published = createAddressSet([...new Set(versions.flatMap((one) => one.prefixes))]);

@@ -9,7 +9,7 @@ export interface DemoMarketplace {
   readonly claims: Readonly<Record<'claimable' | 'notClaimable' | 'claimed' | 'waiting' | 'flagged', string>>;
 }
 
-const YEAR_MS = 365 * 86_400_000;
+const YEAR_S = 365 * 86_400;
 
 /** Demo data for a marketplace deployment. Needs an instance that listens, because links contain its address. */
 export async function buildMarketplace({ marketplace }: Pick<Features, 'marketplace'>): Promise<DemoMarketplace> {
@@ -51,10 +51,10 @@ async function buildClaims(
     flagged: await make(true, false),
   };
   // These stay in their backoff for as long as anyone uses this demo.
-  const nextAt = new Date(now.getTime() + YEAR_MS);
+  const nextAt = new Date(now.getTime() + YEAR_S * 1000);
   for (const [id, claimable] of [[claims.waiting, false] as const, [claims.flagged, true] as const]) {
     const flags = { claimable, claimed: false };
-    await claimStore.save(id, { ...flags, flags, backoffSeconds: 600, nextAt });
+    await claimStore.save(id, { ...flags, flags, backoffSeconds: YEAR_S, nextAt });
   }
   return claims;
 }

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/base/config.ts';
 import { createLog } from '../../../src/base/log.ts';
 import { openInstance } from '../../../src/instance.ts';
 import { claimsOf, fileOf } from '../../support/bus.ts';
-import { createCluster, removeMember } from '../../support/people.ts';
+import { createCluster, makePerson, removeMember, setActive } from '../../support/people.ts';
 import { lacks } from '../../support/requirements.ts';
 import { openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -205,14 +205,97 @@ describe('Bus credentials for site administrators', () => {
     });
   }
 
-  it('A token with only read:user can read bus credentials but not admin_credentials', async () => {
-    const { text } = await atrium.instance.identity.tokens.issue({
-      accountId: atrium.world.users.root?.id ?? 0n,
-      name: 'narrow',
-      scopes: ['read:user'],
+  const tokenOf = async (name: string, token: { scopes?: string[]; expiresAt?: Date } = {}) => {
+    const accountId = atrium.world.users[name]?.id ?? 0n;
+    const made = { accountId, name: crypto.randomUUID(), scopes: ['all'], ...token };
+    const { id, text } = await atrium.instance.identity.tokens.issue(made);
+    return { id, text, headers: { Authorization: `token ${text}` } };
+  };
+  const ask = (path: string, headers: Record<string, string>) =>
+    atrium.as()('GET', `/user/bus/${path}`, undefined, headers);
+  const userOf = async (headers: Record<string, string>, path = 'credentials') =>
+    claimsOf(fileOf((await ask(path, headers)).body)).user;
+  const revoked = async (user: string) => {
+    const rows = statement('select public_key from bus_revocation where public_key = $1');
+    return (await atrium.instance.db.query(rows, [user])).length === 1;
+  };
+
+  it('Bus credentials of every kind need a token with the scope all', async () => {
+    const narrow = await tokenOf('root', {
+      scopes: ['write:user', 'write:authz', 'write:credential', 'write:organization', 'write:admin'],
     });
-    const headers = { Authorization: `token ${text}` };
-    assert.equal((await atrium.call('GET', '/api/v1/user/bus/credentials', undefined, headers)).status, 200);
-    assert.equal((await atrium.call('GET', '/api/v1/user/bus/admin_credentials', undefined, headers)).status, 403);
+    for (const path of ['credentials', 'credentials?sudo=ann', 'admin_credentials', 'user_credentials?user=ann']) {
+      const answer = await ask(path, narrow.headers);
+      assert.equal(answer.status, 403, path);
+      assert.match(answer.body.message, /required=\[all\]/);
+      const pair = Buffer.from(`root:${narrow.text}`).toString('base64');
+      assert.equal((await ask(path, { Authorization: `Basic ${pair}` })).status, 403, path);
+    }
+    const password = Buffer.from(`ann:${atrium.world.users.ann?.password}`).toString('base64');
+    assert.equal((await ask('credentials', { Authorization: `Basic ${password}` })).status, 200);
+    const session = await atrium.instance.identity.sessions.open(atrium.world.users.ann?.id ?? 0n, false, new Date());
+    assert.equal((await ask('credentials', { Cookie: `atrium_session=${session.text}` })).status, 200);
+  });
+
+  it('Revoking a token revokes the bus credentials that were obtained with it, and no others', async () => {
+    const [one, two] = [await tokenOf('bob'), await tokenOf('bob')];
+    const user = await userOf(one.headers);
+    await atrium.as()('DELETE', `/users/bob/tokens/${two.id}`, undefined, one.headers);
+    assert.equal(await revoked(user), false, 'the other token was never used for it');
+    await atrium.as('bob')('DELETE', `/users/bob/tokens/${one.id}`);
+    assert.equal(await revoked(user), true);
+    assert.notEqual(await userOf({ Authorization: `token ${atrium.world.users.bob?.token}` }), user);
+  });
+
+  it('Bus credentials obtained by sudo, by name or in a session end with the token behind them', async () => {
+    for (const path of ['credentials?sudo=cat', 'user_credentials?user=cat', 'admin_credentials', 'session']) {
+      const token = await tokenOf('root');
+      const signedIn = await atrium.as()('POST', '/user/signin', { token: token.text });
+      const cookie = signedIn.headers.getSetCookie().map((one) => one.split(';', 1)[0]);
+      const headers = path === 'session' ? { Cookie: cookie.join('; ') } : token.headers;
+      const user = await userOf(headers, path === 'session' ? 'credentials' : path);
+      assert.equal(await revoked(user), false);
+      await atrium.as('root')('DELETE', `/users/root/tokens/${token.id}`);
+      assert.equal(await revoked(user), true, path);
+    }
+  });
+
+  it('Bus credentials end when the account behind their token is deactivated or deleted', async () => {
+    for (const end of ['deactivated', 'deleted']) {
+      const admin = await makePerson(atrium, { isAdmin: true });
+      const user = await userOf((await tokenOf(admin.name)).headers, 'credentials?sudo=dan');
+      if (end === 'deactivated') await setActive(atrium.instance, admin.id, false);
+      else assert.equal((await atrium.as('root')('DELETE', `/admin/users/${admin.name}`)).status, 204);
+      assert.equal(await revoked(user), true, end);
+    }
+  });
+
+  it('Bus credentials do not outlive the token that they were obtained with', async () => {
+    const expiresAt = new Date(Math.floor(Date.now() / 1000) * 1000 + 600_000);
+    const { headers } = await tokenOf('eve', { expiresAt });
+    assert.equal((claimsOf(fileOf((await ask('credentials', headers)).body)).exp ?? 0) * 1000, expiresAt.getTime());
+  });
+
+  it('A token that is revoked while bus credentials are issued with it leaves no valid ones', async () => {
+    for (let round = 0; round < 5; round++) {
+      const token = await tokenOf('fan03');
+      const [answer] = await Promise.all([
+        ask('credentials', token.headers),
+        atrium.instance.identity.tokens.revoke(token.id),
+      ]);
+      if (answer.status !== 200) assert.equal(answer.status, 401, answer.text);
+      else assert.equal(await revoked(claimsOf(fileOf(answer.body)).user), true);
+    }
+  });
+
+  it('The newest revocations are kept whatever the clock says', async () => {
+    const count = async () =>
+      (await atrium.instance.db.query(statement('select public_key from bus_revocation'))).length;
+    const before = await count();
+    await atrium.instance.db.query(statement(`update bus_revocation set revoked_at = now() - interval '1 year'`));
+    const token = await tokenOf('fan04');
+    await userOf(token.headers);
+    await atrium.instance.identity.tokens.revoke(token.id);
+    assert.equal(await count(), before + 1);
   });
 });

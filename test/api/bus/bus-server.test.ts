@@ -169,6 +169,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     const past = await bus.instance.features.bus.issuer.issue(
       'application',
       { id: id('ann'), name: 'ann', ...EVERYTHING },
+      { until: null },
       new Date(Date.now() - 3_601_000),
     );
     await assert.rejects(bus.nats.connect(past.file), /authorization|authentication/i);
@@ -178,7 +179,8 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     const connectFor = async (seconds: number) => {
       const issuedAt = new Date(Date.now() - 3_600_000 + seconds * 1000);
       const user = { id: id('ann'), name: 'ann', ...EVERYTHING };
-      return await bus.nats.connect((await bus.instance.features.bus.issuer.issue('application', user, issuedAt)).file);
+      const { issuer } = bus.instance.features.bus;
+      return await bus.nats.connect((await issuer.issue('application', user, { until: null }, issuedAt)).file);
     };
     // On a busy machine they may have expired before the connection is established.
     const connection = await connectFor(2).catch(() => connectFor(20));
@@ -190,6 +192,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     const issued = await bus.instance.features.bus.issuer.issue(
       'application',
       { id: id('fan01'), name: 'fan01', publish: many, subscribe: many },
+      { until: null },
       new Date(),
     );
     const connection = await bus.nats.connect(issued.file);
@@ -215,6 +218,20 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     assert.equal(ann.isClosed(), false);
     await ann.close();
     assert.equal((await bus.as('bob')('GET', '/user/bus/credentials')).status, 403);
+  });
+
+  it('Revoking a token ends the NATS connection that was opened with credentials from it', async () => {
+    const { id: tokenId, text } = await bus.instance.identity.tokens.issue({
+      ...{ accountId: id('fan06'), name: 'bus', scopes: ['all'] },
+    });
+    const headers = { Authorization: `token ${text}` };
+    const credentials = fileOf((await bus.as()('GET', '/user/bus/credentials', undefined, headers)).body);
+    const [fan, ann] = [await bus.nats.connect(credentials), await bus.connect('ann')];
+    await bus.instance.identity.tokens.revoke(tokenId);
+    assert.match(String(await fan.closed()), /revoked/i);
+    assert.equal(await refused(credentials), true);
+    assert.equal(ann.isClosed(), false);
+    await ann.close();
   });
 
   it('A revocation survives a restart of the bus', async () => {

@@ -109,6 +109,16 @@ for (const driver of API_DRIVERS) {
       assert.equal(added.filter((line) => line.startsWith('Lost')).length, 1);
     });
 
+    it(`A heartbeat after the clock was set back counts from then on, not from the future, on ${driver}`, async () => {
+      const isNow = async () => Math.abs(Date.parse((await shown()).heartbeatAt) - Date.now()) < 60_000;
+      for (const body of [{}, { phase: 'NotReady' }, { phase: 'Active' }]) {
+        await silence(-3600);
+        assert.equal(await isNow(), false);
+        assert.equal((await beat(body)).status, 204);
+        assert.equal(await isNow(), true);
+      }
+    });
+
     it(`Heartbeats are accepted only from callers who may edit the cluster and robots of its owner on ${driver}`, async () => {
       for (const who of ['ann', 'bob', 'root'])
         assert.equal((await atrium.as(who)('POST', `/clusters/${id}/heartbeat`, {})).status, 204, who);

@@ -9,16 +9,18 @@ import { IS_LONG } from '../../counts.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const right = async () => 'in';
+const wrong = () => Promise.reject(wrongCredential());
+const [A, B] = ['192.0.2.1', '192.0.2.2'];
 
 describe('Password guessing', () => {
   let atrium: TestServer;
   before(async () => {
     atrium = await openTestServer({ env: { AUTH_FAILURES: '2', TRUSTED_PROXIES: '127.0.0.1' } });
     // The time is frozen, so that no attempt is refilled while a slow machine hashes passwords.
-    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    mock.method(performance, 'now', () => 0);
   });
   after(async () => {
-    mock.timers.reset();
+    mock.restoreAll();
     await atrium.close();
   });
 
@@ -90,6 +92,19 @@ describe('Password guessing', () => {
     assert.equal((await signIn('bob', secret('bob'), '192.0.2.78')).status, 200);
   });
 
+  it('Addresses of one IPv6 /64, and all spellings of an IPv4 address, share one count of failed attempts', async () => {
+    const spellings = [
+      ['2001:db8:1:2::1', '2001:db8:1:2::2', '[2001:DB8:1:2:aaaa:bbbb:cccc:dddd]:443', '2001:0db8:0001:0002::3'],
+      ['198.51.100.9', '::ffff:198.51.100.9', '::ffff:c633:6409', '0:0:0:0:0:ffff:C633:6409'],
+    ];
+    for (const all of spellings) {
+      const answers = [];
+      for (const address of all) answers.push((await signIn('fan01', 'x', address)).status);
+      assert.deepEqual(answers, [404, 404, 429, 429]);
+    }
+    assert.equal((await signIn('fan01', 'x', '2001:db8:1:3::1')).status, 404, 'the next /64');
+  });
+
   it('Password hashing does not block the event loop', { skip: !IS_LONG && 'only in npm run test:long' }, async () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
@@ -116,16 +131,16 @@ describe('Password guessing', () => {
 });
 
 describe('The limit on failed attempts', () => {
-  before(() => mock.timers.enable({ apis: ['Date'], now: Date.now() }));
-  after(() => mock.timers.reset());
+  before(() => mock.method(performance, 'now', () => 0));
+  after(() => mock.restoreAll());
 
   it('Only wrong credentials count as failed attempts', async () => {
     const brake = createBrake(2);
     const broken = async () => {
       throw new AppError('unavailable', 'no database');
     };
-    for (let time = 0; time < 10; time++) await assert.rejects(brake.password('ann', 'a', broken), /no database/);
-    assert.equal(await brake.password('ann', 'a', right), 'in');
+    for (let time = 0; time < 10; time++) await assert.rejects(brake.password('ann', A, broken), /no database/);
+    assert.equal(await brake.password('ann', A, right), 'in');
   });
 
   it('An attempt over the limit waits for the pending attempt and then depends on its outcome', async () => {
@@ -135,11 +150,11 @@ describe('The limit on failed attempts', () => {
       new Promise<string>((resolve, reject) => {
         finish = (outcome) => (outcome === 'right' ? resolve('in') : reject(new AppError('unauthenticated', 'wrong')));
       });
-    const [first, second] = [brake.password('ann', 'a', slow), brake.password('ann', 'a', right)];
+    const [first, second] = [brake.password('ann', A, slow), brake.password('ann', A, right)];
     finish('right');
     assert.deepEqual(await Promise.all([first, second]), ['in', 'in']);
 
-    const [third, fourth] = [brake.password('ann', 'a', slow), brake.password('ann', 'a', right)];
+    const [third, fourth] = [brake.password('ann', A, slow), brake.password('ann', A, right)];
     finish('wrong');
     await assert.rejects(third, { kind: 'unauthenticated' });
     await assert.rejects(fourth, { kind: 'limited' });
@@ -147,32 +162,76 @@ describe('The limit on failed attempts', () => {
 
   it('The limit per address is ten times the limit per name, across all names', async () => {
     const brake = createBrake(2);
-    const wrong = () => Promise.reject(wrongCredential());
     for (let at = 0; at < 20; at++)
-      await assert.rejects(brake.password(`n${at}`, 'a', wrong), { kind: 'unauthenticated' });
-    await assert.rejects(brake.password('n20', 'a', right), { kind: 'limited' });
-    assert.equal(await brake.password('n20', 'b', right), 'in');
+      await assert.rejects(brake.password(`n${at}`, A, wrong), { kind: 'unauthenticated' });
+    await assert.rejects(brake.password('n20', A, right), { kind: 'limited' });
+    assert.equal(await brake.password('n20', B, right), 'in');
     // A right password costs nothing, alone or in a crowd. Being blocked by one's name costs nothing either.
-    const crowd = Array.from({ length: 50 }, (_, at) => brake.password(`m${at}`, 'b', right));
+    const crowd = Array.from({ length: 50 }, (_, at) => brake.password(`m${at}`, B, right));
     assert.deepEqual(new Set(await Promise.all(crowd)), new Set(['in']));
-    for (let at = 0; at < 2; at++) await assert.rejects(brake.password('ann', 'b', wrong), { kind: 'unauthenticated' });
-    for (let at = 0; at < 50; at++) await assert.rejects(brake.password('ann', 'b', wrong), { kind: 'limited' });
-    assert.equal(await brake.password('bob', 'b', right), 'in');
+    for (let at = 0; at < 2; at++) await assert.rejects(brake.password('ann', B, wrong), { kind: 'unauthenticated' });
+    for (let at = 0; at < 50; at++) await assert.rejects(brake.password('ann', B, wrong), { kind: 'limited' });
+    assert.equal(await brake.password('bob', B, right), 'in');
+  });
+
+  it('An IPv6 site has four times the limit of one of its networks, across all of them', async () => {
+    const brake = createBrake(1);
+    for (let at = 0; at < 40; at++)
+      await assert.rejects(brake.password(`n${at}`, `2001:db8:7:${at}::1`, wrong), { kind: 'unauthenticated' });
+    await assert.rejects(brake.password('n', '2001:db8:7:ffff::1', right), { kind: 'limited' });
+    assert.equal(await brake.password('n', '2001:db8:8::1', right), 'in');
+    for (let at = 0; at < 4000; at++) {
+      await assert.rejects(brake.token(`2001:db8:9:${(at % 8).toString(16)}::1`, wrong), { kind: 'unauthenticated' });
+    }
+    await assert.rejects(brake.token('2001:db8:9:9::1', right), { kind: 'limited' });
+    assert.equal(await brake.token('2001:db8:a::1', right), 'in');
+  });
+
+  it('Guesses for one name from many networks take turns, and whoever knows the password still gets in', async () => {
+    const brake = createBrake(1, { paceMs: 20 });
+    assert.equal(await brake.password('ann', '198.51.100.1', right), 'in');
+    for (let at = 0; at < 10; at++)
+      await assert.rejects(brake.password('ann', `192.0.2.${at}`, wrong), { kind: 'unauthenticated' });
+    const outcomes: string[] = [];
+    const guess = (at: number) =>
+      brake.password('ANN ', `203.0.113.${at}`, async () => {
+        outcomes.push(`guess ${at}`);
+        throw wrongCredential();
+      });
+    const guesses = Array.from({ length: 40 }, (_, at) => guess(at));
+    // A network where ann has signed in before does not wait, another one does, and both get in.
+    assert.equal(await brake.password('ann', '198.51.100.1', right), 'in');
+    assert.equal(outcomes.length, 0);
+    assert.equal(await brake.password('bob', '203.0.113.1', right), 'in', 'another name');
+    const refused = (await Promise.allSettled(guesses)).map((one) => (one as PromiseRejectedResult).reason.kind);
+    assert.deepEqual(
+      [
+        refused.filter((kind) => kind === 'unauthenticated').length,
+        refused.filter((kind) => kind === 'limited').length,
+      ],
+      [30, 10],
+    );
+    assert.deepEqual(
+      outcomes,
+      outcomes.toSorted((a, b) => Number(a.slice(6)) - Number(b.slice(6))),
+    );
+    assert.equal(await brake.password('ann', '203.0.113.99', right), 'in');
+    assert.equal(await brake.password('ann', '203.0.113.99', right), 'in');
   });
 
   it('An address is blocked without further lookups after a thousand wrong tokens', async () => {
     const brake = createBrake(1);
     let asked = 0;
-    const wrong = () => {
+    const counted = () => {
       asked++;
-      return Promise.reject(wrongCredential());
+      return wrong();
     };
     const broken = () => Promise.reject(new AppError('unavailable', 'the database does not answer'));
-    for (let time = 0; time < 1500; time++) await assert.rejects(brake.token('a', broken), { kind: 'unavailable' });
-    await Promise.allSettled(Array.from({ length: 1500 }, () => brake.token('a', wrong)));
+    for (let time = 0; time < 1500; time++) await assert.rejects(brake.token(A, broken), { kind: 'unavailable' });
+    await Promise.allSettled(Array.from({ length: 1500 }, () => brake.token(A, counted)));
     assert.equal(asked, 1000);
-    await assert.rejects(brake.token('a', wrong), { kind: 'limited' });
-    assert.equal(await brake.token('b', right), 'in');
+    await assert.rejects(brake.token(A, counted), { kind: 'limited' });
+    assert.equal(await brake.token(B, right), 'in');
   });
 });
 
@@ -184,7 +243,7 @@ describe('Token guessing', () => {
   after(() => atrium.close());
 
   it('Token guessing is blocked with 429 without affecting tokens in use or malformed tokens', async (t) => {
-    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    t.mock.method(performance, 'now', () => 0);
     const call = (text: string) =>
       atrium.as()('GET', '/user', undefined, { Authorization: `token ${text}`, 'X-Forwarded-For': '192.0.2.9' });
     const used = atrium.world.users.ann?.token ?? '';
@@ -193,6 +252,13 @@ describe('Token guessing', () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => call(mintToken())));
       for (const { status } of answers) assert.equal(status, 401);
     }
+    const signIn = await atrium.as()(
+      'POST',
+      '/user/signin',
+      { token: mintToken() },
+      { 'X-Forwarded-For': '192.0.2.9' },
+    );
+    assert.equal(signIn.status, 429, 'sign-in with a token is counted too');
     const refused = await call(mintToken());
     assert.deepEqual([refused.status, refused.body.message], [429, 'too many failed attempts, try again later']);
     assert.equal((await call('nonsense')).status, 401);

@@ -6,11 +6,11 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 describe('The rate limit', () => {
   let atrium: TestServer;
   before(async () => {
-    atrium = await openTestServer({ env: { RATE_LIMIT: '5' } });
-    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    atrium = await openTestServer({ env: { RATE_LIMIT: '5', TRUSTED_PROXIES: '127.0.0.1' } });
+    mock.method(performance, 'now', () => 0);
   });
   after(async () => {
-    mock.timers.reset();
+    mock.restoreAll();
     await atrium.close();
   });
 
@@ -43,6 +43,16 @@ describe('The rate limit', () => {
     const paths = ['/version', '/nope', '/user', '/openapi.json', '/user'];
     for (const path of paths) assert.notEqual((await atrium.as()('GET', path)).status, 429);
     for (const path of ['/version', '/nope', '/user']) assert.equal((await atrium.as()('GET', path)).status, 429);
+  });
+
+  it('Requests from one IPv6 /64 share a rate limit, and its /48 has four times that', async () => {
+    const ask = async (address: string) =>
+      (await atrium.as()('GET', '/version', undefined, { 'X-Forwarded-For': address })).status;
+    for (let at = 0; at < 5; at++) assert.equal(await ask(`2001:db8:1:1::${at}`), 200);
+    assert.equal(await ask('2001:db8:1:1:ffff::'), 429);
+    for (let at = 0; at < 15; at++) assert.equal(await ask(`2001:db8:1:${at + 2}::1`), 200);
+    assert.equal(await ask('2001:db8:1:aaaa::1'), 429);
+    assert.equal(await ask('2001:db8:2:aaaa::1'), 200);
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { mintToken } from '../../../src/identity/token-text.ts';
 import { setActive } from '../../support/people.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
@@ -92,6 +93,104 @@ describe('Signing in', () => {
   for (const [name, body, status, message] of refusals) {
     it(`Sign-in with ${name} is rejected with ${status} and sets no cookie`, async () => {
       const answer = await signIn(body());
+      assert.deepEqual([answer.status, answer.body.message], [status, message]);
+      assert.deepEqual(answer.headers.getSetCookie(), []);
+    });
+  }
+
+  const tokenOf = async (name: string, token: { scopes?: string[]; expiresAt?: Date } = {}) => {
+    const accountId = atrium.world.users[name]?.id ?? 0n;
+    const made = { accountId, name: crypto.randomUUID(), scopes: ['all'], ...token };
+    return await atrium.instance.identity.tokens.issue(made);
+  };
+  const whoIs = async ({ headers }: Session) => (await atrium.as()('GET', '/user', undefined, headers)).body.login;
+
+  it('Sign-in with a personal token opens a session for its owner, who may do everything in it', async () => {
+    const { text } = await tokenOf('ann');
+    const answer = await signIn({ token: text });
+    assert.deepEqual([answer.status, answer.body.login], [200, 'ann']);
+    for (const cookie of answer.headers.getSetCookie()) assert.doesNotMatch(cookie, /Expires/);
+    const { headers, csrf } = sessionOf(answer);
+    const change = await atrium.as()('PUT', '/user/following/bob', undefined, { ...headers, 'X-Csrf-Token': csrf });
+    assert.equal(change.status, 204);
+    const remembered = await signIn({ token: text, remember: true });
+    for (const cookie of remembered.headers.getSetCookie()) assert.match(cookie, /Expires/);
+  });
+
+  it('A session opened with a token ends with it: when it is revoked, and when it expires', async (t) => {
+    const token = await tokenOf('bob');
+    const [session, other] = [sessionOf(await signIn({ token: token.text })), await open('bob')];
+    assert.deepEqual([await whoIs(session), await whoIs(other)], ['bob', 'bob']);
+    assert.equal((await atrium.as('bob')('DELETE', `/users/bob/tokens/${token.id}`)).status, 204);
+    assert.deepEqual([await whoIs(session), await whoIs(other)], [undefined, 'bob']);
+
+    const now = Date.now();
+    const brief = await tokenOf('bob', { expiresAt: new Date(now + 60_000) });
+    const answer = await signIn({ token: brief.text, remember: true });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const expires = Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? '');
+      assert.ok(expires <= now + 60_000, cookie);
+    }
+    assert.equal(await whoIs(sessionOf(answer)), 'bob');
+    t.mock.timers.enable({ apis: ['Date'], now: now + 60_000 });
+    assert.equal(await whoIs(sessionOf(answer)), undefined);
+  });
+
+  it('A token that is revoked while it signs in leaves no session', async () => {
+    for (let round = 0; round < 5; round++) {
+      const token = await tokenOf('cat');
+      const [answer] = await Promise.all([
+        signIn({ token: token.text }),
+        atrium.instance.identity.tokens.revoke(token.id),
+      ]);
+      if (answer.status === 200) assert.equal(await whoIs(sessionOf(answer)), undefined);
+      else assert.equal(answer.status, 404, answer.text);
+    }
+  });
+
+  const GONE = 'the token does not exist, or it has expired';
+  const tokenRefusals: readonly [string, () => Promise<object>, number, string][] = [
+    ['an unknown token', async () => ({ token: mintToken() }), 404, GONE],
+    ['a text that is no token', async () => ({ token: 'x' }), 404, GONE],
+    ['an empty token', async () => ({ token: '' }), 404, GONE],
+    ['an expired token', async () => ({ token: (await tokenOf('ann', { expiresAt: new Date(0) })).text }), 404, GONE],
+    [
+      'a narrower token',
+      async () => ({ token: (await tokenOf('ann', { scopes: ['write:user', 'write:admin'] })).text }),
+      403,
+      'signing in requires a token with the scope all, token scope=write:user,write:admin',
+    ],
+    ['the token of a robot', async () => ({ token: await robotToken() }), 403, 'robot accounts cannot sign in'],
+    [
+      'the token of an inactive account',
+      async () => ({ token: atrium.world.users.mia?.token }),
+      403,
+      'This account is not activated.',
+    ],
+    [
+      'a token and a password',
+      async () => ({ token: 'x', username: 'ann', password: 'x' }),
+      422,
+      'username cannot be combined with token; password cannot be combined with token',
+    ],
+    [
+      'a token and a name',
+      async () => ({ token: 'x', username: 'ann' }),
+      422,
+      'username cannot be combined with token',
+    ],
+    ['nothing', async () => ({}), 422, 'username is required; password is required'],
+    ['null', async () => ({ token: null }), 422, 'username is required; password is required'],
+  ];
+  const robotToken = async () => {
+    const accountId = atrium.world.orgs.acme?.id ?? 0n;
+    const robotId = atrium.world.robots.ci ?? 0n;
+    const token = { accountId, robotId, name: crypto.randomUUID(), scopes: ['all'] };
+    return (await atrium.instance.identity.tokens.issue(token)).text;
+  };
+  for (const [name, body, status, message] of tokenRefusals) {
+    it(`Sign-in by token with ${name} is rejected with ${status} and sets no cookie`, async () => {
+      const answer = await signIn(await body());
       assert.deepEqual([answer.status, answer.body.message], [status, message]);
       assert.deepEqual(answer.headers.getSetCookie(), []);
     });

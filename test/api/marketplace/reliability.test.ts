@@ -78,6 +78,44 @@ for (const driver of DRIVERS) {
       assert.equal((await market.notify('C', body)).status, 403, 'now somebody has');
     });
 
+    it(`A clock that was set back stops neither the sweep nor the outbox on ${driver}`, async (t) => {
+      const installer = await market.installer('A');
+      const body = binding(installer, { adminUsername: `back-${driver}` });
+      await recordOnly(body, '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$dGFn', 'CloudA');
+      // The clock of the database, seen from the rows: they were written an hour and a day ahead of now.
+      await market.rows(`update delivery set next_try_at = now() + interval '1 hour' where subject = $1`, [
+        `CloudA:${installer}`,
+      ]);
+      await market.rows(
+        `insert into marketplace_event (uid, type, payload, next_try_at) values ($1, 'test', '{}', now() + interval '1 day')`,
+        [`back-${driver}`],
+      );
+      // And the clock of this process, in both directions.
+      for (const ms of [-24 * HOUR_MS, 24 * HOUR_MS]) {
+        t.mock.timers.enable({ apis: ['Date'], now: Date.now() + ms });
+        await market.sweep(0);
+        t.mock.timers.reset();
+      }
+      assert.equal((await stateOf(installer))?.state, 'done');
+      const sent = await market.rows('select sent_at is not null as sent from marketplace_event where uid = $1', [
+        `back-${driver}`,
+      ]);
+      assert.deepEqual(sent, [{ sent: true }]);
+    });
+
+    it(`A retry that is put off for its own delay is not due before that on ${driver}`, async () => {
+      const installer = await market.installer('A');
+      await recordOnly(binding(installer), '', 'CloudA');
+      await market.rows(
+        `update delivery set attempts = 8, next_try_at = now() + interval '590 seconds' where subject = $1`,
+        [`CloudA:${installer}`],
+      );
+      await market.sweep(0);
+      assert.equal((await stateOf(installer))?.state, 'received');
+      await market.sweep(HOUR_MS);
+      assert.equal((await stateOf(installer))?.state, 'done');
+    });
+
     it(`A delivery that fails with 500 is retried, dead-lettered and can be redelivered on ${driver}`, async () => {
       const installer = await market.installer('A');
       await breakContracts(market);
@@ -116,12 +154,16 @@ for (const driver of DRIVERS) {
       assert.deepEqual(await counts(), before);
     });
 
-    async function recordOnly(body: object, adminPasswordHash: string): Promise<void> {
-      const reading = readNotification('CloudC', body);
+    async function recordOnly(
+      body: object,
+      adminPasswordHash: string,
+      marketplace: 'CloudA' | 'CloudC' = 'CloudC',
+    ): Promise<void> {
+      const reading = readNotification(marketplace, body);
       const { notification } = reading;
       const { db, revisions } = market.instance;
       await createDeliveryStore(db.query, revisions.write).record({
-        marketplace: 'CloudC',
+        marketplace,
         naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),
         eventType: '',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { openTestServer } from '../../support/server.ts';
 
 describe('Hosted tokens', () => {
@@ -13,6 +13,7 @@ describe('Hosted tokens', () => {
     assert.equal(payload.sub, String(atrium.world.users.ann?.id));
     assert.equal(payload.preferred_username, 'ann');
     assert.equal(payload.is_admin, false);
+    assert.deepEqual([payload.aud, payload.scope], [atrium.url, 'all']);
     assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 300);
     assert.ok(Math.abs((payload.iat ?? 0) * 1000 - Date.now()) < 60_000);
 
@@ -33,6 +34,30 @@ describe('Hosted tokens', () => {
     const tried = await atrium.as()('GET', '/user', undefined, { Authorization: `Bearer ${again}` });
     assert.equal(tried.status, 401);
     await atrium.close();
+  });
+
+  it('A hosted token needs the scope all, does not outlive its token, and is not issued under sudo', async (t) => {
+    const atrium = await openTestServer({ env: { DEPLOYMENT: 'hosted' } });
+    t.after(() => atrium.close());
+    const accountId = atrium.world.users.root?.id ?? 0n;
+    const ask = async (path: string, token: { scopes: string[]; expiresAt?: Date }) => {
+      const { text } = await atrium.instance.identity.tokens.issue({ accountId, name: crypto.randomUUID(), ...token });
+      return await atrium.as()('GET', path, undefined, { Authorization: `token ${text}` });
+    };
+    for (const scopes of [['read:user'], ['write:user', 'write:admin', 'write:authz', 'write:organization']]) {
+      const answer = await ask('/user/hosted-token', { scopes });
+      assert.equal(answer.status, 403);
+      assert.match(answer.body.message, /required=\[all\]/);
+    }
+    for (const path of ['/user/hosted-token?sudo=ann', '/user/hosted-token?sudo=root']) {
+      const { status, body } = await ask(path, { scopes: ['all'] });
+      assert.deepEqual([status, body.reason], [403, 'sudo_forbidden']);
+    }
+    const header = await atrium.as('root')('GET', '/user/hosted-token', undefined, { Sudo: 'ann' });
+    assert.deepEqual([header.status, header.body.reason], [403, 'sudo_forbidden']);
+    const expiresAt = new Date(Math.floor(Date.now() / 1000) * 1000 + 60_000);
+    const { hostedToken } = (await ask('/user/hosted-token', { scopes: ['all'], expiresAt })).body;
+    assert.equal((decodeJwt(hostedToken).exp ?? 0) * 1000, expiresAt.getTime());
   });
 
   for (const deployment of ['standard', 'marketplace']) {

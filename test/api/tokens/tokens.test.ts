@@ -7,6 +7,7 @@ import { statement } from '../../support/statement.ts';
 
 const NEVER = '1970-01-01T00:00:00Z';
 const BROADER = 'cannot create an access token with a broader scope than the authenticating token';
+const OUTLIVES = 'cannot create an access token that outlives the authenticating token';
 const FOREIGN = 'doer should be the site admin or be same as the contextUser';
 
 for (const driver of API_DRIVERS) {
@@ -53,6 +54,43 @@ for (const driver of API_DRIVERS) {
     it(`Only one of several concurrent creations of the same access token succeeds on ${driver}`, async () => {
       const answers = await Promise.all(Array.from({ length: 4 }, () => make('bob', { name: 'race' })));
       assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422]);
+    });
+
+    it(`A token creates only tokens that expire no later than itself on ${driver}`, async () => {
+      const accountId = atrium.world.users.ann?.id ?? 0n;
+      const expiresAt = new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_000);
+      const parent = await atrium.instance.identity.tokens.issue({
+        ...{ accountId, name: `parent ${driver}`, scopes: ['all'], expiresAt },
+      });
+      const at = (ms: number) => new Date(expiresAt.getTime() + ms).toISOString();
+      const headers = basic(`ann:${parent.text}`);
+      const bodies = [{}, { expires_at: null }, { expires_at: at(0) }, { expires_at: at(-60_000) }];
+      const ends: string[] = [];
+      for (const [round, body] of bodies.entries()) {
+        const made = await make('ann', { name: `child ${round}`, ...body }, headers);
+        assert.equal(made.status, 201, made.text);
+        ends.push(made.body.expires_at);
+      }
+      const whole = (ms: number) => at(ms).replace('.000Z', 'Z');
+      assert.deepEqual(ends, [whole(0), whole(0), whole(0), whole(-60_000)]);
+      for (const body of [{ expires_at: at(1000) }, { expires_at: '9999-01-01T00:00:00Z' }]) {
+        const refused = await make('ann', { name: 'late', ...body }, headers);
+        assert.deepEqual([refused.status, refused.body.message], [403, OUTLIVES]);
+      }
+      // Neither through its own child, nor through a robot, nor in a session that it opens.
+      const [child] = (await make('ann', { name: 'grandparent' }, headers)).body.sha1.split(' ');
+      const grandchild = await make('ann', { name: 'grandchild' }, basic(`ann:${child}`));
+      assert.equal(grandchild.body.expires_at, whole(0));
+      const robot = `/robots/${atrium.world.robots.ci}/tokens`;
+      const session = await atrium.as()('POST', '/user/signin', { token: parent.text });
+      const cookies = session.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]);
+      const inSession = { Cookie: cookies.join('; '), 'X-Csrf-Token': session.headers.get('x-csrf-token') ?? '' };
+      for (const [way, sent] of Object.entries({ token: bearer(parent.text), session: inSession })) {
+        const made = await atrium.as()('POST', robot, { name: `${way} ${driver}` }, sent);
+        assert.deepEqual([made.status, made.body.expires_at], [201, whole(0)], way);
+        const late = await atrium.as()('POST', robot, { name: 'late', expires_at: at(1000) }, sent);
+        assert.deepEqual([late.status, late.body.message], [403, OUTLIVES], way);
+      }
     });
 
     it(`An access token has the requested expiry in UTC, or none, on ${driver}`, async () => {

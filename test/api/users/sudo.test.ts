@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { chainFaults } from '../../support/chain.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
@@ -57,13 +58,60 @@ describe('Sudo', () => {
     assert.match(refused.body.message, /required=\[write:user\]/);
   });
 
-  it('The audit log names both the administrator and the user acted for', async () => {
+  it('The audit log has what an administrator does for another user under the administrator', async () => {
     const role = { name: 'sudo role', permissions: [] };
     const made = await atrium.as('root')('POST', '/authz/roles?org=acme&sudo=ann', role);
     assert.equal(made.status, 201, made.text);
-    const rows = await atrium.instance.db.query<{ actor_name: string; actor_id: bigint }>(
-      statement('select actor_name, actor_id from audit order by id desc limit 1'),
+    const [root, ann] = [Number(atrium.world.users.root?.id), Number(atrium.world.users.ann?.id)];
+    const about = `object=role:${made.body.id}`;
+    const list = async (query: string) =>
+      (await atrium.as('ann')('GET', `/orgs/acme/audit?${about}&${query}`)).body.items;
+    for (const query of ['', 'actor=root', `actor=${root}`]) {
+      const [{ actor, on_behalf_of }] = await list(query);
+      assert.deepEqual(
+        [actor, on_behalf_of],
+        [
+          { id: root, name: 'root' },
+          { id: ann, name: 'ann' },
+        ],
+      );
+    }
+    assert.deepEqual(await list('actor=ann'), [], 'ann did nothing');
+    await atrium.as('ann')('DELETE', `/authz/roles/${made.body.id}?org=acme`);
+    const [own] = await list('actor=ann');
+    assert.deepEqual([own.actor.name, 'on_behalf_of' in own], ['ann', false]);
+  });
+
+  it('Entries on behalf of another user and older ones verify, and a forged user breaks the chain', async () => {
+    const verify = async () => (await atrium.as('ann')('GET', '/orgs/acme/audit/verify')).body;
+    const change = (text: string) => atrium.instance.db.query<{ id: bigint }>(statement(text));
+    assert.equal((await verify()).ok, true);
+    const { text } = await atrium.as('ann')('GET', '/orgs/acme/audit/export');
+    assert.deepEqual(chainFaults(text), []);
+    assert.match(text, /"on_behalf_of":\{"id":\d+,"name":"ann"\}/);
+    const [sudo] = await change(`select id from audit where on_behalf_id is not null order by id limit 1`);
+    const [plain] = await change(
+      `select id from audit where organization_id = ${atrium.world.orgs.acme?.id} and on_behalf_id is null order by id limit 1`,
     );
-    assert.deepEqual(rows, [{ actor_name: 'root as ann', actor_id: atrium.world.users.ann?.id }]);
+    for (const [id, column, forged] of [
+      [sudo?.id, 'on_behalf_id', 'on_behalf_id + 1'],
+      [sudo?.id, 'on_behalf_name', `'bob'`],
+      [sudo?.id, 'on_behalf_name', 'null'],
+      [plain?.id, 'on_behalf_id', '1'],
+      [plain?.id, 'on_behalf_name', `'bob'`],
+    ] as const) {
+      await change(`alter table audit add column kept text`);
+      await change(`update audit set kept = ${column}::text, ${column} = ${forged} where id = ${id} returning id`);
+      assert.deepEqual(
+        [(await verify()).ok, (await verify()).first_broken_id],
+        [false, Number(id)],
+        `${column} ${forged}`,
+      );
+      await change(
+        `update audit set ${column} = kept::${column === 'on_behalf_id' ? 'bigint' : 'text'} where id = ${id}`,
+      );
+      await change(`alter table audit drop column kept`);
+    }
+    assert.equal((await verify()).ok, true);
   });
 });

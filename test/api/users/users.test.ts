@@ -101,8 +101,8 @@ for (const driver of API_DRIVERS) {
           return person;
         },
       };
-      const signIn = createSignIn(changedMeanwhile, users, sessions);
-      const request = { username: 'slow', password: PASSWORD, remember: false };
+      const signIn = createSignIn({ ...callers, ...changedMeanwhile }, users, sessions);
+      const request = { username: 'slow', password: PASSWORD, remember: false, address: '192.0.2.1' };
       await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
 
       for (let round = 0; round < COUNTS.raceRounds; round++) {
