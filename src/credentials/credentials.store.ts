@@ -7,6 +7,7 @@ import type {
   CredentialCard,
   CredentialDraft,
   CredentialStore,
+  CredentialSummary,
   Precondition,
   StoredCredential,
 } from './credentials.ts';
@@ -20,8 +21,14 @@ interface CredentialRow {
   sealed: Buffer;
 }
 
+type SummaryRow = Pick<CredentialRow, 'name' | 'type' | 'created_at'> & { updated_at: Date };
+
 const COLUMNS = 'id, name, type, version, created_at, sealed';
 const LIST = sql('credentials.list', `select ${COLUMNS} from credential where owner_id = $1 order by id`);
+const SUMMARIES = sql(
+  'credentials.summaries',
+  'select name, type, created_at, updated_at from credential where owner_id = $1 order by id',
+);
 const GET = sql('credentials.get', `select ${COLUMNS} from credential where owner_id = $1 and name = $2`);
 const LOCK = sql('credentials.lock', `select ${COLUMNS} from credential where owner_id = $1 and name = $2 for update`);
 const INSERT = sql(
@@ -47,10 +54,17 @@ export const CREDENTIAL_SPECS: SealedColumn = {
 const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
 
 export function createCredentialStore(db: Db, write: Write): CredentialStore {
-  return { list, get, create, update, remove };
+  return { list, summaries, get, create, update, remove };
 
   async function list(ownerId: bigint): Promise<StoredCredential[]> {
     return (await db.query<CredentialRow>(LIST, [ownerId])).map(toCredential);
+  }
+
+  async function summaries(ownerId: bigint): Promise<CredentialSummary[]> {
+    const rows = await db.query<SummaryRow>(SUMMARIES, [ownerId]);
+    return rows.map(({ name, type, created_at: createdAt, updated_at: updatedAt }) => ({
+      ...{ name, type, createdAt, updatedAt },
+    }));
   }
 
   async function get(ownerId: bigint, name: string): Promise<StoredCredential | undefined> {
