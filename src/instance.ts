@@ -75,6 +75,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
     tokenUsage: identity.tokenUsage,
+    sessionUsage: identity.sessionUsage,
     version: VERSION,
     baseUrl: () => baseUrl,
   };
@@ -92,7 +93,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
   let admin: AdminServer | undefined;
   const upkeep = setInterval(() => {
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
-    identity.tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    void flushUsage();
     void denials.flush(new Date());
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
@@ -143,9 +144,13 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     await admin?.close();
     await bus.close();
     await denials.close(new Date());
-    await identity.tokenUsage
-      .flush()
-      .catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    await flushUsage();
     await db.close();
+  }
+
+  async function flushUsage(): Promise<void> {
+    const { tokenUsage, sessionUsage } = identity;
+    await tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    await sessionUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of sessions was not written'));
   }
 }

@@ -2,6 +2,8 @@ import type { Revisions } from '../changes/revision.ts';
 import type { Db } from '../db/db.ts';
 import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
+import { createSessionUsageStore } from './session-usage.store.ts';
+import { createSessionUsage } from './session-usage.ts';
 import { createSessionStore } from './sessions.store.ts';
 import { createSessions } from './sessions.ts';
 import { createTokenIssuerStore } from './token-issuer.store.ts';
@@ -13,9 +15,11 @@ export type Identity = ReturnType<typeof wireIdentity>;
 
 /** Who a caller is, and how they prove it. */
 export function wireIdentity(db: Db, revisions: Revisions, secretKey: Buffer) {
+  const sessionUsage = createSessionUsage(createSessionUsageStore(db));
   return {
     callers: createCallers(createCallerStore(db), revisions, secretKey),
-    sessions: createSessions(createSessionStore(revisions.write), secretKey),
+    sessions: createSessions(createSessionStore(db, revisions.write), secretKey, sessionUsage.flush),
+    sessionUsage,
     tokens: createTokenIssuer(createTokenIssuerStore(revisions.write), secretKey),
     tokenUsage: createTokenUsage(createTokenUsageStore(db)),
   };

@@ -25,7 +25,7 @@ for (const driver of DRIVERS) {
       const { db, revisions } = atrium.instance;
       store = createCallerStore(db);
       tokens = createTokenIssuer(createTokenIssuerStore(revisions.write), key);
-      sessions = createSessions(createSessionStore(revisions.write), key);
+      sessions = createSessions(createSessionStore(db, revisions.write), key, async () => undefined);
     });
     after(() => atrium.close());
     const id = (name: string) => atrium.world.users[name]?.id ?? assert.fail(name);
