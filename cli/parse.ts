@@ -96,7 +96,7 @@ export function readValues(node: Command, words: readonly string[], path: readon
   const pick = (options: Readonly<Record<string, Option>>) =>
     Object.fromEntries(Object.entries(options).map(([name, option]) => [name, pickValue(name, option)]));
   return {
-    args: readArgs(node.args ?? {}, free, here),
+    args: readArgs(node.args ?? {}, free, here, takesSecret(node)),
     options: pick(node.options ?? {}) as Read.Values['options'],
     global: pick(GLOBAL) as unknown as GlobalValues,
   };
@@ -126,7 +126,12 @@ function nameAndValue(
   return [found[0], word.length > 2 ? word.slice(2) : undefined];
 }
 
-function readArgs(args: Args, free: readonly string[], here: string) {
+/** Whether the command reads a secret, so that a word too many may be one. */
+function takesSecret({ options = {} }: Command): boolean {
+  return Object.keys(options).some((name) => /-stdin$|^secret-file$/.test(name));
+}
+
+function readArgs(args: Args, free: readonly string[], here: string, mayBeSecret: boolean) {
   const left = [...free];
   const values = Object.entries(args).map(([name, { optional, many, choices }]) => {
     if (left.length === 0 && !optional) throw misuse(`missing argument ${name.toUpperCase()}; run ${here} --help`);
@@ -137,6 +142,9 @@ function readArgs(args: Args, free: readonly string[], here: string) {
     }
     return [name, many ? taken : taken[0]] as const;
   });
+  if (left.length > 0 && mayBeSecret) {
+    throw misuse(`too many arguments; a secret is not an argument, because other users can see it; run ${here} --help`);
+  }
   if (left.length > 0) throw misuse(`unexpected argument ${shown(left[0] ?? '')}; run ${here} --help`);
   return Object.fromEntries(values);
 }

@@ -171,7 +171,8 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     "usage": [
       "marketplace log [--marketplace NAME] [--state STATE] [--reason WORD] [--search TEXT] [--limit N] [--json]",
       "marketplace log --strangers",
-      "marketplace secret add|retire MARKETPLACE [SECRET]"
+      "marketplace secret add MARKETPLACE [--secret-stdin | --secret-file FILE]",
+      "marketplace secret retire MARKETPLACE [--secret-stdin | --secret-file FILE]"
     ],
     "options": [
       {
@@ -204,12 +205,23 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
         "help": "print one JSON object per line"
       },
       {
+        "name": "--secret-stdin",
+        "help": "read the secret from standard input"
+      },
+      {
+        "name": "--secret-file",
+        "value": "FILE",
+        "help": "read the secret from a file; by default add creates one, and retire asks"
+      },
+      {
         "name": "--strangers",
         "help": "list callers that failed to authenticate, counted by day"
       }
     ],
     "examples": [
-      "atrium marketplace log --state refused"
+      "atrium marketplace log --state refused",
+      "atrium marketplace secret add cloudB",
+      "atrium marketplace secret retire cloudB --secret-stdin < secret.txt"
     ]
   }
 ];

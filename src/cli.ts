@@ -11,7 +11,7 @@ const { say, complain } = terminal;
 /** `atrium COMMAND` on the server's own machine, with the server's own settings. */
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
   if (['--help', '-h', 'help'].includes(name)) return say(helpAbout(args[0]));
-  const { help, here, inServer } = commandNamed(name);
+  const { help, here, inServer, secret } = commandNamed(name);
   if (args.includes('--help') || args.includes('-h')) return say(helpOf(name, help));
   if (name === 'serve') return await serve(args);
   if (here !== undefined) {
@@ -20,7 +20,8 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<void
   }
   if (inServer === undefined) throw new AppError('internal', `${name} cannot be run`);
   const config = readConfig(environment());
-  const request = { argv: [name, ...args], nextKey: config.ATRIUM_NEXT_KEY?.toString('base64') };
+  const nextKey = config.ATRIUM_NEXT_KEY?.toString('base64');
+  const request = { argv: [name, ...args], nextKey, secret: await secret?.(args) };
   // Wrong usage is rejected here, before a server is asked or a database is opened.
   const run = await inServer(args, request);
   if (config.DATABASE_URL === undefined && (await askServer(config.DATA_DIR, request, say))) return;

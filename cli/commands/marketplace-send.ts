@@ -29,7 +29,6 @@ export const send = command({
   options: {
     url: { about: `address of the listener; by default the current server or ${USUAL_URL}`, value: 'URL' },
     'secret-file': { about: 'file with the secret; by default ATRIUM_MARKETPLACE_SECRET', value: 'FILE', kind: 'file' },
-    secret: { about: 'the secret itself; for tests only, other users can see it', value: 'SECRET' },
     installer: { about: 'installer to use instead of the one in the payload', value: 'ID' },
     times: { about: 'how many times to send each payload; 1 by default', value: 'N' },
     together: { about: 'send all payloads at the same time' },
@@ -44,7 +43,7 @@ export const send = command({
       throw misuse(`--times must be a whole number from 1 to ${MAX_TIMES}, got ${JSON.stringify(options.times)}`);
     const secret = options['secret-file']
       ? (await readInput(options['secret-file'])).trim()
-      : (options.secret ?? session.env.ATRIUM_MARKETPLACE_SECRET);
+      : session.env.ATRIUM_MARKETPLACE_SECRET;
     const query = secret === undefined ? '' : `?secret=${encodeURIComponent(secret)}`;
     const url = `${listener(session, options.url)}/marketplace/api/v1/marketplaces/${args.marketplace}/notification/resource${query}`;
     const files: { file: string; bodies: string[] }[] = [];

@@ -106,6 +106,6 @@ export const marketplace: Group = {
     }),
     send,
     log: onServer('log', 'list deliveries, and callers that failed to authenticate', ['--strangers']),
-    secret: onServer('secret', 'add or retire a secret of a marketplace', []),
+    secret: onServer('secret', 'add or retire a secret of a marketplace', ['--secret-file']),
   },
 };

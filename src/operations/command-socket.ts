@@ -5,11 +5,13 @@ import { createInterface } from 'node:readline';
 import { AppError, ERROR_KINDS, type ErrorKind } from '../base/errors.ts';
 import type { Instance } from '../instance.ts';
 
-/** A command as it was typed, and the one secret that it may need. */
+/** A command as it was typed, and the secrets that it may need. */
 export interface CommandRequest {
   readonly argv: readonly string[];
   /** Base64 of ATRIUM_NEXT_KEY. */
   readonly nextKey?: string | undefined;
+  /** What the operator entered or piped in. Secrets are never arguments. */
+  readonly secret?: string | undefined;
 }
 
 export type Print = (line: string) => void;

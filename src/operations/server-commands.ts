@@ -9,6 +9,8 @@ export interface ServerCommand {
   readonly help: CommandHelp;
   /** Runs in the process that was started for the command. Returns the exit code; undefined means 0. */
   readonly here?: (args: readonly string[], terminal: Terminal) => Promise<number | undefined> | Promise<void>;
+  /** Reads the secret that the command takes, in the process that was started for it. Rejects wrong usage first. */
+  readonly secret?: (args: readonly string[]) => Promise<string | undefined>;
   /**
    * Runs next to the database: in the server if that has the built-in database, else in an instance that is opened for
    * the command. Wrong usage is rejected before anything is opened.
@@ -122,7 +124,8 @@ export const SERVER_COMMANDS = {
       usage: [
         'marketplace log [--marketplace NAME] [--state STATE] [--reason WORD] [--search TEXT] [--limit N] [--json]',
         'marketplace log --strangers',
-        'marketplace secret add|retire MARKETPLACE [SECRET]',
+        'marketplace secret add MARKETPLACE [--secret-stdin | --secret-file FILE]',
+        'marketplace secret retire MARKETPLACE [--secret-stdin | --secret-file FILE]',
       ],
       options: [
         { name: '--marketplace', value: 'NAME', help: 'only deliveries of this marketplace' },
@@ -131,11 +134,23 @@ export const SERVER_COMMANDS = {
         { name: '--search', value: 'TEXT', help: 'only deliveries that contain this text' },
         { name: '--limit', value: 'N', help: 'maximum number of lines; 50 by default' },
         { name: '--json', help: 'print one JSON object per line' },
+        { name: '--secret-stdin', help: 'read the secret from standard input' },
+        {
+          name: '--secret-file',
+          value: 'FILE',
+          help: 'read the secret from a file; by default add creates one, and retire asks',
+        },
         { name: '--strangers', help: 'list callers that failed to authenticate, counted by day' },
       ],
-      examples: ['atrium marketplace log --state refused'],
+      examples: [
+        'atrium marketplace log --state refused',
+        'atrium marketplace secret add cloudB',
+        'atrium marketplace secret retire cloudB --secret-stdin < secret.txt',
+      ],
     },
-    inServer: async (args) => (await import('./commands/marketplace-commands.ts')).marketplaceIn(args),
+    secret: async (args) => (await import('./commands/marketplace-commands.ts')).marketplaceSecret(args),
+    inServer: async (args, request) =>
+      (await import('./commands/marketplace-commands.ts')).marketplaceIn(args, request),
   },
 } as const satisfies Readonly<Record<string, ServerCommand>>;
 

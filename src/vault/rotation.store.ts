@@ -29,7 +29,7 @@ const INSERT = sql(
 );
 const SWEEP_RING = sql(
   'rotation.sweepRing',
-  `delete from ring_key r where r.purpose = 'vault' and r.retired_at < $1
+  `delete from ring_key r where r.purpose = 'vault' and r.retired_at < now() - $1::float8 * interval '1 millisecond'
       and not exists (select 1 from data_key k where k.ring_key_id = r.id)`,
 );
 
@@ -71,10 +71,10 @@ export function createRotationStore(db: Db): RotationStore {
       return rows.length;
     },
 
-    async sweep(columns, retiredBefore) {
+    async sweep(columns, retiredMs) {
       await db.transaction(async (query) => {
-        await query(sweepOf(columns), [retiredBefore]);
-        await query(SWEEP_RING, [retiredBefore]);
+        await query(sweepOf(columns), [retiredMs]);
+        await query(SWEEP_RING, [retiredMs]);
       });
     },
   };
@@ -105,7 +105,7 @@ const resealOf = ({ table, column }: SealedColumn) =>
 const sweepOf = (columns: readonly SealedColumn[]) =>
   sql(
     'rotation.sweep',
-    `delete from data_key k where k.retired_at < $1 ${columns
+    `delete from data_key k where k.retired_at < now() - $1::float8 * interval '1 millisecond' ${columns
       .map(({ table, column }) => `and not exists (select 1 from ${table} t where ${keyId(`t.${column}`)} = k.id)`)
       .join(' ')}`,
   );

@@ -38,8 +38,8 @@ export interface RotationStore {
   stale(column: SealedColumn, afterId: bigint, most: number): Promise<StaleValue[]>;
   /** Skips values that have changed in the meantime. Returns the number of the others. */
   reseal(column: SealedColumn, values: readonly Resealed[]): Promise<number>;
-  /** Deletes keys that were retired before that moment and that nothing uses. */
-  sweep(columns: readonly SealedColumn[], retiredBefore: Date): Promise<void>;
+  /** Deletes keys that have been retired for that long, by the clock that retired them, and that nothing uses. */
+  sweep(columns: readonly SealedColumn[], retiredMs: number): Promise<void>;
 }
 
 export interface RotationOptions {
@@ -47,6 +47,7 @@ export interface RotationOptions {
   readonly next?: Keys | undefined;
   /** Every server runs with the current root key: no other opens the ring any more. */
   readonly retireOldRoot?: boolean | undefined;
+  /** As if it were that time. */
   readonly now?: Date;
 }
 
@@ -75,7 +76,7 @@ interface Parts {
  */
 export function createRotation({ store, ringStore, ring, root, columns }: Parts) {
   return async function rotate(options: RotationOptions = {}): Promise<Rotated> {
-    const { next, retireOldRoot, now = new Date() } = options;
+    const { next, retireOldRoot, now } = options;
     if (next && retireOldRoot)
       throw new AppError('invalid', 'use ATRIUM_NEXT_KEY to begin or --retire-old-root to finish, not both');
     if (retireOldRoot) await ringStore.keepOnly(root.fingerprint);
@@ -84,7 +85,8 @@ export function createRotation({ store, ringStore, ring, root, columns }: Parts)
     const damaged: string[] = [];
     let values = 0;
     for (const column of columns) values += await resealAll(column, damaged);
-    await store.sweep(columns, new Date(now.getTime() - GRACE_MS));
+    const laterMs = now === undefined ? 0 : now.getTime() - Date.now();
+    await store.sweep(columns, GRACE_MS - laterMs);
     return { owners, values, damaged };
   };
 

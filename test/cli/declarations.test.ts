@@ -4,6 +4,8 @@ import { GLOBAL } from '../../cli/arguments.ts';
 import { CATALOGUE } from '../../cli/catalogue.ts';
 import { type Command, isGroup, isOnServer, type Node } from '../../cli/command.ts';
 import { read } from '../../cli/parse.ts';
+import type { AppError } from '../../src/base/errors.ts';
+import { secretSource } from '../../src/marketplace/commands/secret-command.ts';
 import { SERVER_COMMANDS } from '../../src/operations/server-commands.ts';
 import { openCli, openCliProcess } from '../support/cli.ts';
 
@@ -19,6 +21,7 @@ async function everyCommand(): Promise<{ path: string[]; command: Command }[]> {
   return found.flat();
 }
 
+const SECRET = /token|password|secret|passphrase|seed/i;
 const load = async (name: string) => await CATALOGUE[name]?.load();
 const names = Object.keys(CATALOGUE);
 
@@ -40,22 +43,74 @@ describe('Commands', async () => {
     });
   }
 
-  it('No command except atrium marketplace send takes a secret as an option', async () => {
+  it('No command takes a secret as an option or as an argument, only the name of a file that contains it', async () => {
     for (const { path, command } of await everyCommand()) {
-      const secrets = Object.entries(command.options ?? {}).filter(
-        ([name, option]) => /token|password|secret/.test(name) && option.value !== undefined,
+      const options = Object.entries(command.options ?? {}).filter(
+        ([name, option]) => SECRET.test(name) && option.value !== undefined,
       );
-      const allowed = path.join(' ') === 'marketplace send' ? ['secret-file', 'secret'] : [];
-      assert.deepEqual(
-        secrets.map(([name]) => name),
-        allowed,
-        path.join(' '),
-      );
+      for (const [name, { value }] of options) assert.deepEqual([name, value], ['secret-file', 'FILE'], path.join(' '));
+      for (const [name, { about, kind }] of Object.entries(command.args ?? {})) {
+        const isReference = /\b(ID|name)\b/.test(about) || kind !== undefined;
+        assert.ok(!SECRET.test(name) || isReference, `${path.join(' ')} ${name}`);
+      }
+    }
+  });
+
+  it('A word too many is not repeated by a command that reads a secret', async () => {
+    const cli = openCli();
+    for (const line of [
+      'login http://127.0.0.1:1 Canary0123',
+      'login http://127.0.0.1:1 --token-stdin Canary0123',
+      'marketplace send cloudB x.json --secret Canary0123',
+      'marketplace send cloudB x.json --secret=Canary0123',
+    ]) {
+      const { code, stdout, stderr } = await cli(line);
+      assert.equal(code, 2, line);
+      assert.doesNotMatch(stdout + stderr, /Canary/);
     }
   });
 });
 
 describe('Server commands', () => {
+  it('No server command takes a secret as an option or as an argument', () => {
+    for (const [name, { help }] of Object.entries(SERVER_COMMANDS)) {
+      for (const { name: option, value } of help.options as readonly { name: string; value?: string }[]) {
+        assert.ok(!SECRET.test(option) || value === undefined || value === 'FILE', `${name} ${option}`);
+      }
+      for (const line of help.usage) assert.doesNotMatch(line, /\b(SECRET|TOKEN|PASSWORD|KEY)\b/, line);
+    }
+  });
+
+  it('atrium marketplace secret rejects a secret on the command line, wherever it is, and does not repeat it', async () => {
+    for (const line of [
+      'secret add cloudB Canary0123',
+      'secret retire cloudB Canary0123',
+      'secret retire Canary0123 cloudB',
+      'secret add Canary0123',
+      'secret Canary0123',
+      'secret retire cloudB --Canary0123',
+      'secret retire cloudB -Canary0123',
+      'secret retire cloudB --secret Canary0123',
+      'secret retire cloudB --secret=Canary0123',
+      'secret retire cloudB --secret-stdin=Canary0123',
+      'secret retire cloudB -- Canary0123',
+      '--Canary0123 secret retire cloudB',
+      'secret add cloudB --secret-stdin --secret-file Canary0123',
+    ]) {
+      assert.throws(
+        () => secretSource(line.split(' ')),
+        ({ kind, message }: AppError) => kind === 'invalid' && !/canary/i.test(message),
+        line,
+      );
+    }
+    const { code, stdout, stderr } = await openCliProcess()(
+      'marketplace secret retire cloudB --secret-file Canary0123',
+    );
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /cannot read the file with the secret: no such file/);
+    assert.doesNotMatch(stderr, /Canary/i);
+  });
+
   it('Every server command is in the CLI catalogue and in the help', async () => {
     for (const name of Object.keys(SERVER_COMMANDS)) assert.ok(Object.hasOwn(CATALOGUE, name), name);
     const { stdout } = await openCliProcess()('--help');

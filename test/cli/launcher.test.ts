@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { readdirSync, symlinkSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -33,6 +33,26 @@ describe('bin/atrium.mjs', () => {
     const cli = openCliProcess({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl });
     const secret = await cli('marketplace secret add cloudB');
     assert.equal(secret.code, 0, secret.stderr);
+    const [text = '', said] = secret.stdout.split('\n');
+    assert.match(said ?? '', /^active on every replica/);
+    const retired = await cli('marketplace secret retire cloudB --secret-stdin', { input: `${text}\n` });
+    assert.deepEqual([retired.code, retired.stdout], [0, 'retired the secret\n'], retired.stderr);
+    writeFileSync(`${cli.home}/secret.txt`, 'from a file\r\n');
+    const added = await cli('marketplace secret add cloudB --secret-file secret.txt');
+    assert.match(added.stdout, /^active on every replica/, 'a secret that is known already is not printed');
+    const again = await cli('marketplace secret retire cloudB --secret-file -', { input: 'from a file' });
+    assert.deepEqual([again.code, again.stdout], [0, 'retired the secret\n'], again.stderr);
+    for (const [line, input, says] of [
+      ['retire cloudB --secret-stdin', text, /no such secret was added here/],
+      ['retire cloudB --secret-stdin', '\n', /the secret is empty/],
+      ['retire cloudB', '', /this is not a terminal; add --secret-stdin or --secret-file FILE/],
+      ['add cloudB --secret-file nowhere.txt', '', /no such file/],
+    ] as const) {
+      const refused = await cli(`marketplace secret ${line}`, { input });
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, says);
+    }
+    rmSync(`${cli.home}/secret.txt`);
     const wrong = await cli('marketplace secret add cloudA');
     assert.match(wrong.stderr, /marketplace A has no secret/);
     assert.notEqual(wrong.code, 0);

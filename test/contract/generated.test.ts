@@ -36,6 +36,13 @@ describe('openapi/atrium.json', () => {
     assert.ok(document.paths['/marketplace/api/v1/version'].get);
   });
 
+  it('openapi/atrium.json lists only Basic authentication for the one route that accepts nothing else', () => {
+    const ways = (path: string, method: string) =>
+      (document.paths[`/api/v1${path}`][method].security as object[]).flatMap((way) => Object.keys(way));
+    assert.deepEqual(ways('/users/{username}/tokens', 'post'), ['basic']);
+    assert.deepEqual(ways('/users/{username}/tokens', 'get'), ['token', 'basic', 'session']);
+  });
+
   it('openapi/atrium.json gives every operation a unique id and states who may call it', () => {
     const operations = Object.values<Record<string, { operationId: string; description: string }>>(
       document.paths,

@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../../base/errors.ts';
 import type { DeliveryLog, DeliveryLogEntry } from '../deliveries/delivery-log.ts';
-import { profileOf, titleOf } from '../marketplaces.ts';
-import { newSecret } from '../notifications/secret-text.ts';
 import type { Secrets } from '../notifications/secrets.ts';
 import { marketplaceNamed, plainBigInt, wholeNumber } from './installer-command.ts';
+import { isSecretCommand, readSecretCommand } from './secret-command.ts';
 
 interface Parts {
   readonly deliveryLog: Pick<DeliveryLog, 'list' | 'refusals'>;
@@ -15,8 +14,12 @@ const DEFAULT_LIMIT = '50';
 
 type Run = (parts: Parts) => Promise<string[]>;
 
-/** Rejects wrong usage immediately. The returned function does the work and returns the lines to print. */
-export function readMarketplaceCommand(args: readonly string[]): Run {
+/**
+ * Rejects wrong usage immediately. The returned function does the work and returns the lines to print. `secret` is the
+ * one that the operator entered, for the subcommand that takes one.
+ */
+export function readMarketplaceCommand(args: readonly string[], secret?: string): Run {
+  if (isSecretCommand(args)) return readSecretCommand(args, secret);
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -30,8 +33,7 @@ export function readMarketplaceCommand(args: readonly string[]): Run {
       strangers: { type: 'boolean' },
     },
   });
-  const [verb, ...rest] = positionals;
-  if (verb === 'secret') return readSecretCommand(rest);
+  const [verb] = positionals;
   if (verb !== 'log') {
     const problem = verb === undefined ? 'missing subcommand' : `unknown subcommand "${verb}"`;
     throw new AppError('invalid', `${problem}; use one of log, secret, or --help`);
@@ -50,31 +52,6 @@ export function readMarketplaceCommand(args: readonly string[]): Run {
   return async ({ deliveryLog }) => {
     const entries = await deliveryLog.list({ marketplace, state, reason, text, limit });
     return values.json ? entries.map((entry) => JSON.stringify(entry, plainBigInt)) : entries.map(line);
-  };
-}
-
-function readSecretCommand([verb, name = '', given]: readonly string[]): Run {
-  const marketplace = marketplaceNamed(name);
-  if (profileOf(marketplace).provenBy !== 'secret') {
-    throw new AppError('invalid', `${titleOf(marketplace)} has no secret`);
-  }
-  if (verb === 'add') {
-    const secret = given ?? newSecret();
-    return async ({ secrets }) => {
-      await secrets.add(marketplace, secret);
-      return [secret, `active on every replica within seconds, in addition to the other secrets of ${marketplace}`];
-    };
-  }
-  if (verb !== 'retire' || given === undefined)
-    throw new AppError(
-      'invalid',
-      'usage: atrium marketplace secret add MARKETPLACE [SECRET] or retire MARKETPLACE SECRET',
-    );
-  return async ({ secrets }) => {
-    if (!(await secrets.retire(marketplace, given))) {
-      throw new AppError('notFound', 'no such secret was added here; a secret from the settings is retired there');
-    }
-    return ['retired the secret'];
   };
 }
 

@@ -103,10 +103,11 @@ describe('Marketplace operation', () => {
       'list.json',
       ['PATCH', 'PUT'].map((eventType) => ({ eventType, applicationId: applicationId('told') })),
     );
-    const refused = await cli(`marketplace send cloudB ${list} --url ${market.url} --secret known`);
+    const env = { ATRIUM_MARKETPLACE_SECRET: 'known' };
+    const refused = await cli(`marketplace send cloudB ${list} --url ${market.url}`, { env });
     assert.equal(refused.code, 1);
     assert.match(refused.stdout, /^400 .*unknown event type[\s\S]*^200 /m);
-    await cli(`marketplace send cloudB ${list} --url ${market.url} --secret wrong`);
+    await cli(`marketplace send cloudB ${list} --url ${market.url}`, { env: { ATRIUM_MARKETPLACE_SECRET: 'wrong' } });
 
     const log = await operate('marketplace', 'log');
     assert.match(log, /refused unknown_event_type 400/);

@@ -56,7 +56,8 @@ describe('The marketplace listener on PGlite', () => {
     await market.instance.features.marketplace.deliveryLog.flush();
     assert.match(await operate('marketplace', 'log', '--marketplace', 'cloudC', '--limit', '1'), /done bound 200/);
     assert.match(await operate('marketplace', 'log', '--strangers'), /CloudB {2}secret_mismatch {2}1×/);
-    await operate('marketplace', 'secret', 'retire', 'cloudB', cloudB);
+    const retire = { argv: ['marketplace', 'secret', 'retire', 'cloudB', '--secret-stdin'], secret: cloudB };
+    await runInServer(market.instance, retire, () => undefined);
     await market.instance.features.marketplace.secrets.refresh();
     assert.equal((await market.notify('B', {}, `?secret=${cloudB}`)).status, 403);
   });
