@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     });
   }
   if (isDemo) await openDemo(instance, config, address, say);
-  else await createFirstAdministrator(instance, address, say);
+  else await createFirstAdministrator(instance, config.BASE_URL ?? address, say);
   if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
   const listenerPort = instance.listenerPort();
   if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
