@@ -77,6 +77,12 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     async () => (await import('./commands/credential.ts')).credential,
   ),
   order: entry('own', 'manage your deploy orders', async () => (await import('./commands/order.ts')).order),
+  profile: entry(
+    'own',
+    'manage your profile and password',
+    async () => (await import('./commands/profile.ts')).profile,
+  ),
+  session: entry('own', 'manage your browser sessions', async () => (await import('./commands/session.ts')).session),
   token: entry('own', 'manage your access tokens', async () => (await import('./commands/token.ts')).token),
   email: entry('own', 'manage your email addresses', async () => (await import('./commands/email.ts')).email),
   follow: entry('own', 'manage the users you follow', async () => (await import('./commands/follow.ts')).follow),

@@ -10,7 +10,7 @@ export type ErrorBody = {
   /** URL of the API documentation. */
   readonly url: string;
   /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'credential_not_found' | 'order_not_found' | 'order_too_large' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'database_incomplete' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable' | 'outcome_unknown';
+  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'session_not_found' | 'credential_not_found' | 'order_not_found' | 'order_too_large' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'wrong_password' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'database_incomplete' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable' | 'outcome_unknown';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
   readonly errors?: readonly {
@@ -350,13 +350,15 @@ export interface Operations {
       body?: {
         /** New primary address. It replaces the current one. */
         readonly email?: string | undefined;
-        readonly full_name?: string | undefined;
         /** 8 to 255 characters. A new password ends all sessions of the user. */
         readonly password?: string | undefined;
-        readonly description?: string | undefined;
+        readonly full_name?: string | undefined;
+        /** A language tag such as en or de-CH, or empty. */
+        readonly language?: string | undefined;
+        readonly location?: string | undefined;
         /** An http or https URL, or empty. */
         readonly website?: string | undefined;
-        readonly location?: string | undefined;
+        readonly description?: string | undefined;
         /** Whether the user is a site administrator. */
         readonly admin?: boolean | undefined;
         /** If false, all requests of the user are rejected. */
@@ -423,6 +425,42 @@ export interface Operations {
       readonly visibility: string;
       readonly orgType: string;
     };
+  };
+  /** List the browser sessions of a user */
+  'GET /admin/users/{username}/sessions': {
+    input: {
+      path: {
+        username: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly created_at: string;
+      /** To within five minutes. */
+      readonly last_seen_at: string;
+      readonly expires_at: string;
+      /** The browser that signed in, as it calls itself; at most 200 characters. */
+      readonly user_agent: string;
+      /** The address that signed in. Empty for sessions that are older than this field. */
+      readonly ip: string;
+      /** Whether this request came with this session. */
+      readonly current: boolean;
+    }[];
+  };
+  /** End all browser sessions of a user */
+  'DELETE /admin/users/{username}/sessions': {
+    input: {
+      path: {
+        username: Id;
+      };
+    };
+    answer: undefined;
   };
   /** Get the authorization model, as text and with every relation in words */
   'GET /authz/model': {
@@ -2059,6 +2097,41 @@ export interface Operations {
       readonly clientOrgUser?: boolean;
     };
   };
+  /** Update the profile of the caller; omitted fields stay unchanged */
+  'PATCH /user': {
+    input: {
+      body?: {
+        readonly full_name?: string | undefined;
+        /** A language tag such as en or de-CH, or empty. */
+        readonly language?: string | undefined;
+        readonly location?: string | undefined;
+        /** An http or https URL, or empty. */
+        readonly website?: string | undefined;
+        readonly description?: string | undefined;
+      } | RawBody | undefined;
+    };
+    answer: {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 for a user, 1 for an organization. */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    };
+  };
   /** Get message bus credentials for the administrative account */
   'GET /user/bus/admin_credentials': {
     input: {
@@ -2352,15 +2425,22 @@ export interface Operations {
       query?: {
         /** Only credentials of these types. Repeat the parameter, or separate types with commas. */
         credential_type?: string | readonly string[] | undefined;
+        /** If true, only the name, the type and the times of each credential are returned, no secrets. */
+        summary?: 'true' | 'false' | undefined;
         /** Excludes credentials of management platforms that have a different address. */
         mgmt_endpoint?: Text | undefined;
       };
     };
-    answer: readonly {
+    answer: readonly ({
       readonly name: string;
       readonly creationTimestamp: string;
       readonly [key: string]: unknown;
-    }[];
+    } | {
+      readonly name: string;
+      readonly type: string;
+      readonly creationTimestamp: string;
+      readonly updatedAt: string;
+    })[];
   };
   /** Create a cloud credential */
   'POST /user/credentials': {
@@ -2655,6 +2735,57 @@ export interface Operations {
       readonly visibility: string;
       readonly orgType: string;
     }[];
+  };
+  /** Set the password of the caller */
+  'PUT /user/password': {
+    input: {
+      body: {
+        /** The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago. */
+        readonly current?: string | undefined;
+        /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
+        readonly new: string;
+      } | RawBody;
+    };
+    answer: undefined;
+  };
+  /** List the browser sessions of the caller */
+  'GET /user/sessions': {
+    input: {
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly created_at: string;
+      /** To within five minutes. */
+      readonly last_seen_at: string;
+      readonly expires_at: string;
+      /** The browser that signed in, as it calls itself; at most 200 characters. */
+      readonly user_agent: string;
+      /** The address that signed in. Empty for sessions that are older than this field. */
+      readonly ip: string;
+      /** Whether this request came with this session. */
+      readonly current: boolean;
+    }[];
+  };
+  /** End all other browser sessions of the caller */
+  'DELETE /user/sessions': {
+    input: {
+    };
+    answer: undefined;
+  };
+  /** End a browser session of the caller */
+  'DELETE /user/sessions/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: undefined;
   };
   /** List the organizations of the caller */
   'GET /user/settings/organizations': {

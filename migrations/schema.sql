@@ -529,6 +529,10 @@ create table session (
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
   token_id bigint,
+  id bigint generated always as identity,
+  user_agent text not null default ''::text,
+  ip text not null default ''::text,
+  last_seen_at timestamp with time zone,
   constraint session_pkey PRIMARY KEY (hash),
   constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint session_token_id_fkey FOREIGN KEY (token_id) REFERENCES token(id) ON DELETE CASCADE
@@ -536,6 +540,7 @@ create table session (
 
 CREATE INDEX session_account ON session USING btree (account_id);
 CREATE INDEX session_expiry ON session USING btree (expires_at);
+CREATE UNIQUE INDEX session_id ON session USING btree (id);
 CREATE INDEX session_token ON session USING btree (token_id) WHERE (token_id IS NOT NULL);
 
 create table subscription (

@@ -20,6 +20,7 @@ import { consoleRoutes } from './http/web/console.routes.ts';
 import { docsRoutes } from './http/web/docs.ts';
 import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
+import type { SessionUsage } from './identity/session-usage.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
 
 export type Mount = (scope: Scope) => void;
@@ -37,6 +38,7 @@ export interface AppParts {
   >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
+  readonly sessionUsage: Pick<SessionUsage, 'note'>;
   readonly relations: Relations;
   readonly brake: Brake;
   /** Sees the rejected requests of the platform, not those of the marketplace listener. */

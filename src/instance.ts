@@ -92,6 +92,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
     tokenUsage: identity.tokenUsage,
+    sessionUsage: identity.sessionUsage,
     version: VERSION,
     baseUrl: () => baseUrl,
   };
@@ -111,7 +112,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
   let closing: Promise<void> | undefined;
   const upkeep = setInterval(() => {
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
-    identity.tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    void flushUsage();
     void denials.flush(new Date());
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
@@ -176,9 +177,13 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     await admin?.close();
     await bus.close();
     await denials.close(new Date());
-    await identity.tokenUsage
-      .flush()
-      .catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    await flushUsage();
     await db.close();
+  }
+
+  async function flushUsage(): Promise<void> {
+    const { tokenUsage, sessionUsage } = identity;
+    await tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
+    await sessionUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of sessions was not written'));
   }
 }

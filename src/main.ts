@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   if (demo) await demo.openDemo(instance, config, address, say);
   else {
     const { createFirstAdministrator } = await import('./operations/first-start.ts');
-    await createFirstAdministrator(instance, address, say);
+    await createFirstAdministrator(instance, config.BASE_URL ?? address, say);
   }
   if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
   const listenerPort = instance.listenerPort();

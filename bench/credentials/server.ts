@@ -73,6 +73,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
     idempotency: createIdempotency(createIdempotencyStore(db), atrium.vault, keys.derive('idempotency')),
     callers: createCallers(createCallerStore(db), revisions, keys.derive('token')),
     tokenUsage: { note: () => undefined },
+    sessionUsage: { note: () => undefined },
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     mounts: { platform: [(scope) => credentialRoutes(scope, credentials)], root: [], listener: [] },
   };

@@ -33,7 +33,7 @@ export const credential: Group = {
       options: { type: { about: 'only credentials of this type, such as Aws', value: 'TYPE', many: true } },
       examples: ['atrium credential list', 'atrium credential list --type Aws --type Azure'],
       async run(session, { options }) {
-        const query = { credential_type: options.type };
+        const query = { credential_type: options.type, summary: 'true' } as const;
         const found = await session.client().call('GET /user/credentials', { query });
         const rows = found.map(({ name: called, type, creationTimestamp }) => ({
           name: called,

@@ -1,3 +1,4 @@
+import './data/welcome.ts';
 import './base.css';
 import './parts/parts.css';
 import './shell/shell.css';

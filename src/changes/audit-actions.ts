@@ -1,7 +1,8 @@
 /** Everything that the audit log can record, as object and verb, with its meaning. A new action gets its line here. */
 export const AUDIT_ACTIONS = {
   'user.create': 'A user was created.',
-  'user.update': 'A site administrator changed a user.',
+  'user.update': 'A site administrator or the user themselves changed a user.',
+  'user.password': 'A user set their own password.',
   'user.delete': 'A user was deleted.',
   'organization.create': 'An organization was created.',
   'organization.update': 'An organization was changed.',
@@ -29,6 +30,8 @@ export const AUDIT_ACTIONS = {
   'robot.delete': 'A robot was deleted with its tokens.',
   'token.create': 'A token was created.',
   'token.delete': 'A token was revoked.',
+  'session.end': 'A browser session was ended from elsewhere.',
+  'session.end_all': 'All sessions of a user were ended, or all but one.',
   'credential.create': 'A cloud credential was stored.',
   'credential.update': 'A cloud credential was replaced.',
   'credential.delete': 'A cloud credential was deleted.',

@@ -4,7 +4,7 @@ import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged, versionTag } from '../http/etag.ts';
 import { NoBody, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Credential, CredentialCard, Credentials } from './credentials.ts';
+import type { Credential, CredentialCard, CredentialSummary, Credentials } from './credentials.ts';
 
 const Spec = Type.Object(
   { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
@@ -21,13 +21,31 @@ const form = {
   additionalProperties: true,
 };
 const Form = Type.Unsafe<string>(form);
-const Forms = Type.Unsafe<string>({ type: 'array', items: form });
+const summary = {
+  type: 'object',
+  required: ['name', 'type', 'creationTimestamp', 'updatedAt'],
+  properties: {
+    name: { type: 'string' },
+    type: { type: 'string' },
+    creationTimestamp: { type: 'string', format: 'date-time' },
+    updatedAt: { type: 'string', format: 'date-time' },
+  },
+};
+const Forms = Type.Unsafe<string>({ type: 'array', items: { anyOf: [form, summary] } });
 const Name = Type.Object({ credName: Type.String() });
 const Filter = Type.Object({
   credential_type: Type.Optional(
     Type.Unsafe<string | string[]>({
       anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }],
       description: 'Only credentials of these types. Repeat the parameter, or separate types with commas.',
+    }),
+  ),
+  // Anything else is rejected: with a misspelled value, all secrets would be sent to a caller who wants none.
+  summary: Type.Optional(
+    Type.Unsafe<'true' | 'false'>({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: 'If true, only the name, the type and the times of each credential are returned, no secrets.',
     }),
   ),
   mgmt_endpoint: Type.Optional(
@@ -53,10 +71,13 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     },
     async (request, reply) => {
       const { credential_type = [], mgmt_endpoint } = request.query;
-      const found = await credentials.list(callerOf(request).person.id, {
-        types: readTypes(credential_type),
-        managementEndpoint: mgmt_endpoint,
-      });
+      const { id } = callerOf(request).person;
+      const filter = { types: readTypes(credential_type), managementEndpoint: mgmt_endpoint };
+      if (request.query.summary === 'true') {
+        const summaries = (await credentials.summaries(id, filter)).map(presentSummary);
+        return reply.type(JSON_TYPE).send(JSON.stringify(summaries));
+      }
+      const found = await credentials.list(id, filter);
       return reply.type(JSON_TYPE).send(`[${found.map(present).join(',')}]`);
     },
   );
@@ -119,6 +140,10 @@ function readTypes(given: string | string[]): string[] {
     .flatMap((text) => text.split(','))
     .map((text) => text.trim().toLowerCase())
     .filter((text) => text !== '');
+}
+
+function presentSummary({ name, type, createdAt, updatedAt }: CredentialSummary) {
+  return { name, type, creationTimestamp: timestamp(createdAt), updatedAt: timestamp(updatedAt) };
 }
 
 function present({ spec, createdAt }: Credential): string {

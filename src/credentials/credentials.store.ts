@@ -10,6 +10,7 @@ import type {
   CredentialCard,
   CredentialDraft,
   CredentialStore,
+  CredentialSummary,
   Precondition,
   StoredCredential,
 } from './credentials.ts';
@@ -23,12 +24,18 @@ interface CredentialRow {
   sealed: Buffer;
 }
 
+type SummaryRow = Pick<CredentialRow, 'name' | 'type' | 'created_at'> & { updated_at: Date };
+
 const COLUMNS = 'id, name, type, version, created_at, sealed';
 // Everything at once, unless it is long. Then nothing comes, and it is read in parts.
 const LIST = sql(
   'credentials.list',
   `select ${COLUMNS} from credential where owner_id = $1
       and (select sum(octet_length(sealed)) from credential where owner_id = $1) <= $2 order by id`,
+);
+const SUMMARIES = sql(
+  'credentials.summaries',
+  'select name, type, created_at, updated_at from credential where owner_id = $1 order by id',
 );
 const SIZES = sql(
   'credentials.sizes',
@@ -71,7 +78,7 @@ export const CREDENTIAL_SPECS: SealedColumn = {
 const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
 
 export function createCredentialStore(db: Db, write: Write, room: Room): CredentialStore {
-  return { list, get, create, update, remove };
+  return { list, summaries, get, create, update, remove };
 
   async function list(ownerId: bigint): Promise<StoredCredential[]> {
     const found = await db.query<CredentialRow>(LIST, [ownerId, BYTES_AT_ONCE]);
@@ -91,6 +98,13 @@ export function createCredentialStore(db: Db, write: Write, room: Room): Credent
       }
       return rows.map(toCredential);
     });
+  }
+
+  async function summaries(ownerId: bigint): Promise<CredentialSummary[]> {
+    const rows = await db.query<SummaryRow>(SUMMARIES, [ownerId]);
+    return rows.map(({ name, type, created_at: createdAt, updated_at: updatedAt }) => ({
+      ...{ name, type, createdAt, updatedAt },
+    }));
   }
 
   async function get(ownerId: bigint, name: string): Promise<StoredCredential | undefined> {

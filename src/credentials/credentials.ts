@@ -14,6 +14,9 @@ export interface CredentialCard {
   readonly createdAt: Date;
 }
 
+/** A credential in a list that shows no secrets. */
+export type CredentialSummary = Pick<CredentialCard, 'name' | 'type' | 'createdAt'> & { readonly updatedAt: Date };
+
 export interface StoredCredential extends CredentialCard {
   readonly sealed: Sealed;
 }
@@ -34,6 +37,8 @@ export type Precondition = (current: CredentialCard) => void;
 
 export interface CredentialStore {
   list(ownerId: bigint): Promise<StoredCredential[]>;
+  /** Does not even read what is sealed. */
+  summaries(ownerId: bigint): Promise<CredentialSummary[]>;
   get(ownerId: bigint, name: string): Promise<StoredCredential | undefined>;
   /** Undefined if the name is taken. */
   create(draft: CredentialDraft, actor: Actor, once?: Once<CredentialCard>): Promise<CredentialCard | undefined>;
@@ -61,12 +66,18 @@ const MANAGEMENT_TYPES = new Set(['rancher']);
  * platform are read here, and it is stored sealed.
  */
 export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'seal' | 'open'>) {
-  return { list, get, create, update, remove };
+  return { list, summaries, get, create, update, remove };
+
+  async function summaries(ownerId: bigint, filter: CredentialFilter): Promise<CredentialSummary[]> {
+    if (filter.managementEndpoint) {
+      const message = 'mgmt_endpoint cannot be combined with summary, because endpoints are among the secrets';
+      throw invalidField('mgmt_endpoint', message);
+    }
+    return ofTypes(await store.summaries(ownerId), filter);
+  }
 
   async function list(ownerId: bigint, filter: CredentialFilter): Promise<Credential[]> {
-    const stored = (await store.list(ownerId)).filter(
-      ({ type }) => filter.types.length === 0 || filter.types.includes(type.toLowerCase()),
-    );
+    const stored = ofTypes(await store.list(ownerId), filter);
     const { managementEndpoint } = filter;
     const found: Credential[] = [];
     // Each may have a megabyte, so other requests are served in between.
@@ -108,6 +119,10 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
   async function open(ownerId: bigint, { sealed, ...card }: StoredCredential): Promise<Credential> {
     return { ...card, spec: (await vault.open(ownerId, identityOf(card.name), sealed)).toString() };
   }
+}
+
+function ofTypes<One extends { readonly type: string }>(all: One[], { types }: CredentialFilter): One[] {
+  return all.filter(({ type }) => types.length === 0 || types.includes(type.toLowerCase()));
 }
 
 export function identityOf(name: string): string {

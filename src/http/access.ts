@@ -102,6 +102,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** What a page of the session must repeat to change something. */
   readonly csrf?: string;
+  /** The session that the request came with, and when it was opened. */
+  readonly session?: { readonly id: bigint; readonly createdAt: Date };
   /** Set if the route asks for one. */
   readonly organization?: Organization;
   /** The account that owns the object which the route is about. */

@@ -13,6 +13,7 @@ import { AppError, type ErrorDetail } from '../base/errors.ts';
 import type { Done } from '../changes/revision.ts';
 import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../identity/callers.ts';
 import { scopesAllow } from '../identity/scopes.ts';
+import type { SessionUsage } from '../identity/session-usage.ts';
 import type { TokenUsage } from '../identity/token-usage.ts';
 import { type Access, type Caller, isSafe, neededScope, type Relations, type SignedAccess } from './access.ts';
 import type { Brake } from './brake.ts';
@@ -22,6 +23,7 @@ interface Options {
   readonly callers: Callers;
   readonly relations: Relations;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
+  readonly sessionUsage: Pick<SessionUsage, 'note'>;
   readonly brake: Brake;
   readonly queryTokens: boolean;
 }
@@ -38,7 +40,7 @@ interface Shown {
 const TOKEN_HEADER = /^(?:token|bearer) +([^ ]+)$/i;
 
 /** Creates the admission check of each route. */
-export function createAdmission({ callers, relations, tokenUsage, brake, queryTokens }: Options) {
+export function createAdmission({ callers, relations, tokenUsage, sessionUsage, brake, queryTokens }: Options) {
   // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
   const known = new WeakMap<TokenGrant, Caller>();
@@ -197,8 +199,17 @@ export function createAdmission({ callers, relations, tokenUsage, brake, queryTo
         if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
           throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
         }
-        const { person, csrf, token } = grant;
-        const known = { person, via: 'session', credentialKey: `p${person.id}`, scopes: ['all'], csrf } as const;
+        const { person, csrf, token, sessionId, createdAt } = grant;
+        sessionUsage.note(sessionId, now);
+        const session = { id: sessionId, createdAt };
+        const known = {
+          person,
+          via: 'session',
+          credentialKey: `p${person.id}`,
+          scopes: ['all'],
+          csrf,
+          session,
+        } as const;
         return token === null ? { ...known, until: null } : { ...known, tokenId: token.id, until: token.expiresAt };
       }
     }

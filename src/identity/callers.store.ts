@@ -11,7 +11,9 @@ interface TokenRow extends PersonRow {
 }
 
 interface SessionRow extends PersonRow {
+  session_id: bigint;
   csrf: string;
+  opened_at: Date;
   expires_at: Date;
   token_id: bigint | null;
   token_expires_at: Date | null;
@@ -24,7 +26,7 @@ const BY_TOKEN = sql(
 );
 const BY_SESSION = sql(
   'callers.bySession',
-  `select ${PERSON}, s.csrf, s.expires_at, s.token_id, k.expires_at as token_expires_at
+  `select ${PERSON}, s.id as session_id, s.csrf, s.created_at as opened_at, s.expires_at, s.token_id, k.expires_at as token_expires_at
      from revision r left join session s on s.hash = $1 left join token k on k.id = s.token_id
           left join account a on a.id = s.account_id ${DETAILS}`,
 );
@@ -57,7 +59,9 @@ export function createCallerStore(db: Db): CallerStore {
     const rows = await db.query<SessionRow>(BY_SESSION, [hash]);
     return loaded(rows, (found) => ({
       person: toPerson(found),
+      sessionId: found.session_id,
       csrf: found.csrf,
+      createdAt: found.opened_at,
       expiresAt: found.expires_at,
       token: found.token_id === null ? null : { id: found.token_id, expiresAt: found.token_expires_at },
     }));

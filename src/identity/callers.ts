@@ -38,7 +38,9 @@ export interface TokenGrant {
 
 export interface SessionGrant {
   readonly person: Person;
+  readonly sessionId: bigint;
   readonly csrf: string;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
   /** The token that opened the session, if one did. */
   readonly token: { readonly id: bigint; readonly expiresAt: Date | null } | null;

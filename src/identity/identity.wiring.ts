@@ -3,6 +3,8 @@ import type { Room } from '../changes/room.store.ts';
 import type { Db } from '../db/db.ts';
 import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
+import { createSessionUsageStore } from './session-usage.store.ts';
+import { createSessionUsage } from './session-usage.ts';
 import { createSessionStore } from './sessions.store.ts';
 import { createSessions } from './sessions.ts';
 import { createTokenIssuerStore } from './token-issuer.store.ts';
@@ -14,9 +16,11 @@ export type Identity = ReturnType<typeof wireIdentity>;
 
 /** Who a caller is, and how they prove it. */
 export function wireIdentity(db: Db, revisions: Revisions, room: Room, secretKey: Buffer) {
+  const sessionUsage = createSessionUsage(createSessionUsageStore(db));
   return {
     callers: createCallers(createCallerStore(db), revisions, secretKey),
-    sessions: createSessions(createSessionStore(revisions.write, room), secretKey),
+    sessions: createSessions(createSessionStore(db, revisions.write, room), secretKey, sessionUsage.flush),
+    sessionUsage,
     tokens: createTokenIssuer(createTokenIssuerStore(revisions.write, room), secretKey),
     tokenUsage: createTokenUsage(createTokenUsageStore(db)),
   };

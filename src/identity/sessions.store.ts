@@ -1,11 +1,13 @@
+import type { Actor } from '../changes/audit-entry.ts';
 import type { Room } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
-import { sql } from '../db/db.ts';
-import type { SessionStore } from './sessions.ts';
+import { type Db, only, sql } from '../db/db.ts';
+import type { SessionCard, SessionStore } from './sessions.ts';
 
 const INSERT = sql(
   'sessions.insert',
-  'insert into session (hash, account_id, csrf, expires_at, token_id) values ($1, $2, $3, $4, $5)',
+  `insert into session (hash, account_id, csrf, created_at, last_seen_at, expires_at, token_id, user_agent, ip)
+   values ($1, $2, $3, $4, $4, $5, $6, $7, $8)`,
 );
 // Waits for a password change that is under way. A password change that comes later waits for this, and then ends this
 // session with the others.
@@ -26,20 +28,49 @@ const DELETE_OLDEST = sql(
                                        order by created_at desc, hash offset $3 - 1) returning account_id`,
 );
 const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
+const COUNT = sql(
+  'sessions.count',
+  'select count(*)::integer as total from session where account_id = $1 and expires_at > $2',
+);
+const LIST = sql(
+  'sessions.list',
+  `select id, created_at, coalesce(last_seen_at, created_at) as last_seen_at, expires_at, user_agent, ip from session
+    where account_id = $1 and expires_at > $2 order by coalesce(last_seen_at, created_at) desc, id desc
+   offset $3 limit $4`,
+);
+const END = sql(
+  'sessions.end',
+  `delete from session where account_id = $1 and id = $2 and expires_at > $3 returning created_at, user_agent`,
+);
+const END_OTHERS = sql(
+  'sessions.endOthers',
+  'delete from session where account_id = $1 and id is distinct from $2 returning expires_at',
+);
 
-export function createSessionStore(write: Write, room: Room): SessionStore {
+interface SessionRow {
+  id: bigint;
+  created_at: Date;
+  last_seen_at: Date;
+  expires_at: Date;
+  user_agent: string;
+  ip: string;
+}
+
+export function createSessionStore(db: Db, write: Write, room: Room): SessionStore {
   return {
     // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken unless others
     // end.
-    async create({ hash, accountId, csrf, expiresAt, passwordHash, tokenId }) {
+    async create(draft) {
+      const { accountId, passwordHash, tokenId, createdAt, expiresAt } = draft;
       return await write(async (query, touch) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
         const isThere = tokenId === undefined || (await query(SAME_TOKEN, [tokenId, accountId])).length > 0;
         if (!isSame || !isThere) return false;
         await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
-        await query(INSERT, [hash, accountId, csrf, expiresAt, tokenId ?? null]);
-        const ended = await query(DELETE_OLDEST, [accountId, hash, room.limits.sessionsPerUser]);
+        const secrets = [draft.hash, accountId, draft.csrf];
+        await query(INSERT, [...secrets, createdAt, expiresAt, tokenId ?? null, draft.userAgent, draft.ip]);
+        const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
         if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;
       });
@@ -51,5 +82,44 @@ export function createSessionStore(write: Write, room: Room): SessionStore {
         if (row) touch({ kind: 'account', id: row.account_id });
       });
     },
+
+    async list(accountId, now, { offset, limit }) {
+      const { total } = only(await db.query<{ total: number }>(COUNT, [accountId, now]));
+      const rows = await db.query<SessionRow>(LIST, [accountId, now, offset, limit]);
+      return { items: rows.map(toCard), total };
+    },
+
+    async end(accountId, id, now, actor) {
+      return await write(async (query, touch, record) => {
+        const [row] = await query<Pick<SessionRow, 'created_at' | 'user_agent'>>(END, [accountId, id, now]);
+        if (!row) return false;
+        touch({ kind: 'account', id: accountId });
+        const before = { createdAt: row.created_at, userAgent: row.user_agent };
+        record({ ...about(actor, accountId), action: 'session.end', objectType: 'session', objectId: id, before });
+        return true;
+      });
+    },
+
+    async endOthers(accountId, kept, now, actor) {
+      await write(async (query, touch, record) => {
+        const rows = await query<Pick<SessionRow, 'expires_at'>>(END_OTHERS, [accountId, kept ?? null]);
+        const sessions = rows.filter((row) => row.expires_at > now).length;
+        if (sessions === 0) return;
+        touch({ kind: 'account', id: accountId });
+        const user = { objectType: 'user', objectId: accountId };
+        record({ ...about(actor, accountId), action: 'session.end_all', ...user, before: { sessions } });
+      });
+    },
   };
+}
+
+/** Like tokens, sessions are in the audit log of their user. */
+function about(actor: Actor, accountId: bigint) {
+  return { actor, organizationId: accountId };
+}
+
+function toCard(row: SessionRow): SessionCard {
+  const { id, ip } = row;
+  const moments = { createdAt: row.created_at, lastSeenAt: row.last_seen_at, expiresAt: row.expires_at };
+  return { id, ip, userAgent: row.user_agent, ...moments };
 }

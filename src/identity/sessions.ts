@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Actor } from '../changes/audit-entry.ts';
 import { wrongCredential } from './callers.ts';
 import { hashSecret } from './token-text.ts';
 
@@ -6,7 +9,10 @@ export interface SessionDraft {
   readonly hash: Buffer;
   readonly accountId: bigint;
   readonly csrf: string;
+  readonly createdAt: Date;
   readonly expiresAt: Date;
+  readonly userAgent: string;
+  readonly ip: string;
   readonly passwordHash: string | undefined;
   readonly tokenId: bigint | undefined;
 }
@@ -17,12 +23,33 @@ export interface Opening {
   readonly passwordHash?: string;
   /** The session ends with the token: when that expires, and when it is revoked. */
   readonly token?: { readonly id: bigint; readonly expiresAt: Date | null };
+  readonly browser?: Browser;
+}
+
+/** Where a session was opened. */
+export interface Browser {
+  readonly userAgent: string;
+  readonly ip: string;
+}
+
+/** A session as its user sees it. */
+export interface SessionCard extends Browser {
+  readonly id: bigint;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
 }
 
 export interface SessionStore {
   /** False if the account's password is no longer the one that was given, or if the token is gone. */
   create(draft: SessionDraft): Promise<boolean>;
   remove(hash: Buffer): Promise<void>;
+  /** Those that have not expired, the one that was used last first. */
+  list(accountId: bigint, now: Date, request: PageRequest): Promise<Page<SessionCard>>;
+  /** False if the account has no such session. */
+  end(accountId: bigint, id: bigint, now: Date, actor: Actor): Promise<boolean>;
+  /** All sessions of the account but the one with the ID `kept`. */
+  endOthers(accountId: bigint, kept: bigint | undefined, now: Date, actor: Actor): Promise<void>;
 }
 
 export interface Session {
@@ -36,18 +63,22 @@ export type Sessions = ReturnType<typeof createSessions>;
 const DAY = 86_400_000;
 const SHORT = DAY;
 const REMEMBERED = 31 * DAY;
+/** Enough to recognize a browser; the header itself can have thousands of characters. */
+const MAX_USER_AGENT = 200;
 
 /** Sessions of browsers. The text of the cookie is stored only as a keyed hash, like tokens. */
-export function createSessions(store: SessionStore, key: Buffer) {
-  return { open, close };
+export function createSessions(store: SessionStore, key: Buffer, flushUsage: () => Promise<void>) {
+  return { open, close, list, end, endOthers: store.endOthers };
 
   async function open(accountId: bigint, remember: boolean, now: Date, opening: Opening = {}): Promise<Session> {
-    const { passwordHash, token } = opening;
+    const { passwordHash, token, browser } = opening;
     const text = randomBytes(32).toString('base64url');
     const csrf = randomBytes(24).toString('base64url');
     const end = now.getTime() + (remember ? REMEMBERED : SHORT);
     const expiresAt = new Date(Math.min(end, token?.expiresAt?.getTime() ?? end));
-    const draft = { hash: hashSecret(key, text), accountId, csrf, expiresAt, passwordHash, tokenId: token?.id };
+    const place = { userAgent: browser?.userAgent.slice(0, MAX_USER_AGENT) ?? '', ip: browser?.ip ?? '' };
+    const secrets = { hash: hashSecret(key, text), csrf, passwordHash, tokenId: token?.id };
+    const draft = { accountId, createdAt: now, expiresAt, ...place, ...secrets };
     if (!(await store.create(draft))) throw wrongCredential();
     return { text, csrf, expiresAt };
   }
@@ -55,5 +86,16 @@ export function createSessions(store: SessionStore, key: Buffer) {
   /** Ends a session. A session that does not exist has ended already. */
   async function close(text: string): Promise<void> {
     await store.remove(hashSecret(key, text));
+  }
+
+  async function list(accountId: bigint, now: Date, request: PageRequest): Promise<Page<SessionCard>> {
+    await flushUsage();
+    return await store.list(accountId, now, request);
+  }
+
+  async function end(accountId: bigint, id: bigint, now: Date, actor: Actor): Promise<void> {
+    if (!(await store.end(accountId, id, now, actor))) {
+      throw new AppError('notFound', 'session does not exist', { reason: 'session_not_found' });
+    }
   }
 }

@@ -21,7 +21,12 @@ export async function createFirstAdministrator(
   say('');
   say(`  TOKEN=${text}`);
   say('');
-  say('To check it, copy that line and this one into a shell:');
+  // What follows the # stays in the browser: no server sees it, and no log.
+  say('To set a password and look around, open this address in a browser:');
+  say('');
+  say(`  ${address}/welcome#token=${text}`);
+  say('');
+  say('To check the token, copy the line above and this one into a shell:');
   say('');
   say(`  curl -H "Authorization: token $TOKEN" ${address}/api/v1/user`);
   say('');

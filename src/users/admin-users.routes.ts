@@ -5,9 +5,9 @@ import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, siteAdmin } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, Text, Website } from '../http/schemas.ts';
+import { NoBody, Text } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { presentSelf, User } from './user.view.ts';
+import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
@@ -28,11 +28,8 @@ const CreateUser = Type.Object({
 
 const EditUser = Type.Object({
   email: Type.Optional(Type.String({ description: 'New primary address. It replaces the current one.' })),
-  full_name: Type.Optional(Text(100)),
   password: Type.Optional(Password),
-  description: Type.Optional(Text(1000)),
-  website: Type.Optional(Website),
-  location: Type.Optional(Text(100)),
+  ...ProfileFields,
   ...Flags,
 });
 
@@ -80,10 +77,9 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
       },
     },
     async (request, reply) => {
-      const { full_name, admin, prohibit_login, ...same } = request.body;
-      const { email, password, description, website, location, active } = same;
-      const input = { email, password, description, website, location, active };
-      const fields = { ...input, fullName: full_name, isAdmin: admin, prohibitLogin: prohibit_login };
+      const { email, password, active, admin, prohibit_login } = request.body;
+      const flags = { active, isAdmin: admin, prohibitLogin: prohibit_login };
+      const fields = { email, password, ...flags, ...readProfile(request.body) };
       const { username } = request.params;
       await users.update(username, fields, unchanged(request), actorOf(request));
       return show(reply, await users.person(username));

@@ -45,14 +45,13 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
     async (request, reply) => {
       const proof = readProof(request.body);
       const remember = request.body.remember ?? false;
-      const { ip: address } = request;
+      const { ip } = request;
+      const browser = { ip, userAgent: request.headers['user-agent'] ?? '' };
       try {
         const { person, session } =
           'token' in proof
-            ? await brake.token(address, () => signIn.openWithToken({ ...proof, remember }, new Date()))
-            : await brake.password(proof.username, address, () =>
-                signIn.open({ ...proof, remember, address }, new Date()),
-              );
+            ? await brake.token(ip, () => signIn.openWithToken({ ...proof, remember, browser }, new Date()))
+            : await brake.password(proof.username, ip, () => signIn.open({ ...proof, remember, browser }, new Date()));
         cookies.give(reply, session, remember);
         return presentSelf(person, baseUrl());
       } catch (error) {

@@ -1,19 +1,19 @@
 import { AppError } from '../base/errors.ts';
 import { type Callers, type Person, refuseUnusable } from '../identity/callers.ts';
-import type { Session, Sessions } from '../identity/sessions.ts';
+import type { Browser, Session, Sessions } from '../identity/sessions.ts';
 import type { Users } from './users.ts';
 
 export interface SignInRequest {
   readonly username: string;
   readonly password: string;
   readonly remember: boolean;
-  /** Where the request came from. */
-  readonly address: string;
+  readonly browser: Browser;
 }
 
 export interface TokenSignIn {
   readonly token: string;
   readonly remember: boolean;
+  readonly browser: Browser;
 }
 
 interface Opened {
@@ -32,14 +32,14 @@ export function createSignIn(
   return { open, openWithToken, close: sessions.close };
 
   async function open(request: SignInRequest, now: Date): Promise<Opened> {
-    const person = await callers.byPassword(request.username, request.password, request.address);
+    const person = await callers.byPassword(request.username, request.password, request.browser.ip);
     refuseUnusable(person);
-    const opening = { passwordHash: person.passwordHash ?? '' };
+    const opening = { passwordHash: person.passwordHash ?? '', browser: request.browser };
     return await signedIn(person, await sessions.open(person.id, request.remember, now, opening), now);
   }
 
   /** A session may do everything, so a token that may do less cannot open one. */
-  async function openWithToken({ token: text, remember }: TokenSignIn, now: Date): Promise<Opened> {
+  async function openWithToken({ token: text, remember, browser }: TokenSignIn, now: Date): Promise<Opened> {
     const { person, tokenId, robotId, scopes, expiresAt } = await callers.byToken(text, now);
     if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
     refuseUnusable(person);
@@ -49,7 +49,7 @@ export function createSignIn(
         `signing in requires a token with the scope all, token scope=${scopes.join(',')}`,
       );
     }
-    const opening = { token: { id: tokenId, expiresAt } };
+    const opening = { token: { id: tokenId, expiresAt }, browser };
     return await signedIn(person, await sessions.open(person.id, remember, now, opening), now);
   }
 

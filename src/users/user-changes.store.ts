@@ -10,6 +10,7 @@ interface UserRow {
   name: string;
   full_name: string;
   email: string | null;
+  language: string;
   description: string;
   website: string;
   location: string;
@@ -21,7 +22,7 @@ interface UserRow {
 
 const GET = sql(
   'users.get',
-  `select a.id, a.name, a.full_name, e.address as email, a.description, a.website, a.location, a.is_admin, a.active,
+  `select a.id, a.name, a.full_name, e.address as email, a.language, a.description, a.website, a.location, a.is_admin, a.active,
           a.prohibit_login, a.version
      from account a left join email e on e.account_id = a.id and e.is_primary where a.id = $1 and a.kind = 'user'`,
 );
@@ -35,7 +36,7 @@ const OTHERS = sql(
 const UPDATE = sql(
   'users.update',
   `update account set full_name = $2, description = $3, website = $4, location = $5, is_admin = $6, active = $7,
-          prohibit_login = $8, password_hash = coalesce($9, password_hash), version = version + 1, updated_at = now()
+          prohibit_login = $8, password_hash = coalesce($9, password_hash), language = $10, version = version + 1, updated_at = now()
     where id = $1`,
 );
 const END_SESSIONS = sql('users.endSessions', 'delete from session where account_id = $1');
@@ -84,7 +85,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         const { passwordHash, ...said } = next;
         const texts = [said.fullName, said.description, said.website, said.location];
         const flags = [said.isAdmin, said.active, said.prohibitLogin];
-        await query(UPDATE, [id, ...texts, ...flags, passwordHash ?? null]);
+        await query(UPDATE, [id, ...texts, ...flags, passwordHash ?? null, said.language]);
         if (said.email !== current.email) await setPrimary(query, id, said.email);
         // Someone else may have signed in with the old password.
         if (passwordHash !== undefined) await query(END_SESSIONS, [id]);
@@ -162,6 +163,7 @@ function about(actor: Actor, action: AuditAction, id: bigint): AuditEntry {
 function toState({
   fullName,
   email,
+  language,
   description,
   website,
   location,
@@ -169,5 +171,5 @@ function toState({
   active,
   prohibitLogin,
 }: UserFields): object {
-  return { fullName, email, description, website, location, isAdmin, active, prohibitLogin };
+  return { fullName, email, language, description, website, location, isAdmin, active, prohibitLogin };
 }

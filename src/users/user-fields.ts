@@ -1,10 +1,6 @@
 import { type AppError, invalidField } from '../base/errors.ts';
 import { judgeName, type NameConflict } from '../identity/account-names.ts';
-import { hashPassword } from '../identity/passwords.ts';
 import { isAddress } from './email-address.ts';
-
-const MIN_PASSWORD = 8;
-const MAX_PASSWORD = 255;
 
 /** Users and organizations share one namespace and one rule for names. */
 export function requireName(name: string): void {
@@ -16,15 +12,6 @@ export function requireName(name: string): void {
       'name must be 1 to 40 letters, digits or single "-", "_" or ".", and start and end with a letter or digit',
     );
   }
-}
-
-/** Long enough to withstand guessing, short enough to be hashed quickly. */
-export async function hashNewPassword(password: string): Promise<string> {
-  const length = [...password].length;
-  if (length < MIN_PASSWORD || length > MAX_PASSWORD) {
-    throw invalidField('password', `password must have ${MIN_PASSWORD} to ${MAX_PASSWORD} characters`);
-  }
-  return await hashPassword(password);
 }
 
 export function requireAddress(address: string): void {

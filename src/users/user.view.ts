@@ -1,7 +1,12 @@
-import Type from 'typebox';
-import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import Type, { type Static } from 'typebox';
+import { Int64, Text, Timestamp, timestamp, Website } from '../http/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
+
+const Language = Type.String({
+  pattern: '^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4})?$',
+  description: 'A language tag such as en or de-CH, or empty.',
+});
 
 /** A user as clients of this API family know it: every key is always present. */
 export const User = Type.Object({
@@ -24,6 +29,20 @@ export const User = Type.Object({
   orgAdmin: Type.Boolean(),
   clientOrgUser: Type.Optional(Type.Boolean()),
 });
+
+/** What users and site administrators can change. A field that is left out stays as it is. */
+export const ProfileFields = {
+  full_name: Type.Optional(Text(100)),
+  language: Type.Optional(Language),
+  location: Type.Optional(Text(100)),
+  website: Type.Optional(Website),
+  description: Type.Optional(Text(1000)),
+};
+
+export function readProfile(body: Static<Type.TObject<typeof ProfileFields>>) {
+  const { full_name: fullName, language, location, website, description } = body;
+  return { fullName, language, location, website, description };
+}
 
 /** How users see themselves. */
 export function presentSelf(person: Person, baseUrl: string, checkClientOrg = false) {

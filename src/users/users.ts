@@ -4,8 +4,9 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { NameConflict } from '../identity/account-names.ts';
 import type { Person } from '../identity/callers.ts';
+import { hashNewPassword } from '../identity/new-password.ts';
 import type { Profile } from './profile.ts';
-import { addressTaken, hashNewPassword, nameUnavailable, requireAddress, requireName } from './user-fields.ts';
+import { addressTaken, nameUnavailable, requireAddress, requireName } from './user-fields.ts';
 
 export interface NewUser {
   readonly name: string;
@@ -31,6 +32,7 @@ export interface UserDraft {
 export interface UserFields {
   readonly fullName: string;
   readonly email: string;
+  readonly language: string;
   readonly description: string;
   readonly website: string;
   readonly location: string;
@@ -38,6 +40,9 @@ export interface UserFields {
   readonly active: boolean;
   readonly prohibitLogin: boolean;
 }
+
+/** What users can change about themselves. */
+export type OwnFields = Pick<UserInput, 'fullName' | 'language' | 'description' | 'website' | 'location'>;
 
 export interface StoredUser extends UserFields {
   readonly id: bigint;
@@ -99,6 +104,8 @@ export function createUsers(store: UserStore) {
     idOf,
     create,
     update,
+    updateOwn: (name: string, fields: OwnFields, precondition: Precondition, actor: Actor) =>
+      update(name, fields, precondition, actor),
     remove,
     anyAccount: () => store.anyAccount(),
     signedIn: (id: bigint, at: Date) => store.setLastLogin(id, at),
@@ -174,6 +181,7 @@ function merged(current: UserFields, input: Omit<UserInput, 'password'>): UserFi
   return {
     fullName: input.fullName ?? current.fullName,
     email: input.email ?? current.email,
+    language: input.language ?? current.language,
     description: input.description ?? current.description,
     website: input.website ?? current.website,
     location: input.location ?? current.location,

@@ -4,6 +4,8 @@ import type { Brake } from '../http/brake.ts';
 import { createCookies } from '../http/cookies.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
+import { createPasswordChangeStore } from '../identity/password-change.store.ts';
+import { createPasswordChange } from '../identity/password-change.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { accountRoutes } from './account.routes.ts';
 import { adminUserRoutes } from './admin-users.routes.ts';
@@ -19,8 +21,10 @@ import { createFollows } from './follows.ts';
 import { nameCheckRoutes } from './name-check.routes.ts';
 import { createNameCheckStore } from './name-check.store.ts';
 import { createNameCheck } from './name-check.ts';
+import { passwordRoutes } from './password.routes.ts';
 import { signInRoutes } from './sign-in.routes.ts';
 import { createSignIn } from './sign-in.ts';
+import { userSessionRoutes } from './user-sessions.routes.ts';
 import { userRoutes } from './users.routes.ts';
 import { createUserStore } from './users.store.ts';
 import { createUsers } from './users.ts';
@@ -41,13 +45,15 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions }:
 
   function mount(scope: Scope): void {
     const cookies = createCookies(() => baseUrl().startsWith('https:'));
-    accountRoutes(scope, baseUrl);
+    accountRoutes(scope, users, baseUrl);
+    passwordRoutes(scope, createPasswordChange(createPasswordChangeStore(revisions.write), brake.password));
     signInRoutes(scope, { signIn: createSignIn(callers, users, sessions), brake, cookies, baseUrl });
     emailRoutes(scope, emails);
     followRoutes(scope, follows, baseUrl);
     nameCheckRoutes(scope, createNameCheck(createNameCheckStore(db), isDomainAllowed));
     userRoutes(scope, users, baseUrl);
     adminUserRoutes(scope, users, baseUrl);
+    userSessionRoutes(scope, { sessions, users, cookies, baseUrl });
   }
 
   /** Routes outside /api/v1. */

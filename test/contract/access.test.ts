@@ -32,6 +32,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/roles/preview': {},
   'PUT /api/v1/authz/roles/:id': {},
   'PUT /api/v1/authz/roles/import': {},
+  'PATCH /api/v1/user': {},
+  'PUT /api/v1/user/password': { new: 'short' },
   'POST /api/v1/user/emails': { emails: [] },
   'DELETE /api/v1/user/emails': { emails: [] },
   'POST /api/v1/user/credentials': { name: '' },

@@ -26,8 +26,9 @@ for (const driver of DRIVERS) {
       atrium = await openTestServer({ driver });
       const { db, revisions } = atrium.instance;
       store = createCallerStore(db);
-      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write, createRoom(DEFAULT_LIMITS)), key);
-      sessions = createSessions(createSessionStore(revisions.write, createRoom(DEFAULT_LIMITS)), key);
+      const room = createRoom(DEFAULT_LIMITS);
+      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write, room), key);
+      sessions = createSessions(createSessionStore(db, revisions.write, room), key, async () => undefined);
     });
     after(() => atrium.close());
     const id = (name: string) => atrium.world.users[name]?.id ?? assert.fail(name);

@@ -33,6 +33,7 @@ export async function openAnnex(mount: (scope: Scope) => void, queryTokens = tru
     callers,
     relations: { require: async () => undefined, requireOn: async () => 0n, ownerOf: async () => undefined },
     tokenUsage: { note: () => undefined },
+    sessionUsage: { note: () => undefined },
     brake: createBrake(20),
     queryTokens,
   });

@@ -2,6 +2,7 @@ import type { Item } from '../../../client/client.ts';
 import { Chip } from './bits.tsx';
 import { Button } from './button.tsx';
 import { Table } from './table.tsx';
+import { scopeInWords } from './token-scopes.ts';
 import { hasNotHappened, When } from './when.tsx';
 
 type Token = Item<'GET /robots/{id}/tokens'>;
@@ -32,12 +33,12 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTa
         { key: 'last', title: 'Ends in', cell: (token) => <code>{token.token_last_eight}</code>, isMinor: true },
         {
           key: 'scopes',
-          title: 'Scopes',
+          title: 'May',
           cell: (token) => (
             <span class="line">
               {token.scopes.map((scope) => (
                 <Chip key={scope} tone={scope === 'all' ? 'warn' : 'quiet'}>
-                  {scope}
+                  {scopeInWords(scope)}
                 </Chip>
               ))}
             </span>
@@ -87,6 +88,6 @@ function isOld({ last_used_at }: Token): boolean {
   return !hasNotHappened(last_used_at) && Date.now() - Date.parse(last_used_at) > OLD_MS;
 }
 
-function isEnding({ expires_at }: Token): boolean {
+export function isEnding({ expires_at }: Pick<Token, 'expires_at'>): boolean {
   return expires_at !== null && Date.parse(expires_at) - Date.now() < SOON_MS;
 }

@@ -39,6 +39,40 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual((await bob('GET', '/user/credentials')).body, []);
     });
 
+    it(`A summary has no secrets, and opens nothing on ${driver}`, async () => {
+      const { body, text } = await ann('GET', '/user/credentials?summary=true');
+      assert.deepEqual(
+        body.map((one: object) => Object.keys(one)),
+        Array(2).fill(['name', 'type', 'creationTimestamp', 'updatedAt']),
+      );
+      assert.deepEqual(
+        body.map((one: { name: string; type: string }) => `${one.name} ${one.type}`),
+        ['ann-aws Aws', 'ann-gcp GoogleCloud'],
+      );
+      assert.doesNotMatch(text, /AKIA/);
+      assert.deepEqual(await names('?summary=true&credential_type=aws'), ['ann-aws']);
+      const { db, metrics } = atrium.instance;
+      const break_ = statement(`update credential set sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)`);
+      await db.query(break_);
+      assert.deepEqual(await names('?summary=true'), ['ann-aws', 'ann-gcp']);
+      await db.query(break_);
+      assert.match(await metrics.registry.metrics(), /^atrium_vault_faults_total 0$/m);
+      assert.deepEqual((await bob('GET', '/user/credentials?summary=true')).body, []);
+      assert.equal((await ann('GET', '/user/credentials?summary=false')).body[0].aws.accessKeyID.slice(0, 4), 'AKIA');
+    });
+
+    for (const query of ['summary=1', 'summary=True', 'summary=', 'summary=true&summary=true']) {
+      it(`A summary that is asked for with ${query} is rejected, so that no secret is sent on ${driver}`, async () => {
+        const answer = await ann('GET', `/user/credentials?${query}`);
+        assert.ok([400, 422].includes(answer.status), answer.text);
+      });
+    }
+
+    it(`A summary cannot be filtered by the endpoint, which is sealed, on ${driver}`, async () => {
+      const answer = await ann('GET', '/user/credentials?summary=true&mgmt_endpoint=https://rancher.example');
+      assert.deepEqual([answer.status, answer.body.errors?.[0]?.field], [422, 'mgmt_endpoint']);
+    });
+
     it(`A credential can be created, read, replaced and deleted on ${driver}`, async () => {
       const made = await bob('POST', '/user/credentials', { name: 'one', type: 'Aws', aws: { accessKeyID: 'A' } });
       assert.deepEqual([made.status, made.text], [201, '']);

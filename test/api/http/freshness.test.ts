@@ -52,6 +52,13 @@ async function liveOneLife({ instance, world }: TestServer, ask: Ask, lane: numb
     await instance.identity.sessions.close(session.text);
     await expect(cookie, '401', 'an ended session');
 
+    const elsewhere = await instance.identity.sessions.open(id, false, new Date());
+    const away = { Cookie: `${SESSION_COOKIE}=${elsewhere.text}` };
+    await expect(away, '200', 'another session');
+    const actor = { id, name, requestId: 'test' };
+    await instance.identity.sessions.endOthers(id, undefined, new Date(), actor);
+    await expect(away, '401', 'a session that was ended from elsewhere');
+
     await addMember(instance, owners, id);
     await expect(kept, '200', 'a new member', '/authz/roles?org=acme');
     await expect(kept, '200 admin', 'a new owner');
@@ -83,7 +90,7 @@ describe('Two processes on one PostgreSQL', { skip: lacks('postgresql') }, () =>
     const other = await pair.open();
     t.after(() => other.close());
     const { checks, stale } = await liveAtOnce(pair.atrium, askAt(other.url), LANES, ROUNDS);
-    assert.equal(checks, LANES * ROUNDS * 10);
+    assert.equal(checks, LANES * ROUNDS * 12);
     assert.deepEqual(stale, []);
   });
 

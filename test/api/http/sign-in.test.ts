@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { mintToken } from '../../../src/identity/token-text.ts';
+import { type BrowserSession, sessionOf } from '../../support/browser-session.ts';
 import { setActive } from '../../support/people.ts';
-import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
+import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const WRONG = 'user does not exist, or the password is wrong';
-
-interface Session {
-  readonly headers: { readonly Cookie: string };
-  readonly csrf: string;
-}
-
-function sessionOf(answer: Answer): Session {
-  const pairs = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0] ?? '');
-  const csrf = pairs.find((pair) => pair.startsWith('_csrf='))?.slice(6) ?? '';
-  return { headers: { Cookie: pairs.join('; ') }, csrf };
-}
 
 describe('Signing in', () => {
   let atrium: TestServer;
@@ -103,7 +93,8 @@ describe('Signing in', () => {
     const made = { accountId, name: crypto.randomUUID(), scopes: ['all'], ...token };
     return await atrium.instance.identity.tokens.issue(made);
   };
-  const whoIs = async ({ headers }: Session) => (await atrium.as()('GET', '/user', undefined, headers)).body.login;
+  const whoIs = async ({ headers }: BrowserSession) =>
+    (await atrium.as()('GET', '/user', undefined, headers)).body.login;
 
   it('Sign-in with a personal token opens a session for its owner, who may do everything in it', async () => {
     const { text } = await tokenOf('ann');

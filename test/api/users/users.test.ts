@@ -102,7 +102,8 @@ for (const driver of API_DRIVERS) {
         },
       };
       const signIn = createSignIn({ ...callers, ...changedMeanwhile }, users, sessions);
-      const request = { username: 'slow', password: PASSWORD, remember: false, address: '192.0.2.1' };
+      const browser = { userAgent: '', ip: '192.0.2.1' };
+      const request = { username: 'slow', password: PASSWORD, remember: false, browser };
       await assert.rejects(signIn.open(request, new Date()), { kind: 'unauthenticated' });
 
       for (let round = 0; round < COUNTS.raceRounds; round++) {

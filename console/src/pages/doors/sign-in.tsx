@@ -1,19 +1,30 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { pageData } from '../../data/page-data.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
 export function SignInPage() {
+  return (
+    <Door title="Sign in" lead="Who may do what, and why.">
+      <SignInForm />
+    </Door>
+  );
+}
+
+/** The frame of the pages that need no session yet. */
+export function Door(props: { title: string; lead: string; isWide?: boolean; children: ComponentChildren }) {
+  const { title, lead, isWide, children } = props;
   useEffect(() => {
-    document.title = 'Sign in · Atrium';
-  }, []);
+    document.title = `${title} · Atrium`;
+  }, [title]);
   return (
     <main class="door">
-      <div class="door-card">
+      <div class={`door-card ${isWide ? 'door-wide' : ''}`}>
         <header>
           <h1 class="wordmark">Atrium</h1>
-          <p class="quiet">Who may do what, and why.</p>
+          <p class="quiet">{lead}</p>
         </header>
-        <SignInForm />
+        {children}
         <p class="quiet small">
           <a href="/api/v1/docs">API documentation</a> {pageData.version}
         </p>

@@ -1,15 +1,21 @@
-import { useList } from '../../data/resource.ts';
+import { orgPath } from '../../data/org.ts';
+import { useList, useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
-import { Avatar, Card } from '../../parts/bits.tsx';
+import { Avatar, Card, Phase } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
+import { Attention } from './attention.tsx';
+
+const MAX_CLUSTERS = 10;
 
 export function HomePage() {
   const orgs = useList('GET /orgs', { query: { limit: 50 } });
+  const clusters = useResource('GET /user/clusters', { query: { all: 'true' } });
   return (
-    <Page title={`Hello ${me.value?.full_name || me.value?.login}`}>
-      <Card title="Organizations">
+    <Page title={`Hello ${me.value?.full_name || me.value?.login}`} isStale={orgs.isStale || clusters.isStale}>
+      <Attention clusters={clusters.data} orgs={orgs.data?.map(({ name }) => name)} />
+      <Card title="My organizations">
         <Show of={orgs}>
           {(all) =>
             all.length === 0 ? (
@@ -20,10 +26,12 @@ export function HomePage() {
               />
             ) : (
               <Table
-                caption="Organizations"
+                caption="My organizations"
                 rows={all}
                 keyOf={(org) => org.name}
-                hrefOf={(org) => `/orgs/${encodeURIComponent(org.name)}`}
+                hrefOf={(org) => orgPath(org.name)}
+                hasMore={orgs.hasMore}
+                onMore={orgs.loadMore}
                 columns={[
                   {
                     key: 'name',
@@ -42,6 +50,58 @@ export function HomePage() {
           }
         </Show>
       </Card>
+      <Card title="My clusters">
+        <Show of={clusters}>
+          {(all) =>
+            all.length === 0 ? (
+              <Empty
+                text="You see no clusters yet. Import one for yourself, or into an organization to share it."
+                action={<LinkButton href="/me/clusters">Import a cluster</LinkButton>}
+              />
+            ) : (
+              <>
+                <Table
+                  caption="My clusters"
+                  rows={all.slice(0, MAX_CLUSTERS)}
+                  keyOf={(cluster) => String(cluster.id)}
+                  hrefOf={(cluster) => clusterPath(cluster)}
+                  columns={[
+                    {
+                      key: 'name',
+                      title: 'Name',
+                      cell: (cluster) => <bdi>{cluster.displayName || cluster.name}</bdi>,
+                    },
+                    {
+                      key: 'phase',
+                      title: 'Phase',
+                      cell: (cluster) => <Phase phase={cluster.status.response.phase} />,
+                    },
+                    { key: 'owner', title: 'Owner', cell: (cluster) => <bdi>{cluster.ownerName}</bdi> },
+                    { key: 'provider', title: 'Provider', cell: (cluster) => cluster.provider, isMinor: true },
+                    {
+                      key: 'nodes',
+                      title: 'Nodes',
+                      cell: (cluster) => cluster.nodeCount,
+                      isNumber: true,
+                      isMinor: true,
+                    },
+                  ]}
+                />
+                {all.length > MAX_CLUSTERS && (
+                  <p class="quiet small">
+                    The first {MAX_CLUSTERS} of {all.length}. The others are with their owners.
+                  </p>
+                )}
+              </>
+            )
+          }
+        </Show>
+      </Card>
     </Page>
   );
+}
+
+/** Those of the user themselves are on their own page; all others belong to an organization. */
+export function clusterPath({ id, ownerID, ownerName }: { id: bigint; ownerID: bigint; ownerName: string }): string {
+  return ownerID === me.value?.id ? '/me/clusters' : orgPath(ownerName, `/clusters/${id}`);
 }

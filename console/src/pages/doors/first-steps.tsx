@@ -1,0 +1,48 @@
+import { orgPath } from '../../data/org.ts';
+import { useResource } from '../../data/resource.ts';
+import { Icon, type IconName } from '../../icons/icon.tsx';
+
+/** What a person who has just arrived does first. */
+export function FirstSteps() {
+  const orgs = useResource('GET /orgs', { query: { limit: 1 } });
+  const org = orgs.data?.[0]?.name;
+  return (
+    <>
+      <ul class="columns">
+        <FirstStep
+          href="/orgs/new"
+          icon="overview"
+          title="Create an organization"
+          text="People, teams and clusters belong to one. You become its owner."
+        />
+        <FirstStep
+          href={org === undefined ? '/me/clusters' : orgPath(org, '/clusters')}
+          icon="clusters"
+          title="Import a cluster"
+          text="Give it a name and its UID. It shows as alive with its first heartbeat."
+        />
+        <FirstStep
+          href={org === undefined ? '/model' : orgPath(org, '/access/why')}
+          icon="why"
+          title="Ask why"
+          text="See who may do what, through which team or role, and what is missing."
+        />
+      </ul>
+      <p>
+        <a href="/">Go to the start page</a>
+      </p>
+    </>
+  );
+}
+
+function FirstStep({ href, icon, title, text }: { href: string; icon: IconName; title: string; text: string }) {
+  return (
+    <li class="card first-step">
+      <Icon name={icon} size={24} />
+      <h2>
+        <a href={href}>{title}</a>
+      </h2>
+      <p class="quiet">{text}</p>
+    </li>
+  );
+}

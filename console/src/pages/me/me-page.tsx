@@ -1,0 +1,43 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { pageData } from '../../data/page-data.ts';
+import { type Tab, Tabs } from '../../parts/bits.tsx';
+import { Page } from '../../parts/page.tsx';
+
+const TABS: readonly Tab[] = [
+  { href: '/me', title: 'Profile' },
+  { href: '/me/emails', title: 'Email addresses' },
+  { href: '/me/password', title: 'Password' },
+  { href: '/me/sessions', title: 'Sessions' },
+  { href: '/me/tokens', title: 'Access tokens' },
+  { href: '/me/credentials', title: 'Cloud credentials' },
+  { href: '/me/clusters', title: 'Clusters' },
+  { href: '/me/orders', title: 'Deploy orders' },
+  ...(pageData.features.bus ? [{ href: '/me/bus', title: 'Message bus' }] : []),
+  { href: '/me/following', title: 'Following' },
+];
+
+export interface MePageProps {
+  readonly title: string;
+  readonly lead?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+  readonly isStale?: boolean | undefined;
+}
+
+/** The frame of everything that belongs to the signed-in user. */
+export function MePage({ children, ...page }: MePageProps) {
+  const { path } = useLocation();
+  const current = TABS.findLast(({ href }) => path === href || (href !== '/me' && path.startsWith(`${href}/`)));
+  useEffect(() => {
+    // On narrow screens, the tab of the page may be out of sight.
+    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [path]);
+  return (
+    <Page {...page} within="My account">
+      <Tabs tabs={TABS} current={current?.href ?? '/me'} label="My account" />
+      {children}
+    </Page>
+  );
+}

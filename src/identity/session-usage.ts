@@ -1,0 +1,35 @@
+/**
+ * When sessions were last seen. Kept in memory and written together now and then, and each session at most once in five
+ * minutes, so no request pays for a write.
+ */
+export interface SessionUsageStore {
+  /** Leaves sessions alone that were written less than this long ago. */
+  write(uses: readonly { sessionId: bigint; at: Date }[], everyMs: number): Promise<void>;
+}
+
+export type SessionUsage = ReturnType<typeof createSessionUsage>;
+
+const EVERY_MS = 5 * 60_000;
+
+export function createSessionUsage(store: SessionUsageStore) {
+  let seen = new Map<bigint, Date>();
+  return { note, flush };
+
+  function note(sessionId: bigint, at: Date): void {
+    seen.set(sessionId, at);
+  }
+
+  async function flush(): Promise<void> {
+    if (seen.size === 0) return;
+    const written = seen;
+    seen = new Map();
+    try {
+      const uses = [...written].map(([sessionId, at]) => ({ sessionId, at }));
+      await store.write(uses, EVERY_MS);
+    } catch (error) {
+      // What was noted in the meantime is newer.
+      seen = new Map([...written, ...seen]);
+      throw error;
+    }
+  }
+}
