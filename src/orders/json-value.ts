@@ -1,7 +1,7 @@
 import { MAX_DEPTH, type OrderBudget } from './order-budget.ts';
 
 /** A key of a large object takes about this many times as long to copy or to find as an item of a list. */
-const WORK_PER_KEY = 8;
+const WORK_PER_KEY = 15;
 
 /** A value would be nested too deeply. */
 export class TooDeep extends Error {

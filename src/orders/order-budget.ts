@@ -5,11 +5,11 @@ export const MAX_DEPTH = 64;
 /** How many values an order may contain as it is sent: items of lists and fields of objects, at any depth. */
 const MAX_VALUES = 50_000;
 /** How many of them may be fields of objects, which take much longer than items of lists. */
-const MAX_FIELDS = 20_000;
+const MAX_FIELDS = 10_000;
 /** How many characters of YAML all manifests of an order may have together. */
 export const MAX_TEXT = 1024 * 1024;
 /** How many values all patches of an order may compare, copy and move together. */
-const MAX_WORK = 500_000;
+const MAX_WORK = 300_000;
 
 /** The patches of an order need more work than an order may cause. */
 export class WorkExceeded extends Error {}
@@ -51,7 +51,7 @@ export function limitValues(order: object): void {
     values += items.length;
     if (items !== value) fields += items.length;
     if (values > MAX_VALUES) throw tooLarge('the order has more than 50,000 values');
-    if (fields > MAX_FIELDS) throw tooLarge('the order has more than 20,000 fields');
+    if (fields > MAX_FIELDS) throw tooLarge('the order has more than 10,000 fields');
     for (const item of items) if (typeof item === 'object' && item !== null) visit(item);
   }
 }

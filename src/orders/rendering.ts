@@ -12,7 +12,7 @@ export interface ChartResources<Data> {
 }
 
 /**
- * All manifests of an order as one text. Throws if the order exceeds its budget. The largest order takes about 30 ms of
+ * All manifests of an order as one text. Throws if the order exceeds its budget. The largest order takes about 40 ms of
  * processor time, so it is rendered in one go.
  */
 export function renderManifests(charts: readonly Chart[], budget = createOrderBudget()): string {

@@ -88,7 +88,7 @@ for (const driver of DRIVERS) {
       await call(502, 'POST', '/user/clouds/aws/buckets', { cluster_uid: 'x', credential: 'cloud' });
       const serviceAccount = JSON.stringify({ client_email: 'a@b', private_key: google });
       await call(201, 'POST', '/user/credentials', { name: 'g', googleCloud: { projectID: 'p', serviceAccount } });
-      await call(502, 'POST', '/user/clouds/gcp/buckets', { cluster_uid: 'x', credential: 'g' });
+      await call(422, 'POST', '/user/clouds/gcp/buckets', { cluster_uid: 'x', credential: 'g' });
       await call(201, 'POST', '/user/credentials', aws('k', kept));
       await atrium.instance.db.query(
         statement(`update credential set sealed = set_byte(sealed, 30, get_byte(sealed, 30) # 1) where name = 'k'`),
