@@ -222,6 +222,8 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
+        /** Only organizations without an owner, which site administrators manage. */
+        ownerless?: Text | undefined;
       };
     };
     answer: readonly {
@@ -393,6 +395,10 @@ export interface Operations {
     input: {
       path: {
         username: Id;
+      };
+      query?: {
+        /** Delete even the last owner of organizations. Site administrators then manage them. */
+        orphan?: Text | undefined;
       };
     };
     answer: undefined;
@@ -1549,6 +1555,10 @@ export interface Operations {
       path: {
         org: Id;
         username: Id;
+      };
+      query?: {
+        /** Leave even as the last owner. Site administrators then manage the organization. */
+        orphan?: Text | undefined;
       };
     };
     answer: undefined;

@@ -169,11 +169,13 @@ export const org: Group = {
     'remove-member': command({
       summary: 'remove a user from the organization and all its teams',
       args: { user },
-      examples: ['atrium org remove-member eve --org acme --yes'],
-      async run(session, { args }) {
+      options: { orphan: { about: 'leave even as the last owner; site administrators then manage the organization' } },
+      examples: ['atrium org remove-member eve --org acme --yes', 'atrium org remove-member ann --orphan --yes'],
+      async run(session, { args, options }) {
         const path = { org: session.org(), username: args.user };
         await confirm(session, `Remove ${args.user} from ${path.org} and all its teams?`);
-        await session.client().call('DELETE /orgs/{org}/members/{username}', { path });
+        const query = options.orphan ? { orphan: true } : {};
+        await session.client().call('DELETE /orgs/{org}/members/{username}', { path, query });
         return said(`${args.user} is no longer a member of ${path.org}`);
       },
     }),

@@ -144,10 +144,14 @@ export const user: Group = {
     delete: command({
       summary: 'delete a user permanently',
       args: { user: user_ },
+      options: {
+        orphan: { about: 'delete even the last owner of organizations; site administrators then manage them' },
+      },
       examples: ['atrium user delete fay --yes'],
-      async run(session, { args }) {
+      async run(session, { args, options }) {
         await confirm(session, `Delete the user ${args.user} permanently?`);
-        await session.client().call('DELETE /admin/users/{username}', { path: { username: args.user } });
+        const query = options.orphan ? { orphan: true } : {};
+        await session.client().call('DELETE /admin/users/{username}', { path: { username: args.user }, query });
         return said(`deleted ${args.user}`);
       },
     }),

@@ -66,12 +66,19 @@ export function memberRoutes(scope: Scope, members: Members): void {
         tags,
         extension: true,
         params: OrgMember,
+        querystring: Type.Object({
+          orphan: Type.Optional(
+            Type.Boolean({
+              description: 'Leave even as the last owner. Site administrators then manage the organization.',
+            }),
+          ),
+        }),
         response: { 204: NoBody },
       },
     },
     async (request, reply) => {
       const { id } = callerIn(request).organization;
-      await members.remove(id, request.params.username, actorOf(request));
+      await members.remove(id, request.params.username, actorOf(request), request.query.orphan);
       return reply.code(204).send();
     },
   );

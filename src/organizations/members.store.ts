@@ -134,6 +134,7 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
     accountId: bigint,
     condition: GrantCondition,
     actor: Actor,
+    orphans: boolean,
   ): Promise<Removal> {
     return await write(async (query, touch, record) => {
       const locked = await query<{ id: bigint }>(LOCK_TEAMS, [organizationId, accountId]);
@@ -142,7 +143,7 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
       const left = teams.filter((team) => team.is_member);
       if (left.length === 0) return 'not a member';
       for (const team of left) condition(await grantOf(query, team));
-      if (left.some(isLastOwner)) return 'last owner';
+      if (left.some(isLastOwner) && !orphans) return 'last owner';
       for (const team of left) {
         await leave(query, touch, team, accountId);
         record(await departure(query, actor, team, accountId));
@@ -185,7 +186,8 @@ function touchBoth(touch: Touch, team: TeamRow, accountId: bigint): void {
 async function departure(query: Query, actor: Actor, team: TeamRow, accountId: bigint): Promise<AuditEntry> {
   const [person] = await query<{ name: string }>(NAME, [accountId]);
   const before = memberState(team, accountId, person?.name ?? '');
-  return { ...about(actor, 'team.remove_member', team), before };
+  const after = isLastOwner(team) ? { after: { owners: 0 } } : {};
+  return { ...about(actor, 'team.remove_member', team), before, ...after };
 }
 
 function about(actor: Actor, action: AuditAction, team: TeamRow): AuditEntry {

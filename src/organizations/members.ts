@@ -22,8 +22,14 @@ export interface MemberStore {
   /** False if the team or the user does not exist (any more). */
   add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<boolean>;
   remove(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<Removal>;
-  /** From all teams of the organization, or from none. */
-  removeFromAll(organizationId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<Removal>;
+  /** From all teams of the organization, or from none. With `orphans`, also the last owner. */
+  removeFromAll(
+    organizationId: bigint,
+    accountId: bigint,
+    condition: GrantCondition,
+    actor: Actor,
+    orphans: boolean,
+  ): Promise<Removal>;
 }
 
 export type NamedTeam = Pick<Team, 'id' | 'type' | 'permission'>;
@@ -77,8 +83,11 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     await addTo(organizationId, team.id, person, actor);
   }
 
-  /** From all teams. Everybody may leave, except the last owner. */
-  async function remove(organizationId: bigint, username: string, actor: Actor): Promise<void> {
+  /**
+   * From all teams. Everybody may leave. The last owner has to say that the organization may be left without one: nobody
+   * is asked before they are made an owner, and that must not hold them forever. Site administrators then manage it.
+   */
+  async function remove(organizationId: bigint, username: string, actor: Actor, orphans = false): Promise<void> {
     const person = await personNamed(username);
     const isSelf = person?.id === actor.id;
     const organization = { type: 'organization', id: organizationId } as const;
@@ -92,8 +101,9 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
         throw missingRelation('remove_member:team', ': only an owner can remove an owner');
       }
     };
-    const outcome = await store.removeFromAll(organizationId, person.id, condition, actor);
-    settle(outcome, 'user is not a member of this organization');
+    const outcome = await store.removeFromAll(organizationId, person.id, condition, actor, isSelf && orphans);
+    const advice = isSelf ? ', or pass orphan=true to leave it to the site administrators' : '';
+    settle(outcome, 'user is not a member of this organization', advice);
   }
 
   async function inTeam(teamId: bigint, username: string): Promise<Profile> {
@@ -142,10 +152,11 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
   }
 }
 
-function settle(outcome: Removal, absence: string): void {
+function settle(outcome: Removal, absence: string, advice = ''): void {
   if (outcome === 'not a member') throw new AppError('notFound', absence);
   if (outcome === 'last owner') {
-    throw new AppError('conflict', 'the last owner of an organization cannot leave', { reason: 'last_owner' });
+    const message = `the last owner of an organization cannot leave: make someone else an owner first${advice}`;
+    throw new AppError('conflict', message, { reason: 'last_owner' });
   }
 }
 

@@ -31,6 +31,10 @@ const EditOrganization = Type.Object({
 });
 const CreateOrganization = Type.Object({ ...EditOrganization.properties, username: Type.String() });
 
+const Ownerless = Type.Optional(
+  Type.Boolean({ description: 'Only organizations without an owner, which site administrators manage.' }),
+);
+
 export function organizationRoutes(
   scope: Scope,
   organizations: Organizations,
@@ -63,7 +67,10 @@ export function organizationRoutes(
           summary,
           tags,
           extension: true,
-          querystring: Type.Object(PageQuery),
+          querystring: Type.Object({
+            ...PageQuery,
+            ...(url === '/admin/orgs' && { ownerless: Ownerless }),
+          }),
           response: { 200: Type.Array(Organization) },
         },
       },
@@ -71,7 +78,10 @@ export function organizationRoutes(
         const { person } = callerOf(request);
         const page = readPage(request.query);
         const isAll = url !== '/user/orgs' && person.isAdmin;
-        const { items, total } = await (isAll ? organizations.listAll(page) : organizations.listOf(person, page));
+        const { ownerless } = request.query;
+        const { items, total } = await (isAll
+          ? organizations.listAll(page, url === '/admin/orgs' && ownerless === true)
+          : organizations.listOf(person, page));
         showPage(request, reply, baseUrl(), page, total);
         return items.map(present);
       },

@@ -27,6 +27,16 @@ const LIST_ALL = sql(
   `select ${ORGANIZATION} from account o where ${WHERE} order by o.id offset $1 limit $2`,
 );
 const COUNT_ALL = sql('organizations.countAll', `select count(*)::integer as total from account o where ${WHERE}`);
+const OWNERLESS = `${WHERE} and not exists (
+  select 1 from team t join team_member m on m.team_id = t.id where t.organization_id = o.id and t.permission = 'owner')`;
+const LIST_OWNERLESS = sql(
+  'organizations.listOwnerless',
+  `select ${ORGANIZATION} from account o where ${OWNERLESS} order by o.id offset $1 limit $2`,
+);
+const COUNT_OWNERLESS = sql(
+  'organizations.countOwnerless',
+  `select count(*)::integer as total from account o where ${OWNERLESS}`,
+);
 const LIST_SOME = sql(
   'organizations.listSome',
   `select ${ORGANIZATION} from account o where ${WHERE} and o.id = any($3::bigint[]) order by o.id offset $1 limit $2`,
@@ -55,13 +65,17 @@ const INSERT_FOUNDER = sql(
 export function createOrganizationStore(db: Db, write: Write, room: Room): OrganizationStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
 
-  async function list(among: readonly bigint[] | 'all', { offset, limit }: PageRequest): Promise<Page<Organization>> {
-    if (among !== 'all') {
+  async function list(
+    among: readonly bigint[] | 'all' | 'ownerless',
+    { offset, limit }: PageRequest,
+  ): Promise<Page<Organization>> {
+    if (typeof among !== 'string') {
       const rows = await db.query<OrganizationRow>(LIST_SOME, [offset, limit, among]);
       return { items: rows.map(toOrganization), total: among.length };
     }
-    const { total } = only(await db.query<{ total: number }>(COUNT_ALL));
-    const rows = await db.query<OrganizationRow>(LIST_ALL, [offset, limit]);
+    const [page, count] = among === 'all' ? [LIST_ALL, COUNT_ALL] : [LIST_OWNERLESS, COUNT_OWNERLESS];
+    const { total } = only(await db.query<{ total: number }>(count));
+    const rows = await db.query<OrganizationRow>(page, [offset, limit]);
     return { items: rows.map(toOrganization), total };
   }
 

@@ -46,7 +46,7 @@ export interface OrganizationDraft extends OrganizationFields {
 
 export interface OrganizationStore {
   /** Ordered by ID. */
-  list(among: readonly bigint[] | 'all', request: PageRequest): Promise<Page<Organization>>;
+  list(among: readonly bigint[] | 'all' | 'ownerless', request: PageRequest): Promise<Page<Organization>>;
   get(id: bigint): Promise<Organization | undefined>;
   /** The founder joins the first of the teams. */
   create(
@@ -87,8 +87,8 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
     return await store.list([...person.organizations.keys()], request);
   }
 
-  async function listAll(request: PageRequest): Promise<Page<Organization>> {
-    return await store.list('all', request);
+  async function listAll(request: PageRequest, ownerless = false): Promise<Page<Organization>> {
+    return await store.list(ownerless ? 'ownerless' : 'all', request);
   }
 
   async function get(id: bigint): Promise<Organization> {

@@ -95,11 +95,18 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
         tags,
         extension: true,
         params: Path,
+        querystring: Type.Object({
+          orphan: Type.Optional(
+            Type.Boolean({
+              description: 'Delete even the last owner of organizations. Site administrators then manage them.',
+            }),
+          ),
+        }),
         response: { 204: NoBody },
       },
     },
     async (request, reply) => {
-      await users.remove(request.params.username, unchanged(request), actorOf(request));
+      await users.remove(request.params.username, unchanged(request), actorOf(request), request.query.orphan);
       return reply.code(204).send();
     },
   );

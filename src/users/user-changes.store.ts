@@ -68,7 +68,10 @@ interface TeamRow {
 
 type Touch = (change: Change) => void;
 
-/** Changes to existing users. There is always an active site administrator, and every organization keeps an owner. */
+/**
+ * Changes to existing users. There is always an active site administrator. Every organization keeps an owner, unless it
+ * is left to the site administrators.
+ */
 export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'remove'> {
   return { update, remove };
 
@@ -100,7 +103,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
     }
   }
 
-  async function remove(id: bigint, decide: (current: StoredUser) => void, actor: Actor) {
+  async function remove(id: bigint, decide: (current: StoredUser) => void, actor: Actor, orphans: boolean) {
     return await write(async (query, touch, record) => {
       await query(ADMINISTRATORS);
       await lockForRemoval(query, id);
@@ -110,7 +113,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       if (isActiveAdmin(current) && !(await hasOthers(query, id))) return 'last administrator';
       const teams = await query<TeamRow>(TEAMS, [id]);
       const lastOwnerOf = teams.filter((team) => team.is_last_owner).map((team) => team.organization_name);
-      if (lastOwnerOf.length > 0) return { lastOwnerOf };
+      if (lastOwnerOf.length > 0 && !orphans) return { lastOwnerOf };
       await deleteAccount(query, touch, id);
       touchUser(touch, id, current.isAdmin);
       for (const team of teams) {
@@ -118,7 +121,7 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         touch({ kind: 'team', id: teamId, organizationId });
         const before = { team: team.name, userId: id, username: current.name };
         const left = { organizationId, action: 'team.remove_member', objectType: 'team', objectId: teamId } as const;
-        record({ actor, ...left, before });
+        record({ actor, ...left, before, ...(team.is_last_owner && { after: { owners: 0 } }) });
       }
       record({ ...about(actor, 'user.delete', id), before: { username: current.name, ...toState(current) } });
       return 'done';

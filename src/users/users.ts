@@ -86,6 +86,7 @@ export interface UserStore {
     id: bigint,
     decide: (current: StoredUser) => void,
     actor: Actor,
+    orphans: boolean,
   ): Promise<'done' | 'last administrator' | { readonly lastOwnerOf: readonly string[] } | undefined>;
 }
 
@@ -161,16 +162,18 @@ export function createUsers(store: UserStore) {
     if (outcome === 'last administrator') throw lastAdministrator();
   }
 
-  async function remove(name: string, precondition: Precondition, actor: Actor): Promise<void> {
+  /** With `orphans`, organizations whose last owner it is are left to the site administrators. */
+  async function remove(name: string, precondition: Precondition, actor: Actor, orphans = false): Promise<void> {
     const id = await idOf(name);
     if (id === actor.id)
       throw new AppError('conflict', 'you cannot delete your own account: ask another administrator');
-    const outcome = await store.remove(id, precondition, actor);
+    const outcome = await store.remove(id, precondition, actor, orphans);
     if (outcome === undefined) throw noUser();
     if (outcome === 'last administrator') throw lastAdministrator();
     if (outcome !== 'done') {
       const names = outcome.lastOwnerOf.join(', ');
-      throw new AppError('conflict', `the last owner of an organization cannot be deleted: ${names}`, {
+      const advice = 'make someone else an owner first, or pass orphan=true to leave them to the site administrators';
+      throw new AppError('conflict', `the last owner of an organization cannot be deleted: ${names}; ${advice}`, {
         reason: 'last_owner',
       });
     }

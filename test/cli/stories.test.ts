@@ -79,6 +79,7 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['bob', 'org delete acme --yes'],
     ['eve', 'org show acme'],
     ['root', 'org create hooli --owner bob'],
+    ['bob', 'org remove-member bob --org hooli --orphan --yes'],
     ['root', 'org list'],
     ['bob', 'org edit acme --name acme-inc'],
     ['bob', 'org edit hooli --name hooli-inc'],

@@ -56,7 +56,7 @@ const FAULTS: readonly [name: string, text: string, message: RegExp][] = [
   ['a second document', `${HEAD}roles:\n${block.join('')}---\na: 1\n`, /more than one document/],
   [
     'one huge role',
-    `${HEAD}roles:\n  - teams: [${'a,'.repeat(20_000)}a]\n`,
+    `${HEAD}roles:\n  - teams: [${'a,'.repeat(20_000)}a]\n  - name: x\n`,
     /line 5, column \d+: one part has too many/,
   ],
   ['many other keys', `${HEAD}${Array.from({ length: 9000 }, (_, n) => `k${n}: 1\n`).join('')}roles: []\n`, /too many/],

@@ -145,10 +145,29 @@ for (const driver of API_DRIVERS) {
       const [{ name: who }, { name: member, id }] = [await makePerson(atrium), await makePerson(atrium)];
       const org = await makeOrganization(atrium, who);
       await addMember(atrium.instance, BigInt(org.team('Viewers')), id);
-      const last = { status: 409, message: 'the last owner of an organization cannot leave' };
-      await assertRefused(atrium, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
+      const message = 'the last owner of an organization cannot leave: make someone else an owner first';
+      const last = { status: 409, message };
+      const own = `${message}, or pass orphan=true to leave it to the site administrators`;
+      const itself = { status: 409, message: own };
+      await assertRefused(atrium, { who, send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...itself });
+      await assertRefused(atrium, {
+        who,
+        send: ['DELETE', `/orgs/${org.name}/members/${who}?orphan=false`],
+        ...itself,
+      });
+      // Nobody else can leave an organization without an owner.
+      await assertRefused(atrium, {
+        who: 'root',
+        send: ['DELETE', `/orgs/${org.name}/members/${who}?orphan=true`],
+        ...last,
+      });
       await assertRefused(atrium, { who: 'root', send: ['DELETE', `/orgs/${org.name}/members/${who}`], ...last });
-      await assertRefused(atrium, { who, send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`], ...last });
+      await assertRefused(atrium, {
+        who,
+        send: ['DELETE', `/teams/${org.team('Owners')}/members/${who}`],
+        status: 409,
+        message: 'the last owner of an organization cannot leave',
+      });
       await assertRefused(atrium, {
         who: member,
         send: ['DELETE', `/orgs/${org.name}/members/${who}`],
@@ -159,6 +178,32 @@ for (const driver of API_DRIVERS) {
       assert.equal((await atrium.as(member)('GET', `/orgs/${org.name}`)).status, 404);
       // A site administrator who is in no team has nothing to leave.
       assert.equal((await atrium.as('root')('DELETE', `/orgs/${org.name}/members/root`)).status, 404);
+    });
+
+    it(`Whoever was made the last owner can leave, and site administrators then own the organization, on ${driver}`, async () => {
+      const [{ name: founder }, { name: victim }, { name: heir }] = [
+        await makePerson(atrium),
+        await makePerson(atrium),
+        await makePerson(atrium),
+      ];
+      const org = await makeOrganization(atrium, founder);
+      const members = `/orgs/${org.name}/members`;
+      assert.equal((await atrium.as(founder)('PUT', `${members}/${victim}`, { team: 'Owners' })).status, 204);
+      assert.equal((await atrium.as(founder)('DELETE', `${members}/${founder}`)).status, 204);
+      const leave = (query: string) => atrium.as(victim)('DELETE', `${members}/${victim}${query}`);
+      assert.deepEqual([(await leave('')).status, (await leave('?orphan=true')).status], [409, 204]);
+      assert.equal((await atrium.as(victim)('GET', `/orgs/${org.name}`)).status, 404);
+      const ownerless = async () =>
+        (await atrium.as('root')('GET', '/admin/orgs?ownerless=true&limit=50')).body.map(
+          ({ username }: { username: string }) => username,
+        );
+      assert.ok((await ownerless()).includes(org.name));
+      assert.ok(!(await ownerless()).includes('acme'));
+      const { body: log } = await atrium.as('root')('GET', `/orgs/${org.name}/audit`);
+      assert.ok(JSON.stringify(log).includes('"owners":0'), 'the audit log tells when it lost its last owner');
+      assert.equal((await atrium.as('root')('PUT', `${members}/${heir}`, { team: 'Owners' })).status, 204);
+      assert.equal((await atrium.as(heir)('PATCH', `/orgs/${org.name}`, { location: 'Rome' })).status, 200);
+      assert.ok(!(await ownerless()).includes(org.name));
     });
 
     it(`One owner remains when the last two leave an organization concurrently on ${driver}`, async () => {

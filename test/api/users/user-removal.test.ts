@@ -83,13 +83,28 @@ for (const driver of API_DRIVERS) {
       assert.notEqual(BigInt(again.body.id), id);
     });
 
+    it(`A site administrator can delete the last owner of organizations and keep the organizations on ${driver}`, async () => {
+      const { name } = await makePerson(atrium);
+      const org = await makeOrganization(atrium, name);
+      assert.equal((await atrium.as('eve')('DELETE', `/admin/users/${name}?orphan=true`)).status, 403);
+      assert.equal((await atrium.as('root')('DELETE', `/admin/users/${name}?orphan=true`)).status, 204);
+      assert.equal((await atrium.as('root')('GET', `/orgs/${org.name}`)).status, 200);
+      const { body } = await atrium.as('root')('GET', '/admin/orgs?ownerless=true&limit=50');
+      assert.ok(body.some(({ username }: { username: string }) => username === org.name));
+      assert.equal((await atrium.as('root')('PUT', `/orgs/${org.name}/members/eve`, { team: 'Owners' })).status, 204);
+    });
+
     it(`The last owner of organizations cannot be deleted, and the error names them, on ${driver}`, async () => {
       const { name } = await makePerson(atrium);
       const [one, two] = [await makeOrganization(atrium, name), await makeOrganization(atrium, name)];
       const refused = await atrium.as('root')('DELETE', `/admin/users/${name}`);
       assert.deepEqual(
         [refused.status, refused.body.message],
-        [409, `the last owner of an organization cannot be deleted: ${one.name}, ${two.name}`],
+        [
+          409,
+          `the last owner of an organization cannot be deleted: ${one.name}, ${two.name}; make someone else an owner first, ` +
+            'or pass orphan=true to leave them to the site administrators',
+        ],
       );
       assert.equal((await atrium.as(name)('GET', `/orgs/${one.name}`)).status, 200);
       assert.equal((await atrium.as('root')('DELETE', `/orgs/${one.name}`)).status, 204);
