@@ -1417,13 +1417,21 @@ export interface Operations {
       };
     };
   };
-  /** List the members of an organization */
+  /** List the members of an organization, with their teams */
   'GET /orgs/{org}/members': {
     input: {
       path: {
         org: Id;
       };
       query?: {
+        /** Part of the login, the full name or the primary email address. */
+        q?: Text | undefined;
+        /** Only members of this team: its ID, or its name if that is not a number. */
+        team?: Text | undefined;
+        /** Sort by name or by joined_at. By default, by ID. */
+        sort?: 'name' | 'joined' | undefined;
+        /** Ascending or descending. By default, ascending. */
+        order?: 'asc' | 'desc' | undefined;
         /** Page number, starting at 1. */
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
@@ -1450,6 +1458,14 @@ export interface Operations {
       readonly description: string;
       readonly orgAdmin: boolean;
       readonly clientOrgUser?: boolean;
+      /** The teams of the organization that the member is in, as far as the caller may see them. */
+      readonly teams: readonly {
+        readonly id: bigint;
+        readonly name: string;
+        readonly permission: string;
+      }[];
+      /** When the earliest of the present memberships in teams of the organization began. */
+      readonly joined_at: string;
     }[];
   };
   /** Check whether a user is a member of an organization: 204 if so, otherwise 404 */

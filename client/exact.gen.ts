@@ -43,7 +43,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'POST /orgs/{org}/clusters': { int64: ['id', 'ownerID', 'managerID'] },
   'GET /orgs/{org}/contracts': { int64: ['*.id', '*.owner_id'] },
   'POST /orgs/{org}/contracts': { int64: ['id', 'owner_id'] },
-  'GET /orgs/{org}/members': { int64: ['*.id'] },
+  'GET /orgs/{org}/members': { int64: ['*.id', '*.teams.*.id'] },
   'GET /orgs/{org}/robots': { int64: ['*.id', '*.owner_id'] },
   'POST /orgs/{org}/robots': { int64: ['id', 'owner_id'] },
   'GET /orgs/{org}/teams': { int64: ['*.id', '*.organization.id', '*.role_ids.*'] },

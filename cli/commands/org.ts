@@ -2,6 +2,7 @@ import type { Answer, Item } from '../../client/client.ts';
 import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
+import { shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -108,13 +109,24 @@ export const org: Group = {
       },
     }),
     members: command({
-      summary: 'list the members of an organization',
+      summary: 'list the members of an organization, with their teams',
       args: { org: org_ },
-      examples: ['atrium org members acme'],
-      async run(session, { args }) {
+      options: {
+        search: { about: 'only members with this text in their login, full name or email', value: 'TEXT' },
+        team: { about: 'only members of this team', value: 'TEAM', kind: 'team' },
+        sort: { about: 'what to sort by; by default the ID', value: 'WHAT', choices: ['name', 'joined'] },
+      },
+      examples: ['atrium org members acme', 'atrium org members acme --team Editors --sort joined'],
+      async run(session, { args, options }) {
         const path = { org: orgOf(session, args.org) };
-        const found = await all(session.client().each('GET /orgs/{org}/members', { path }));
-        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'none');
+        const query = { q: options.search, team: options.team, sort: options.sort };
+        const columns: Columns<Item<'GET /orgs/{org}/members'>> = {
+          login: (row) => row.login,
+          name: (row) => row.full_name,
+          teams: (row) => row.teams.map(({ name }) => name),
+          joined: (row) => shortTime(row.joined_at),
+        };
+        return list(await all(session.client().each('GET /orgs/{org}/members', { path, query })), columns, 'none');
       },
     }),
     'add-member': command({

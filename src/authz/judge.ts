@@ -1,6 +1,7 @@
 import { isPersonal } from '../changes/object-kinds.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
+import { listObjects } from '../rebac/list-objects.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import type { Graphs } from './graphs.ts';
 import { nameOf, type ObjectRef } from './object-ref.ts';
@@ -13,7 +14,7 @@ export type Soon<T> = T | Promise<T>;
 /** Decides who may do what, for one organization at one moment. */
 export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'togetherNow'>) {
   const memory = createAnswerCache();
-  return { allowed: allowedOn, holds };
+  return { allowed: allowedOn, holds, objects };
 
   /**
    * The relations that a user holds on each object, in the order of the model; for the whole batch at one moment.
@@ -47,6 +48,17 @@ export function createJudge(graphs: Pick<Graphs, 'of' | 'now' | 'together' | 'to
   ): Promise<boolean> {
     const graph = await graphs.of(organizationId);
     return check(graph, { user: `user:${personId}`, relation, object: nameOf(object) });
+  }
+
+  /** The IDs of all objects of an organization that have this type and on which a user holds the relation. */
+  async function objects(
+    personId: bigint,
+    organizationId: bigint,
+    relation: string,
+    type: ObjectRef['type'],
+  ): Promise<bigint[]> {
+    const found = listObjects(await graphs.of(organizationId), { user: `user:${personId}`, relation, type });
+    return found.map((object) => BigInt(object.slice(type.length + 1)));
   }
 }
 

@@ -21,6 +21,13 @@ export const PageQuery = {
   ),
 };
 
+/** A value out of a fixed list. Unlike a page, another value is an error: it would give another list than was meant. */
+export function choice<const Choice extends string>(choices: readonly Choice[], description: string) {
+  return Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description }));
+}
+
+export const Descending = choice(['asc', 'desc'], 'Ascending or descending. By default, ascending.');
+
 export function readPage(query: { page?: unknown; limit?: unknown }): NumberedPage {
   const page = Math.min(positive(query.page) ?? 1, MAX_PAGE);
   const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);

@@ -8,37 +8,13 @@ import type { Profile } from '../users/profile.ts';
 import { presentProfile, User } from '../users/user.view.ts';
 import type { Members } from './members.ts';
 
-const OrgPath = Type.Object({ org: Type.String() });
 const OrgMember = Type.Object({ org: Type.String(), username: Type.String() });
 const TeamPath = Type.Object({ id: Type.String() });
 const TeamMember = Type.Object({ id: Type.String(), username: Type.String() });
 const tags = ['administration'];
 
 /** Who is in an organization. */
-export function memberRoutes(scope: Scope, members: Members, baseUrl: () => string): void {
-  const present = (profile: Profile) => presentProfile(profile, baseUrl());
-
-  scope.get(
-    '/orgs/:org/members',
-    {
-      config: { access: holdsIn('view_members:org', 'organization') },
-      schema: {
-        summary: 'List the members of an organization',
-        tags,
-        extension: true,
-        params: OrgPath,
-        querystring: Type.Object(PageQuery),
-        response: { 200: Type.Array(User) },
-      },
-    },
-    async (request, reply) => {
-      const page = readPage(request.query);
-      const { items, total } = await members.ofOrganization(callerIn(request).organization.id, page);
-      showPage(request, reply, baseUrl(), page, total);
-      return items.map(present);
-    },
-  );
-
+export function memberRoutes(scope: Scope, members: Members): void {
   scope.get(
     '/orgs/:org/members/:username',
     {

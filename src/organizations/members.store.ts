@@ -3,26 +3,20 @@ import type { PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import type { Change, Write } from '../changes/write.ts';
-import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
 import type { GrantCondition, MemberStore, NamedTeam, Removal } from './members.ts';
 
 const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
-const IN_ORGANIZATION = `exists (select 1 from team t join team_member m on m.team_id = t.id
-  where t.organization_id = $1 and m.account_id = a.id)`;
 const IN_TEAM = 'exists (select 1 from team_member m where m.team_id = $1 and m.account_id = a.id)';
 
-/** Selects the rows of the page first, so that details are read for those rows only. */
-const pageOf = (condition: string) => `select ${PROFILE} from (
-    select * from account a where ${condition} order by a.id offset $2 limit $3
-  ) a ${EMAIL} order by a.id`;
-const OF_ORGANIZATION = sql('members.ofOrganization', pageOf(IN_ORGANIZATION));
-const COUNT_ORGANIZATION = sql(
-  'members.countOfOrganization',
-  `select count(distinct m.account_id)::integer as total
-     from team t join team_member m on m.team_id = t.id where t.organization_id = $1`,
+// Selects the rows of the page first, so that details are read for those rows only.
+const OF_TEAM = sql(
+  'members.ofTeam',
+  `select ${PROFILE} from (
+     select * from account a where ${IN_TEAM} order by a.id offset $2 limit $3
+   ) a ${EMAIL} order by a.id`,
 );
-const OF_TEAM = sql('members.ofTeam', pageOf(IN_TEAM));
 const COUNT_TEAM = sql('members.countOfTeam', 'select count(*)::integer as total from team_member where team_id = $1');
 const MEMBER = sql('members.inTeam', `select ${PROFILE} from account a ${EMAIL} where ${IN_TEAM} and a.id = $2`);
 const TEAM_NAMED = sql(
@@ -68,8 +62,7 @@ type Touch = (change: Change) => void;
 
 export function createMemberStore(db: Db, write: Write): MemberStore {
   return {
-    ofOrganization: (id, request) => list(OF_ORGANIZATION, COUNT_ORGANIZATION, id, request),
-    ofTeam: (id, request) => list(OF_TEAM, COUNT_TEAM, id, request),
+    ofTeam,
     inTeam,
     teamNamed,
     add,
@@ -77,9 +70,9 @@ export function createMemberStore(db: Db, write: Write): MemberStore {
     removeFromAll,
   };
 
-  async function list(page: Statement, count: Statement, id: bigint, { offset, limit }: PageRequest) {
-    const { total } = only(await db.query<{ total: number }>(count, [id]));
-    const rows = await db.query<ProfileRow>(page, [id, offset, limit]);
+  async function ofTeam(id: bigint, { offset, limit }: PageRequest) {
+    const { total } = only(await db.query<{ total: number }>(COUNT_TEAM, [id]));
+    const rows = await db.query<ProfileRow>(OF_TEAM, [id, offset, limit]);
     return { items: rows.map(toProfile), total };
   }
 

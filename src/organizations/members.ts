@@ -16,7 +16,6 @@ export type Removal = 'removed' | 'not a member' | 'last owner';
 
 export interface MemberStore {
   /** Ordered by ID. */
-  ofOrganization(organizationId: bigint, request: PageRequest): Promise<Page<Profile>>;
   ofTeam(teamId: bigint, request: PageRequest): Promise<Page<Profile>>;
   inTeam(teamId: bigint, accountId: bigint): Promise<Profile | undefined>;
   teamNamed(organizationId: bigint, name: string): Promise<NamedTeam | undefined>;
@@ -47,7 +46,6 @@ const FIRST_TEAM = 'Viewers';
  */
 export function createMembers({ store, judge, escalation, personNamed }: Parts) {
   return {
-    ofOrganization: store.ofOrganization,
     ofTeam: store.ofTeam,
     requireMember,
     add,

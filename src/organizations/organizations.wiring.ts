@@ -4,6 +4,9 @@ import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { Users } from '../users/users.ts';
+import { memberListRoutes } from './member-list.routes.ts';
+import { createMemberListStore } from './member-list.store.ts';
+import { createMemberList } from './member-list.ts';
 import { memberRoutes, teamMemberRoutes } from './members.routes.ts';
 import { createMemberStore } from './members.store.ts';
 import { createMembers } from './members.ts';
@@ -30,14 +33,17 @@ export function wireOrganizations(
   const { personNamed } = callers;
   const organizations = createOrganizations(createOrganizationStore(db, revisions.write), judge);
   const teams = createTeams(createTeamStore(db, revisions.write), escalation);
-  const members = createMembers({ store: createMemberStore(db, revisions.write), judge, escalation, personNamed });
+  const memberStore = createMemberStore(db, revisions.write);
+  const members = createMembers({ store: memberStore, judge, escalation, personNamed });
+  const listMembers = createMemberList(createMemberListStore(db), judge, memberStore.teamNamed);
   return { organizations, teams, members, mount };
 
   function mount(scope: Scope): void {
     membershipRoutes(scope, createMembershipStore(db), baseUrl);
     organizationRoutes(scope, organizations, users, baseUrl);
     reservedNameRoutes(scope, createReservedNames(createReservedNameStore(db, revisions.write)), baseUrl);
-    memberRoutes(scope, members, baseUrl);
+    memberListRoutes(scope, listMembers, baseUrl);
+    memberRoutes(scope, members);
     teamRoutes(scope, teams, baseUrl);
     teamMemberRoutes(scope, members, baseUrl);
   }

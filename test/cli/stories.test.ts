@@ -53,6 +53,8 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'org edit initech --description "Makes printers"'],
     ['ann', 'org edit initech'],
     ['ann', 'org members acme'],
+    ['ann', 'org members --team editors --search BAKER --sort joined'],
+    ['ann', 'org members --team nobodies'],
     ['ann', 'org add-member eve --team Editors'],
     ['ann', 'can eve edit cluster:prod'],
     ['ann', 'org remove-member eve --yes'],

@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf } from '../../support/audit.ts';
 import { assertRefused, makeHolder, numbersOf, orgPermission, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { addMember, makeOrganization, makePerson } from '../../support/people.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+
+const JOINED = sql('test.joined', 'update team_member set created_at = $2 where account_id = $1');
+const JOINED_TEAM = sql(
+  'test.joinedTeam',
+  'update team_member set created_at = $3 where account_id = $1 and team_id = $2',
+);
+
+interface Listed {
+  readonly login: string;
+  readonly teams: readonly { readonly id: number; readonly name: string; readonly permission: string }[];
+  readonly joined_at: string;
+}
 
 const names = (body: { login: string }[]) => body.map((user) => user.login);
 
@@ -65,6 +78,69 @@ for (const driver of API_DRIVERS) {
       assert.ok(entries.every((entry) => `${entry.after}${entry.before}`.includes('"username":"eve"')));
     });
 
+    it(`Members are listed with their teams and the time they joined, and can be searched and sorted on ${driver}`, async () => {
+      const [founder, second, third] = [await makePerson(atrium), await makePerson(atrium), await makePerson(atrium)];
+      const org = await makeOrganization(atrium, founder.name);
+      const [owners, editors, viewers] = ['Owners', 'Editors', 'Viewers'].map(org.team);
+      await addMember(atrium.instance, BigInt(org.team('Viewers')), third.id);
+      await addMember(atrium.instance, BigInt(org.team('Viewers')), second.id);
+      await addMember(atrium.instance, BigInt(org.team('Editors')), second.id);
+      for (const [{ id }, day] of [
+        [founder, 3],
+        [third, 2],
+        [second, 1],
+      ] as const) {
+        await atrium.instance.db.query(JOINED, [id, `2026-01-0${day}T12:00:00.9Z`]);
+      }
+      // Only the earliest membership counts.
+      await atrium.instance.db.query(JOINED_TEAM, [second.id, editors, '2026-02-01T00:00:00Z']);
+      const list = async (query = '') => await atrium.as(founder.name)('GET', `/orgs/${org.name}/members${query}`);
+      const logins = async (query: string) => names((await list(query)).body);
+
+      const { body } = await list();
+      assert.deepEqual(
+        body.map(({ login, teams, joined_at }: Listed) => ({ login, teams, joined_at })),
+        [
+          {
+            login: founder.name,
+            teams: [{ id: owners, name: 'Owners', permission: 'owner' }],
+            joined_at: '2026-01-03T12:00:00Z',
+          },
+          {
+            login: second.name,
+            teams: [
+              { id: editors, name: 'Editors', permission: 'write' },
+              { id: viewers, name: 'Viewers', permission: 'read' },
+            ],
+            joined_at: '2026-01-01T12:00:00Z',
+          },
+          {
+            login: third.name,
+            teams: [{ id: viewers, name: 'Viewers', permission: 'read' }],
+            joined_at: '2026-01-02T12:00:00Z',
+          },
+        ],
+      );
+      // Clients of the API family know the other members, which are those of a user's public view, in the same order.
+      const { teams: _, joined_at: __, ...known } = body[1];
+      const profile = await atrium.as('eve')('GET', `/users/${second.name}`);
+      assert.equal(JSON.stringify(known), profile.text);
+
+      assert.deepEqual(await logins('?sort=joined'), [second.name, third.name, founder.name]);
+      assert.deepEqual(await logins('?sort=joined&order=desc'), [founder.name, third.name, second.name]);
+      assert.deepEqual(await logins('?sort=name&order=desc'), [founder.name, second.name, third.name].sort().reverse());
+      assert.deepEqual(await logins('?order=desc'), [third.name, second.name, founder.name]);
+      assert.deepEqual(await logins(`?team=${viewers}`), [second.name, third.name]);
+      assert.deepEqual(await logins('?team=viewers&sort=joined&order=desc'), [third.name, second.name]);
+      assert.deepEqual(await logins(`?q=${second.name.toUpperCase()}@EX`), [second.name]);
+      assert.deepEqual(await logins('?q=%25'), []);
+      assert.deepEqual(await logins('?q=person_'), []);
+      assert.deepEqual(await logins(`?team=Owners&q=${second.name}`), []);
+      const paged = await list('?team=Viewers&limit=1&page=2');
+      assert.deepEqual([names(paged.body), paged.headers.get('x-total-count')], [[third.name], '2']);
+      assert.match(paged.headers.get('link') ?? '', /team=Viewers&limit=1&page=1>; rel="prev"/);
+    });
+
     it(`Every member except the last owner can leave an organization on ${driver}`, async () => {
       const [{ name: who }, { name: member, id }] = [await makePerson(atrium), await makePerson(atrium)];
       const org = await makeOrganization(atrium, who);
@@ -113,6 +189,81 @@ describe('Members', () => {
     id = numbersOf(atrium);
   });
   after(() => atrium.close());
+
+  it('The list of members shows and accepts only teams that the caller may see', async () => {
+    const { name: who, teamId } = await makeHolder(atrium, [orgPermission('view members')]);
+    const { status, body } = await atrium.as(who)('GET', '/orgs/acme/members?limit=50');
+    assert.equal(status, 200);
+    const shown = new Map<string, number[]>(
+      body.map(({ login, teams }: Listed) => [login, teams.map((team) => team.id)] as const),
+    );
+    assert.deepEqual([shown.get('ann'), shown.get('dan'), shown.get(who)], [[], [], [teamId]]);
+    assert.deepEqual(names((await atrium.as(who)('GET', `/orgs/acme/members?team=${teamId}`)).body), [who]);
+
+    const unseen = (team: string | number) => `not a team of the organization: ${team}`;
+    const globex = id.team('traders', 'globex');
+    const refused: Refused[] = [
+      ...['Owners', id.team('Owners'), 'operators', id.team('operators'), 'nothing', 999_999, globex, 'traders'].map(
+        (team) => ({
+          who,
+          send: ['GET', `/orgs/acme/members?team=${team}`] as const,
+          status: 400,
+          message: unseen(team),
+        }),
+      ),
+      { who: 'ann', send: ['GET', '/orgs/acme/members?team=traders'], status: 400, message: unseen('traders') },
+      { who: 'ann', send: ['GET', `/orgs/acme/members?team=${globex}`], status: 400, message: unseen(globex) },
+      { who: 'ann', send: ['GET', '/orgs/acme/members?team='], status: 400, message: unseen('') },
+      {
+        who: 'ann',
+        send: ['GET', `/orgs/acme/members?team=${'9'.repeat(30)}`],
+        status: 400,
+        message: unseen('9'.repeat(30)),
+      },
+      {
+        who: 'ann',
+        send: ['GET', '/orgs/acme/members?sort=email'],
+        status: 400,
+        message: 'sort must be one of name, joined',
+      },
+      {
+        who: 'ann',
+        send: ['GET', '/orgs/acme/members?sort='],
+        status: 400,
+        message: 'sort must be one of name, joined',
+      },
+      {
+        who: 'ann',
+        send: ['GET', '/orgs/acme/members?order=up'],
+        status: 400,
+        message: 'order must be one of asc, desc',
+      },
+      { who: 'ann', send: ['GET', '/orgs/acme/members?q=a&q=b'], status: 400, message: 'q must be string' },
+      {
+        who: 'dan',
+        send: ['GET', '/orgs/acme/members?q=a'],
+        status: 403,
+        message: 'missing relation view_members:org',
+      },
+    ];
+    for (const one of refused) await assertRefused(atrium, one);
+    // Everyone of acme sees what the team list shows them, and a new team is seen at once.
+    const made = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: '2026', permission: 'none' });
+    await atrium.as('ann')('PUT', `/teams/${made.body.id}/members/dan`);
+    const dan = (await atrium.as('cat')('GET', '/orgs/acme/members?q=dan')).body[0];
+    assert.deepEqual(
+      dan.teams.map((team: { name: string }) => team.name),
+      ['2026', 'operators'],
+    );
+    // A text of digits is an ID, so a team with such a name can be named by its ID only.
+    assert.deepEqual(names((await atrium.as('cat')('GET', `/orgs/acme/members?team=${made.body.id}`)).body), ['dan']);
+    await assertRefused(atrium, {
+      who: 'cat',
+      send: ['GET', '/orgs/acme/members?team=2026'],
+      status: 400,
+      message: unseen('2026'),
+    });
+  });
 
   it('Invalid or unauthorized membership requests are rejected and change nothing', async () => {
     const noTeam = { status: 404, message: 'team does not exist' };

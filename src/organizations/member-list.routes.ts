@@ -1,0 +1,58 @@
+import Type from 'typebox';
+import { callerIn, holdsIn } from '../http/access.ts';
+import { choice, Descending, PageQuery, readPage, showPage } from '../http/paging.ts';
+import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { presentProfile, User } from '../users/user.view.ts';
+import type { ListMembers, Member as MemberValue } from './member-list.ts';
+
+const Member = Type.Object({
+  ...User.properties,
+  teams: Type.Array(Type.Object({ id: Int64, name: Type.String(), permission: Type.String() }), {
+    description: 'The teams of the organization that the member is in, as far as the caller may see them.',
+  }),
+  joined_at: Type.Unsafe<string>({
+    ...Timestamp,
+    description: 'When the earliest of the present memberships in teams of the organization began.',
+  }),
+});
+
+const Query = Type.Object({
+  q: Type.Optional(Type.String({ description: 'Part of the login, the full name or the primary email address.' })),
+  team: Type.Optional(
+    Type.String({ description: 'Only members of this team: its ID, or its name if that is not a number.' }),
+  ),
+  sort: choice(['name', 'joined'], 'Sort by name or by joined_at. By default, by ID.'),
+  order: Descending,
+  ...PageQuery,
+});
+
+export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () => string): void {
+  scope.get(
+    '/orgs/:org/members',
+    {
+      config: { access: holdsIn('view_members:org', 'organization') },
+      schema: {
+        summary: 'List the members of an organization, with their teams',
+        tags: ['administration'],
+        extension: true,
+        params: Type.Object({ org: Type.String() }),
+        querystring: Query,
+        response: { 200: Type.Array(Member) },
+      },
+    },
+    async (request, reply) => {
+      const { organization, person } = callerIn(request);
+      const { q = '', team, sort, order } = request.query;
+      const page = readPage(request.query);
+      const question = { text: q.trim(), team, orderBy: sort ?? ('id' as const), isDescending: order === 'desc' };
+      const { items, total } = await list(organization.id, person.id, question, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map((member) => presentMember(member, baseUrl()));
+    },
+  );
+}
+
+function presentMember({ profile, teams, joinedAt }: MemberValue, baseUrl: string) {
+  return { ...presentProfile(profile, baseUrl), teams: [...teams], joined_at: timestamp(joinedAt) };
+}
