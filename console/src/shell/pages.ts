@@ -24,6 +24,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/signin', async () => (await import('../pages/home/home.tsx')).HomePage),
   page('/orgs', async () => (await import('../pages/orgs/orgs.tsx')).OrgsPage),
   page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
+  page('/orgs/:org/members/:login', async () => (await import('../pages/members/member.tsx')).MemberPage),
   page('/orgs/:org/roles', async () => (await import('../pages/roles/roles.tsx')).RolesPage),
   page('/orgs/:org/roles/new', async () => (await import('../pages/roles/role.tsx')).NewRolePage),
   page('/orgs/:org/roles/code', async () => (await import('../pages/roles/role-code.tsx')).RoleCodePage),
