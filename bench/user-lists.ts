@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type BenchServer, startServer } from './support/server.ts';
-import { fillClusters, fillFollowers } from './user-lists/fill.ts';
+import { fillClusters, fillFollowers, fillOrganization } from './user-lists/fill.ts';
 import { rowsRead } from './user-lists/plan.ts';
 
 const FOLLOWERS = Number(process.env.BENCH_FOLLOWERS ?? 1_000_000);
@@ -36,6 +36,7 @@ try {
   say(`filling: ${FOLLOWERS} followers of cat, ${CLUSTERS} clusters for dan`);
   await fillFollowers(client, users.cat.id, FOLLOWERS);
   await fillClusters(client, users.dan.id, ORGANIZATIONS, CLUSTERS);
+  await fillOrganization(client, 'globex', CLUSTERS);
   await client.query('vacuum analyze');
 
   const server = await startServer(['src/main.ts', 'demo'], settings);
@@ -43,6 +44,7 @@ try {
     ...(await measurePages(server.address, users.cat.token)),
     ...(await explain(client, BigInt(users.cat.id))),
     ...(await measureClusters(server, users.dan.token)),
+    ...(await measureOrganization(server.address, users.eve.token)),
   ];
   await client.end();
   await server.stop();
@@ -116,4 +118,21 @@ async function measureClusters(server: BenchServer, token: string): Promise<stri
     ['… processor time of the server', `${ms(quantile(costs, 0.5))} (${ms(quantile(costs, 0.95))})`, ''],
     ['… the first call after a start', ms(first.took), ''],
   ];
+}
+
+/** Filters and counts by a phase that is derived from the time of the last heartbeat. */
+async function measureOrganization(address: string, token: string): Promise<string[][]> {
+  const rows: string[][] = [];
+  for (const [what, path] of [
+    ['lost clusters of one organization with 10,001, by heartbeat', '/clusters?phase=Lost&sort=heartbeat&limit=200'],
+    ['… found by a part of the name', '/clusters?q=many99&sort=name'],
+    ['the overview of this organization', '/overview'],
+  ] as const) {
+    const times: number[] = [];
+    for (let round = 0; round < Math.max(20, ROUNDS / 2); round++) {
+      times.push((await timed(`${address}/api/v1/orgs/globex${path}`, token)).took);
+    }
+    rows.push([what, `${ms(quantile(times, 0.5))} (${ms(quantile(times, 0.95))})`, '< 100 ms']);
+  }
+  return rows;
 }

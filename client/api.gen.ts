@@ -1233,12 +1233,22 @@ export interface Operations {
         org: Id;
       };
       query?: {
-        /** Page number, starting at 1. */
-        page?: Text | undefined;
-        /** Entries per page: 30 by default, maximum 50. */
-        limit?: Text | undefined;
         /** Only the cluster with exactly this name. */
         name?: Text | undefined;
+        /** Part of the name or display name, or at least the first 8 characters of the UID. */
+        q?: Text | undefined;
+        /** Only clusters in this phase, as status.response.phase shows it. */
+        phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
+        /** Only clusters of this provider, in any letter case. */
+        provider?: Text | undefined;
+        /** Sort by name, last heartbeat, number of nodes or time of creation. By default, by ID. */
+        sort?: 'name' | 'heartbeat' | 'nodes' | 'created' | undefined;
+        /** Ascending or descending. By default, ascending. */
+        order?: 'asc' | 'desc' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
       };
     };
     answer: readonly {
@@ -1501,6 +1511,58 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** Count what an organization has; lists that the caller may not see are left out */
+  'GET /orgs/{org}/overview': {
+    input: {
+      path: {
+        org: Id;
+      };
+    };
+    answer: {
+      readonly members?: number;
+      readonly teams?: number;
+      readonly roles?: number;
+      readonly robots?: number;
+      readonly tokens?: {
+        /** All tokens of robot accounts. */
+        readonly all: number;
+        /** Valid tokens that expire within 30 days. */
+        readonly expiring: number;
+        /** Valid tokens that were not used for 90 days, or were never used since then. */
+        readonly unused: number;
+      };
+      readonly clusters?: {
+        readonly all: number;
+        readonly by_phase: {
+          readonly Active: number;
+          readonly Inactive: number;
+          readonly NotReady: number;
+          readonly NotConnected: number;
+          readonly Registered: number;
+          readonly NotImported: number;
+          readonly Lost: number;
+        };
+      };
+      readonly contracts?: {
+        readonly all: number;
+        /** Contracts that are not revoked and end within 30 days. */
+        readonly ending: number;
+      };
+      /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
+      readonly last_change?: {
+        readonly at: string;
+        readonly actor: {
+          readonly id: bigint;
+          readonly name: string;
+        };
+        readonly action: string;
+        readonly object: {
+          readonly type: string;
+          readonly id: bigint;
+        };
+      };
+    };
   };
   /** List the robot accounts of an organization */
   'GET /orgs/{org}/robots': {
@@ -2161,12 +2223,28 @@ export interface Operations {
       readonly names: readonly string[];
     };
   };
-  /** List the clusters of the caller */
+  /** List the clusters of the caller; in pages only if page or limit is given */
   'GET /user/clusters': {
     input: {
       query?: {
         /** If "true", lists every cluster that the caller may view. */
         all?: Text | undefined;
+        /** Only the cluster with exactly this name. */
+        name?: Text | undefined;
+        /** Part of the name or display name, or at least the first 8 characters of the UID. */
+        q?: Text | undefined;
+        /** Only clusters in this phase, as status.response.phase shows it. */
+        phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
+        /** Only clusters of this provider, in any letter case. */
+        provider?: Text | undefined;
+        /** Sort by name, last heartbeat, number of nodes or time of creation. By default, by ID. */
+        sort?: 'name' | 'heartbeat' | 'nodes' | 'created' | undefined;
+        /** Ascending or descending. By default, ascending. */
+        order?: 'asc' | 'desc' | undefined;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
       };
     };
     answer: readonly {

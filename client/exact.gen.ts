@@ -44,6 +44,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /orgs/{org}/contracts': { int64: ['*.id', '*.owner_id'] },
   'POST /orgs/{org}/contracts': { int64: ['id', 'owner_id'] },
   'GET /orgs/{org}/members': { int64: ['*.id', '*.teams.*.id'] },
+  'GET /orgs/{org}/overview': { int64: ['last_change.actor.id', 'last_change.object.id'] },
   'GET /orgs/{org}/robots': { int64: ['*.id', '*.owner_id'] },
   'POST /orgs/{org}/robots': { int64: ['id', 'owner_id'] },
   'GET /orgs/{org}/teams': { int64: ['*.id', '*.organization.id', '*.role_ids.*'] },

@@ -11,6 +11,7 @@ import type { Infrastructure } from './infrastructure.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
+import { wireOverview } from './overview/overview.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
@@ -33,6 +34,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const orders = wireOrders(infrastructure);
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
   const audit = wireAudit(infrastructure);
+  const overview = wireOverview(infrastructure, identity, authz.judge);
   const marketplace = wireMarketplace(infrastructure);
   const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
   return {
@@ -59,7 +61,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     relations: authz.relations,
     /** Which routes are where. */
     mounts: {
-      platform: [...[...wired, robots, audit].map(({ mount }) => mount), marketplace.mountPlatform],
+      platform: [...[...wired, robots, audit, overview].map(({ mount }) => mount), marketplace.mountPlatform],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
       listener: [marketplace.mount],
     },

@@ -34,6 +34,17 @@ export async function fillFollowers(client: pg.Client, followedId: number, count
   await client.query(`set session_replication_role = origin`);
 }
 
+/** Clusters of one organization, in different phases: a third of them has been silent for two days. */
+export async function fillOrganization(client: pg.Client, organization: string, clusters: number): Promise<void> {
+  await client.query(
+    `insert into cluster (owner_id, name, display_name, uid, provider, node_count, phase, heartbeat_at)
+     select a.id, 'many' || n, 'Many ' || n, gen_random_uuid(), 'GKE', n % 50, 'Active',
+            now() - case when n % 3 = 0 then interval '2 days' else interval '1 second' end
+       from account a, generate_series(1, $2::bigint) n where a.name = $1`,
+    [organization, clusters],
+  );
+}
+
 /** Organizations in which the user is a viewer, with the clusters spread over them. */
 export async function fillClusters(
   client: pg.Client,

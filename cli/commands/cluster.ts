@@ -26,6 +26,8 @@ const details = {
   'cluster-set': { about: 'cluster set that it belongs to', value: 'NAME' },
 } as const;
 const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
+const ORDERS = ['name', 'heartbeat', 'nodes', 'created'] as const;
+const PAGE = 200;
 type Details = Readonly<Record<keyof typeof details, string | undefined>>;
 
 function bodyOf(options: Details) {
@@ -68,8 +70,20 @@ export const cluster: Group = {
       options: {
         mine: { about: 'list your own clusters' },
         all: { about: 'list all clusters that you can see, in any organization' },
+        search: {
+          about: 'only clusters with this text in their name or display name, or whose UID starts with it',
+          value: 'TEXT',
+        },
+        phase: { about: 'only clusters in this phase', value: 'PHASE', choices: PHASES },
+        provider: { about: 'only clusters of this provider', value: 'NAME' },
+        sort: { about: 'what to sort by; by default the ID', value: 'WHAT', choices: ORDERS },
+        descending: { about: 'sort in descending order' },
       },
-      examples: ['atrium cluster list --org acme', 'atrium cluster list --all'],
+      examples: [
+        'atrium cluster list --org acme',
+        'atrium cluster list --all --phase Lost',
+        'atrium cluster list --sort heartbeat',
+      ],
       async run(session, { options }) {
         if (options.mine && options.all) throw misuse('use either --mine or --all, not both');
         const columns: Columns<ListedCluster> = {
@@ -83,10 +97,17 @@ export const cluster: Group = {
           age: (row) => row.age,
         };
         const client = session.client();
+        const { search: q, phase, provider, sort } = options;
+        const query = { q, phase, provider, sort, order: options.descending ? ('desc' as const) : undefined };
         const found: readonly ListedCluster[] =
           options.mine || options.all
-            ? await client.call('GET /user/clusters', { query: { all: options.all ? 'true' : undefined } })
-            : await all(client.each('GET /orgs/{org}/clusters', { path: { org: session.org() } }));
+            ? await client.call('GET /user/clusters', { query: { ...query, all: options.all ? 'true' : undefined } })
+            : await all(
+                client.each('GET /orgs/{org}/clusters', {
+                  path: { org: session.org() },
+                  query: { ...query, limit: PAGE },
+                }),
+              );
         return list(found, columns, 'none');
       },
     }),

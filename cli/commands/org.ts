@@ -41,6 +41,22 @@ function bodyOf(options: Details) {
   return { full_name, description, website, location, visibility };
 }
 
+type Overview = Answer<'GET /orgs/{org}/overview'>;
+
+/** Only what the answer contains: the rest is not for this caller. */
+function overviewOf({ tokens, clusters, contracts, last_change: last, ...counts }: Overview): Columns<Overview> {
+  const phases = Object.entries(clusters?.by_phase ?? {}).filter(([, count]) => count > 0);
+  const lines: Readonly<Record<string, string | undefined>> = {
+    ...Object.fromEntries(Object.entries(counts).map(([title, count]) => [title, String(count)])),
+    tokens: tokens && `${tokens.all} (${tokens.expiring} expire soon, ${tokens.unused} unused)`,
+    clusters: clusters && [clusters.all, ...phases.map(([phase, count]) => `${count} ${phase}`)].join(', '),
+    contracts: contracts && `${contracts.all} (${contracts.ending} end soon)`,
+    'last change': last && `${shortTime(last.at)} ${last.action} by ${last.actor.name}`,
+  };
+  const shown = Object.entries(lines).filter(([, text]) => text !== undefined);
+  return Object.fromEntries(shown.map(([title, text]) => [title, () => text]));
+}
+
 const orgOf = (session: Session, given: string | undefined) => given ?? session.org();
 
 export const org: Group = {
@@ -66,6 +82,16 @@ export const org: Group = {
       async run(session, { args }) {
         const path = { org: orgOf(session, args.org) };
         return one(await session.client().call('GET /orgs/{org}', { path }), fields);
+      },
+    }),
+    overview: command({
+      summary: 'show what an organization has, in numbers, as far as you may see it',
+      args: { org: org_ },
+      examples: ['atrium org overview acme'],
+      async run(session, { args }) {
+        const path = { org: orgOf(session, args.org) };
+        const found = await session.client().call('GET /orgs/{org}/overview', { path });
+        return one(found, overviewOf(found));
       },
     }),
     create: command({

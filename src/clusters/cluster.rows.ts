@@ -1,4 +1,4 @@
-import type { Cluster } from './cluster.ts';
+import { type Cluster, LOSABLE_PHASES, LOST_MS, SILENT_MS, UP_PHASES } from './cluster.ts';
 import { type ClusterFields, FIELDS, type Field, type FieldName, type RareFieldName } from './cluster-fields.ts';
 
 type SnakeCase<Text extends string> = Text extends `${infer First}${infer Rest}`
@@ -40,6 +40,21 @@ const RARE_COLUMN = `case when ${RARE.map(isUnset).join(' and ')} then null
 export const CLUSTER_COLUMNS = `c.id, c.name, c.uid, c.owner_id, a.name as owner_name, c.phase, c.reason, c.message,
   c.heartbeat_at, c.created_at, ${COMMON.map((field) => `c.${columnOf(field)}`).join(', ')}, ${RARE_COLUMN}`;
 export const CLUSTER_TABLES = 'from cluster c join account a on a.id = c.owner_id';
+
+/**
+ * The phase of a cluster `c` at a moment, as `statusOf` derives it: lists are filtered and counted by it before any row
+ * is read. `now` is the parameter with that moment. Moments are compared in milliseconds, which is how they are read.
+ */
+export function shownPhase(now: string): string {
+  const isSilentFor = (ms: number) =>
+    `date_trunc('milliseconds', c.heartbeat_at) < ${now}::timestamptz - interval '${ms} milliseconds'`;
+  return `case when c.phase in (${quoted(LOSABLE_PHASES)}) and ${isSilentFor(LOST_MS)} then 'Lost'
+    when c.phase in (${quoted(UP_PHASES)}) and ${isSilentFor(SILENT_MS)} then 'NotConnected' else c.phase end`;
+}
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(', ');
+}
 
 const NOTHING_RARE = Object.fromEntries(
   RARE.map((field) => [field.name, isText(field) ? '' : null]),

@@ -22,21 +22,26 @@ export interface ClusterStatus {
 }
 
 export const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
+export type Phase = (typeof PHASES)[number];
 
 /** Agents report every half minute: a cluster that missed four reports is not connected, after a day it is lost. */
 export const SILENT_MS = 120_000;
 export const LOST_MS = 86_400_000;
 
+/** The phases in which a cluster reports, and falls silent if it does not. */
+export const UP_PHASES: readonly string[] = ['Active', 'NotReady'];
+/** The phases in which a cluster is lost after a long silence. */
+export const LOSABLE_PHASES: readonly string[] = [...UP_PHASES, 'NotConnected'];
+
 /**
  * Only a cluster that has reported can fall silent; an inactive one is expected to. Derived on reading, so nothing has
- * to watch.
+ * to watch. `shownPhase` derives the same phase in SQL.
  */
 export function statusOf(cluster: ClusterStatus & Pick<Cluster, 'heartbeatAt'>, now: Date): ClusterStatus {
   const { phase, reason, message, heartbeatAt } = cluster;
   const silence = heartbeatAt === null ? 0 : now.getTime() - heartbeatAt.getTime();
-  const isUp = phase === 'Active' || phase === 'NotReady';
-  if (silence > LOST_MS && (isUp || phase === 'NotConnected')) return silent('Lost', heartbeatAt);
-  if (silence > SILENT_MS && isUp) return silent('NotConnected', heartbeatAt);
+  if (silence > LOST_MS && LOSABLE_PHASES.includes(phase)) return silent('Lost', heartbeatAt);
+  if (silence > SILENT_MS && UP_PHASES.includes(phase)) return silent('NotConnected', heartbeatAt);
   return { phase, reason, message };
 }
 

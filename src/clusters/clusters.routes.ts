@@ -1,10 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static, type TSchema } from 'typebox';
-import { writeLongJson } from '../base/json.ts';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
@@ -32,53 +30,8 @@ const ImportCluster = Type.Object({ ...EditCluster.properties, name: Type.String
 const ClusterId = Type.Object({ id: Type.String() });
 const OrgPath = Type.Object({ org: Type.String() });
 
-export function clusterRoutes(scope: Scope, clusters: Clusters, baseUrl: () => string): void {
+export function clusterRoutes(scope: Scope, clusters: Clusters): void {
   const common = { tags: ['administration'], extension: true };
-
-  scope.get(
-    '/user/clusters',
-    {
-      config: { access: signedIn('user') },
-      schema: {
-        summary: 'List the clusters of the caller',
-        tags: ['user'],
-        querystring: Type.Object({
-          all: Type.Optional(Type.String({ description: 'If "true", lists every cluster that the caller may view.' })),
-        }),
-        response: { 200: Type.Array(ClusterInfo) },
-      },
-    },
-    async (request, reply) => {
-      const now = new Date();
-      const found = await clusters.listFor(callerOf(request).person, request.query.all === 'true');
-      reply.type('application/json; charset=utf-8').serializer(writeLongJson);
-      return found.map((cluster) => presentCluster(cluster, now));
-    },
-  );
-
-  scope.get(
-    '/orgs/:org/clusters',
-    {
-      config: { access: holdsIn('view_clusters:org', 'organization') },
-      schema: {
-        ...common,
-        summary: 'List the clusters of an organization',
-        params: OrgPath,
-        querystring: Type.Object({
-          ...PageQuery,
-          name: Type.Optional(Type.String({ description: 'Only the cluster with exactly this name.' })),
-        }),
-        response: { 200: Type.Array(ClusterDetails) },
-      },
-    },
-    async (request, reply) => {
-      const page = readPage(request.query);
-      const { total, items } = await clusters.list(callerIn(request).organization.id, request.query.name, page);
-      showPage(request, reply, baseUrl(), page, total);
-      const now = new Date();
-      return items.map((cluster) => presentClusterDetails(cluster, now));
-    },
-  );
 
   scope.post(
     '/orgs/:org/clusters',

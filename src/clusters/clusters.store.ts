@@ -1,4 +1,3 @@
-import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
@@ -16,15 +15,6 @@ import type { ClusterDraft, ClusterStore, EditableCluster, Rejection } from './c
 
 const COLUMNS = ['name', ...FIELDS.map(columnOf)];
 
-const SELECT = `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES}`;
-const NAMED = '($2::text is null or c.name = $2)';
-const LIST = sql('clusters.list', `${SELECT} where c.owner_id = $1 and ${NAMED} order by c.id limit $3 offset $4`);
-const COUNT = sql(
-  'clusters.count',
-  `select count(*)::integer as total from cluster c where c.owner_id = $1 and ${NAMED}`,
-);
-const OWNED = sql('clusters.owned', `${SELECT} where c.owner_id = $1 order by c.id`);
-const WITH_IDS = sql('clusters.withIds', `${SELECT} where c.id = any($1::bigint[]) order by c.id`);
 const GET = sql(
   'clusters.get',
   `select c.version, ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.owner_id = $1 and c.id = $2`,
@@ -50,21 +40,11 @@ const MAX_TRIES = 5;
 
 export function createClusterStore(db: Db, write: Write): ClusterStore {
   return {
-    list,
-    ownedBy: async (accountId) => (await db.query<ClusterRow>(OWNED, [accountId])).map(toCluster),
-    // Written as an array literal here: numbers need no quoting, and there can be ten thousand.
-    withIds: async (ids) => (await db.query<ClusterRow>(WITH_IDS, [`{${ids.join(',')}}`])).map(toCluster),
     get: (ownerId, id) => get(db.query, ownerId, id),
     create,
     update,
     remove,
   };
-
-  async function list(ownerId: bigint, name: string | undefined, { limit, offset }: PageRequest) {
-    const rows = await db.query<ClusterRow>(LIST, [ownerId, name, limit, offset]);
-    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name]));
-    return { total, items: rows.map(toCluster) };
-  }
 
   /** Tries again if another owner imports the same UID at the same moment: then the other one is first. */
   async function create(ownerId: bigint, uid: string, draft: ClusterDraft, actor: Actor, once?: Once<EditableCluster>) {

@@ -1,10 +1,7 @@
-import type { VisibleClusters } from '../authz/visible-clusters.ts';
 import { AppError, invalidField } from '../base/errors.ts';
 import { readLine, readResourceName, readSet, readUuid } from '../base/fields.ts';
-import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
-import type { Person } from '../identity/callers.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterFields, type Field, mapFields, NEW_CLUSTER } from './cluster-fields.ts';
 
@@ -20,9 +17,6 @@ export type ClusterInput = { readonly [Key in keyof ClusterDraft | 'uid']?: Clus
 export type Rejection = { readonly refused: 'name taken' | 'uid taken' };
 
 export interface ClusterStore {
-  list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Cluster>>;
-  ownedBy(accountId: bigint): Promise<Cluster[]>;
-  withIds(ids: readonly bigint[]): Promise<Cluster[]>;
   get(ownerId: bigint, id: bigint): Promise<EditableCluster | undefined>;
   create(
     ownerId: bigint,
@@ -47,13 +41,8 @@ export type Clusters = ReturnType<typeof createClusters>;
 const ENDPOINT = /^(?:https?:\/\/)?(?:\[[0-9a-f:.]+\]|[0-9a-z._-]+)(?::\d{1,5})?(?:\/\S*)?$/i;
 
 /** Clusters of an organization or a user. */
-export function createClusters(store: ClusterStore, visible: Pick<VisibleClusters, 'visibleTo'>) {
-  return { list: store.list, listFor, get, create, update, remove };
-
-  /** The user's own clusters, or with `all` every cluster that they can view; by ID. */
-  async function listFor(person: Pick<Person, 'id' | 'isAdmin' | 'organizations'>, all: boolean): Promise<Cluster[]> {
-    return all ? await store.withIds(await visible.visibleTo(person)) : await store.ownedBy(person.id);
-  }
+export function createClusters(store: ClusterStore) {
+  return { get, create, update, remove };
 
   async function get(ownerId: bigint, id: bigint): Promise<EditableCluster> {
     return settled(await store.get(ownerId, id));

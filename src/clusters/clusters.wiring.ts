@@ -1,6 +1,9 @@
 import type { VisibleClusters } from '../authz/visible-clusters.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { clusterListRoutes } from './cluster-list.routes.ts';
+import { createClusterListStore } from './cluster-list.store.ts';
+import { createClusterList } from './cluster-list.ts';
 import { clusterRoutes } from './clusters.routes.ts';
 import { createClusterStore } from './clusters.store.ts';
 import { createClusters } from './clusters.ts';
@@ -9,13 +12,15 @@ import { createHeartbeatStore } from './heartbeats.store.ts';
 import { createHeartbeats } from './heartbeats.ts';
 
 export function wireClusters({ db, revisions, baseUrl }: Infrastructure, visible: VisibleClusters) {
-  const clusters = createClusters(createClusterStore(db, revisions.write), visible);
+  const clusters = createClusters(createClusterStore(db, revisions.write));
+  const list = createClusterList(createClusterListStore(db), visible);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));
   return {
     clusters,
     heartbeats,
     mount(scope: Scope): void {
-      clusterRoutes(scope, clusters, baseUrl);
+      clusterListRoutes(scope, list, baseUrl);
+      clusterRoutes(scope, clusters);
       heartbeatRoutes(scope, heartbeats);
     },
   };

@@ -14,12 +14,16 @@ export interface NumberedPage extends PageRequest {
 }
 
 /** Read by `readPage`, not by validation: a value that cannot be read means the default, never an error. */
-export const PageQuery = {
-  page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page number, starting at 1.' })),
-  limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
-  ),
-};
+export const PageQuery = pageQuery(MAX_LIMIT);
+
+export function pageQuery(max: number) {
+  return {
+    page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page number, starting at 1.' })),
+    limit: Type.Optional(
+      Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${max}.` }),
+    ),
+  };
+}
 
 /** A value out of a fixed list. Unlike a page, another value is an error: it would give another list than was meant. */
 export function choice<const Choice extends string>(choices: readonly Choice[], description: string) {
@@ -28,9 +32,9 @@ export function choice<const Choice extends string>(choices: readonly Choice[], 
 
 export const Descending = choice(['asc', 'desc'], 'Ascending or descending. By default, ascending.');
 
-export function readPage(query: { page?: unknown; limit?: unknown }): NumberedPage {
+export function readPage(query: { page?: unknown; limit?: unknown }, max = MAX_LIMIT): NumberedPage {
   const page = Math.min(positive(query.page) ?? 1, MAX_PAGE);
-  const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
+  const limit = readLimit(query.limit, DEFAULT_LIMIT, max);
   return { page, limit, offset: (page - 1) * limit };
 }
 

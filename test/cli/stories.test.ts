@@ -49,6 +49,8 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
   'organizations and members': [
     ['ann', 'org list'],
     ['ann', 'org show'],
+    ['ann', 'org overview'],
+    ['dan', 'org overview acme'],
     ['ann', 'org create initech --full-name "Initech GmbH" --visibility private'],
     ['ann', 'org edit initech --description "Makes printers"'],
     ['ann', 'org edit initech'],
@@ -126,6 +128,9 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
   resources: [
     ['ann', 'cluster list'],
     ['ann', 'cluster list --all'],
+    ['ann', 'cluster list --sort nodes --search a --phase Registered'],
+    ['ann', 'cluster list --all --provider gke'],
+    ['ann', 'cluster list --phase Sleepy'],
     ['ann', 'cluster import prod2 --uid 0b1c7c0e-3f5c-4e8e-9b39-8a7d2a9a6c11 --provider GKE --nodes 3'],
     ['ann', 'cluster import prod3'],
     ['ann', 'cluster edit prod2 --display-name "Second" --nodes 4'],

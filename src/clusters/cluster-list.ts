@@ -1,0 +1,39 @@
+import type { VisibleClusters } from '../authz/visible-clusters.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import type { Person } from '../identity/callers.ts';
+import type { Cluster, Phase } from './cluster.ts';
+
+export type ClusterOrder = 'id' | 'name' | 'heartbeat' | 'nodes' | 'created';
+
+export interface ClusterSearch {
+  /** Exactly this name. */
+  readonly name?: string | undefined;
+  /** Part of the name or the display name, or the beginning of the UID; empty for all clusters. */
+  readonly text: string;
+  /** In any letter case. */
+  readonly provider?: string | undefined;
+  /** As it is shown at `now`. */
+  readonly phase?: Phase | undefined;
+  readonly now: Date;
+  readonly orderBy: ClusterOrder;
+  readonly isDescending: boolean;
+}
+
+export interface ClusterListStore {
+  /** Without a request, the whole list. */
+  ofOwner(ownerId: bigint, search: ClusterSearch, request?: PageRequest): Promise<Page<Cluster>>;
+  withIds(ids: readonly bigint[], search: ClusterSearch, request?: PageRequest): Promise<Page<Cluster>>;
+}
+
+export type ClusterList = ReturnType<typeof createClusterList>;
+
+type Viewer = Pick<Person, 'id' | 'isAdmin' | 'organizations'>;
+
+export function createClusterList(store: ClusterListStore, visible: Pick<VisibleClusters, 'visibleTo'>) {
+  return { ofOwner: store.ofOwner, visibleTo };
+
+  /** Every cluster that the user can view: their own, and those in all organizations. */
+  async function visibleTo(person: Viewer, search: ClusterSearch, request?: PageRequest): Promise<Page<Cluster>> {
+    return await store.withIds(await visible.visibleTo(person), search, request);
+  }
+}

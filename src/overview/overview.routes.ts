@@ -1,0 +1,73 @@
+import Type from 'typebox';
+import { PHASES } from '../clusters/cluster.ts';
+import { callerIn, holdsIn } from '../http/access.ts';
+import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import { type GetOverview, type Overview as OverviewValue, SOON_DAYS, UNUSED_DAYS } from './overview.ts';
+
+const count = (description: string) => Type.Integer({ description });
+
+const Overview = Type.Object({
+  members: Type.Optional(Type.Integer()),
+  teams: Type.Optional(Type.Integer()),
+  roles: Type.Optional(Type.Integer()),
+  robots: Type.Optional(Type.Integer()),
+  tokens: Type.Optional(
+    Type.Object({
+      all: count('All tokens of robot accounts.'),
+      expiring: count(`Valid tokens that expire within ${SOON_DAYS} days.`),
+      unused: count(`Valid tokens that were not used for ${UNUSED_DAYS} days, or were never used since then.`),
+    }),
+  ),
+  clusters: Type.Optional(
+    Type.Object({
+      all: Type.Integer(),
+      by_phase: Type.Object(Object.fromEntries(PHASES.map((phase) => [phase, Type.Integer()]))),
+    }),
+  ),
+  contracts: Type.Optional(
+    Type.Object({
+      all: Type.Integer(),
+      ending: count(`Contracts that are not revoked and end within ${SOON_DAYS} days.`),
+    }),
+  ),
+  last_change: Type.Optional(
+    Type.Object(
+      {
+        at: Timestamp,
+        actor: Type.Object({ id: Int64, name: Type.String() }),
+        action: Type.String(),
+        object: Type.Object({ type: Type.String(), id: Int64 }),
+      },
+      { description: 'The newest entry of the audit log, not counting denied requests. Absent if there is none.' },
+    ),
+  ),
+});
+
+export function overviewRoutes(scope: Scope, getOverview: GetOverview): void {
+  scope.get(
+    '/orgs/:org/overview',
+    {
+      config: { access: holdsIn('view:org', 'organization') },
+      schema: {
+        summary: 'Count what an organization has; lists that the caller may not see are left out',
+        tags: ['administration'],
+        extension: true,
+        params: Type.Object({ org: Type.String() }),
+        response: { 200: Overview },
+      },
+    },
+    async (request) => {
+      const { organization, person } = callerIn(request);
+      return present(await getOverview(organization.id, person.id, new Date()));
+    },
+  );
+}
+
+function present({ clusters, lastChange, ...same }: OverviewValue) {
+  return {
+    ...same,
+    ...(clusters && { clusters: { all: clusters.all, by_phase: { ...clusters.byPhase } } }),
+    ...(lastChange && { last_change: { ...lastChange, at: timestamp(lastChange.at) } }),
+  };
+}

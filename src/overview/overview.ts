@@ -1,0 +1,87 @@
+import type { Judge } from '../authz/judge.ts';
+import type { Phase } from '../clusters/cluster.ts';
+
+/** What an organization has, in numbers. A part is absent if the caller may not see the list that it counts. */
+export interface Overview {
+  readonly members?: number;
+  readonly teams?: number;
+  readonly roles?: number;
+  readonly robots?: number;
+  readonly tokens?: TokenCounts;
+  readonly clusters?: ClusterCounts;
+  readonly contracts?: ContractCounts;
+  /** Also absent if nothing was changed yet. */
+  readonly lastChange?: LastChange;
+}
+
+export interface TokenCounts {
+  readonly all: number;
+  /** Those that still work, and will stop working soon. */
+  readonly expiring: number;
+  /** Those that still work, and were not used for a long time. */
+  readonly unused: number;
+}
+
+export interface ClusterCounts {
+  readonly all: number;
+  /** Every phase, as it is shown now. */
+  readonly byPhase: Readonly<Record<Phase, number>>;
+}
+
+export interface ContractCounts {
+  readonly all: number;
+  /** Those that are not revoked and end soon. */
+  readonly ending: number;
+}
+
+export interface LastChange {
+  readonly at: Date;
+  readonly actor: { readonly id: bigint; readonly name: string };
+  readonly action: string;
+  readonly object: { readonly type: string; readonly id: bigint };
+}
+
+/** The parts of an overview, and the relations on the organization that their lists require. */
+export const PARTS = {
+  members: ['can_view_members'],
+  teams: ['can_view_teams'],
+  roles: ['can_view_roles'],
+  robots: ['can_view_robots'],
+  // Tokens are listed robot by robot.
+  tokens: ['can_view_tokens', 'can_view_robots'],
+  clusters: ['can_view_clusters'],
+  contracts: ['can_view_contracts'],
+  lastChange: ['can_view_audit_log'],
+} as const satisfies Readonly<Record<keyof Overview, readonly string[]>>;
+
+export type Part = keyof typeof PARTS;
+
+export interface OverviewSpan {
+  readonly now: Date;
+  /** Before this, something ends or expires soon. */
+  readonly soon: Date;
+  /** What was not used since then is unused. */
+  readonly longAgo: Date;
+}
+
+export interface OverviewStore {
+  /** Only the wanted parts are counted. */
+  count(organizationId: bigint, parts: readonly Part[], span: OverviewSpan): Promise<Overview>;
+}
+
+export type GetOverview = ReturnType<typeof createOverview>;
+
+const DAY_MS = 86_400_000;
+export const SOON_DAYS = 30;
+export const UNUSED_DAYS = 90;
+
+/** `flushUsage` writes when tokens were used, as far as this process knows and has not written yet. */
+export function createOverview(store: OverviewStore, judge: Pick<Judge, 'allowed'>, flushUsage: () => Promise<void>) {
+  return async (organizationId: bigint, callerId: bigint, now: Date): Promise<Overview> => {
+    const [held = []] = await judge.allowed(callerId, organizationId, [{ type: 'organization', id: organizationId }]);
+    const parts = (Object.keys(PARTS) as Part[]).filter((part) => PARTS[part].every((one) => held.includes(one)));
+    if (parts.includes('tokens')) await flushUsage();
+    const after = (days: number) => new Date(now.getTime() + days * DAY_MS);
+    return await store.count(organizationId, parts, { now, soon: after(SOON_DAYS), longAgo: after(-UNUSED_DAYS) });
+  };
+}
