@@ -31,7 +31,7 @@ export function Page({ title, within, lead, actions, children, isStale }: PagePr
       <header class="page-head">
         <div class="grow">
           <h1 ref={heading} tabIndex={-1}>
-            {title}
+            <bdi>{title}</bdi>
           </h1>
           {lead && <p class="quiet">{lead}</p>}
         </div>

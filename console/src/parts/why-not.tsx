@@ -44,12 +44,14 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
     path,
     query: { org, relation, limit: 20 },
   });
+  // The sentence names what is missing if it is one thing.
+  const missing = why.data?.missing.filter((text) => !why.data?.sentence.includes(text)) ?? [];
   return (
     <div class="stack">
       <p>{why.data?.sentence ?? `This needs the permission ${relation}.`}</p>
-      {(why.data?.missing.length ?? 0) > 0 && (
+      {missing.length > 0 && (
         <ul class="bullets">
-          {why.data?.missing.map((text) => (
+          {missing.map((text) => (
             <li key={text}>{text}</li>
           ))}
         </ul>

@@ -34,6 +34,13 @@ export const PAGES: readonly PageRoute[] = [
   page('/me/orders', async () => (await import('../pages/me/orders.tsx')).OrdersPage),
   page('/orgs', async () => (await import('../pages/orgs/orgs.tsx')).OrgsPage),
   page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
+  page('/orgs/:org/members/:login', async () => (await import('../pages/members/member.tsx')).MemberPage),
+  page('/orgs/:org/clusters', async () => (await import('../pages/clusters/clusters.tsx')).ClustersPage),
+  page(
+    '/orgs/:org/clusters/import',
+    async () => (await import('../pages/clusters/import-cluster.tsx')).ImportClusterPage,
+  ),
+  page('/orgs/:org/clusters/:id', async () => (await import('../pages/clusters/cluster.tsx')).ClusterPage),
   page('/orgs/:org/roles', async () => (await import('../pages/roles/roles.tsx')).RolesPage),
   page('/orgs/:org/roles/new', async () => (await import('../pages/roles/role.tsx')).NewRolePage),
   page('/orgs/:org/roles/code', async () => (await import('../pages/roles/role-code.tsx')).RoleCodePage),

@@ -1,7 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { useSettled } from '../data/filters.ts';
+import { orgPath } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
+import { me } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { useCurrentOrg } from './current-org.ts';
 import { organizationGroups, personalGroups } from './navigation.tsx';
@@ -14,6 +17,8 @@ interface Found {
 }
 
 const MAX_FOUND = 12;
+const MAX_PEOPLE = 4;
+const MIN_LETTERS = 2;
 
 /** Goes anywhere: pages, organizations, clusters, teams and people, by any part of their name. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -23,7 +28,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const active = useSignal(0);
   const { route } = useLocation();
   const everything = useEverything();
-  const found = useMemo(() => search(everything, text.value), [everything, text.value]);
+  const people = usePeople(text.value);
+  const found = useMemo(() => search(everything, text.value, people), [everything, text.value, people]);
   const index = Math.min(active.value, found.length - 1);
   useEffect(() => {
     const dialog = ref.current;
@@ -74,7 +80,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <ul id={`${id}-list`} role="listbox" aria-label="Results">
         {found.map((one, place) => (
           <li
-            key={one.href}
+            key={`${one.href} ${one.title}`}
             id={`${id}-${place}`}
             role="option"
             aria-selected={place === index}
@@ -95,6 +101,26 @@ export function Palette({ onClose }: { onClose: () => void }) {
       )}
     </dialog>
   );
+}
+
+/** People are found on the server, because nobody may see the list of all of them at once. */
+function usePeople(text: string): readonly Found[] {
+  const org = useCurrentOrg();
+  const wanted = useSettled(text.trim());
+  const isAsked = wanted.length >= MIN_LETTERS && text.trim() !== '';
+  const { data } = useResource(
+    isAsked ? 'GET /users/search' : undefined,
+    isAsked ? { query: { q: wanted, limit: MAX_PEOPLE } } : undefined,
+  );
+  return useMemo(() => {
+    if (!isAsked || org === undefined) return [];
+    return (data?.data ?? []).map(({ login, full_name }) => ({
+      href: orgPath(org, `/members/${encodeURIComponent(login)}`),
+      title: full_name && full_name !== login ? `${login} (${full_name})` : login,
+      kind: 'person',
+      icon: 'members' as const,
+    }));
+  }, [data, org, isAsked]);
 }
 
 function useEverything(): readonly Found[] {
@@ -121,7 +147,8 @@ function useEverything(): readonly Found[] {
         icon: 'teams' as const,
       })),
       ...(clusters ?? []).map((cluster) => ({
-        href: `/orgs/${encodeURIComponent(cluster.ownerName)}/clusters/${cluster.id}`,
+        // One's own clusters are on a page of their own.
+        href: cluster.ownerID === me.value?.id ? '/me/clusters' : orgPath(cluster.ownerName, `/clusters/${cluster.id}`),
         title: cluster.displayName || cluster.name,
         kind: `cluster of ${cluster.ownerName}`,
         icon: 'clusters' as const,
@@ -130,8 +157,9 @@ function useEverything(): readonly Found[] {
   }, [org, orgs, teams, clusters]);
 }
 
-/** What starts with the text comes before what only contains it. */
-export function search(all: readonly Found[], text: string): readonly Found[] {
+/** What starts with the text comes before what only contains it. Of the places, people keep some. */
+export function search(all: readonly Found[], text: string, people: readonly Found[] = []): readonly Found[] {
+  const places = MAX_FOUND - people.length;
   const wanted = text.trim().toLowerCase();
   const starting: Found[] = [];
   const containing: Found[] = [];
@@ -139,7 +167,7 @@ export function search(all: readonly Found[], text: string): readonly Found[] {
     const at = one.title.toLowerCase().indexOf(wanted);
     if (at === 0) starting.push(one);
     else if (at > 0 || `${one.title} ${one.kind}`.toLowerCase().includes(wanted)) containing.push(one);
-    if (starting.length >= MAX_FOUND) break;
+    if (starting.length >= places) break;
   }
-  return [...starting, ...containing].slice(0, MAX_FOUND);
+  return [...[...starting, ...containing].slice(0, places), ...people];
 }

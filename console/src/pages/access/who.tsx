@@ -1,8 +1,8 @@
+import { useQueryFields } from '../../data/address.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { useQueryFields } from './address.ts';
 import { ObjectPicker } from './object-picker.tsx';
 import { RelationField } from './relation-field.tsx';
 import './access.css';

@@ -1,10 +1,10 @@
+import { useQueryFields } from '../../data/address.ts';
 import { useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
-import { useQueryFields } from './address.ts';
 import { ObjectPicker } from './object-picker.tsx';
 import { type Explanation, isOnePath } from './proof.ts';
 import { ProofPicture } from './proof-picture.tsx';

@@ -1,0 +1,75 @@
+import { orgPath, useOrg } from '../../data/org.ts';
+import { useList } from '../../data/resource.ts';
+import { Icon } from '../../icons/icon.tsx';
+import { Empty, Show } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import type { Cluster } from './cluster-fields.tsx';
+
+const RELATIONS = [
+  { relation: 'can_view', title: 'View' },
+  { relation: 'can_connect', title: 'Connect' },
+  { relation: 'can_edit', title: 'Edit' },
+] as const;
+
+/** Everybody who may see the cluster, and what else they may do with it. Each mark leads to why. */
+export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster }) {
+  const { id } = useOrg();
+  const lists = RELATIONS.map(({ relation, title }) => ({
+    relation,
+    title,
+    people: useList('GET /authz/objects/{objectType}/{objID}/principals', {
+      path: { objectType: 'cluster', objID: cluster.id },
+      query: { org, relation, limit: 50 },
+    }),
+  }));
+  // Whoever may connect or edit may also view, and all lists have the same order: they cover the same people.
+  const viewers = lists[0]?.people;
+  if (!viewers) return null;
+  const whyPath = (user: string, relation: string) =>
+    orgPath(org, `/access/why?${new URLSearchParams({ user, relation, object: `cluster:${cluster.id}` })}`);
+  return (
+    <Show
+      of={viewers}
+      whyNot={
+        id === undefined
+          ? undefined
+          : { org, type: 'organization', id, relation: 'can_view_members', todo: 'see who has access' }
+      }
+    >
+      {(all) =>
+        all.length === 0 ? (
+          <Empty text="Nobody whom you may see can view this cluster." />
+        ) : (
+          <Table
+            caption="Who has access to the cluster"
+            rows={all}
+            keyOf={(person) => String(person.id)}
+            hrefOf={(person) => orgPath(org, `/members/${encodeURIComponent(person.name)}`)}
+            total={viewers.total}
+            hasMore={viewers.hasMore}
+            onMore={() => {
+              for (const { people } of lists) if (people.hasMore) people.loadMore();
+            }}
+            columns={[
+              { key: 'name', title: 'Person', cell: (person) => <bdi>{person.name}</bdi> },
+              ...lists.map(({ relation, title, people }) => ({
+                key: relation,
+                title,
+                cell: (person: { readonly id: bigint; readonly name: string }) => {
+                  const holds = people.data?.some((one) => one.id === person.id);
+                  if (holds === undefined) return null;
+                  const words = `Why ${holds ? 'may' : 'may not'} ${person.name} ${title.toLowerCase()}?`;
+                  return (
+                    <a class="cluster-holds" href={whyPath(person.name, relation)} title={words} aria-label={words}>
+                      {holds ? <Icon name="check" /> : <span class="quiet">no</span>}
+                    </a>
+                  );
+                },
+              })),
+            ]}
+          />
+        )
+      }
+    </Show>
+  );
+}

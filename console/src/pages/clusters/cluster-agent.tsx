@@ -1,0 +1,111 @@
+import { useSignal } from '@preact/signals';
+import { useAction } from '../../data/action.ts';
+import { api } from '../../data/api.ts';
+import { orgPath, useOrg } from '../../data/org.ts';
+import { useResource } from '../../data/resource.ts';
+import { Card } from '../../parts/bits.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { Empty, Show } from '../../parts/page.tsx';
+import { ShownSecret } from '../../parts/secret.tsx';
+import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
+import type { Cluster } from './cluster-fields.tsx';
+
+/** How the cluster reports that it is alive, with a token to do so. */
+export function ClusterAgent({ org, cluster }: { org: string; cluster: Cluster }) {
+  const { whyNot } = useOrg();
+  const isCreating = useSignal(false);
+  const created = useSignal<string | undefined>(undefined);
+  const command = heartbeatCommand(cluster.id);
+  return (
+    <Card
+      title="Heartbeat"
+      actions={
+        <Button
+          icon="key"
+          whyNot={whyNot('can_create_tokens', 'create tokens of robots')}
+          onClick={() => (isCreating.value = true)}
+        >
+          New robot token
+        </Button>
+      }
+    >
+      <p>
+        The agent of the cluster reports every half minute, as a robot account. After two minutes without a report the
+        cluster is shown as NotConnected, after a day as Lost.
+      </p>
+      <CodeBlock text={command} label="Copy the command" />
+      {isCreating.value && (
+        <AgentToken
+          org={org}
+          cluster={cluster}
+          onClose={() => (isCreating.value = false)}
+          onCreated={(text) => (created.value = text)}
+        />
+      )}
+      {created.value !== undefined && (
+        <ShownSecret
+          title="The new token"
+          secret={created.value}
+          commands={[{ title: 'Report that the cluster is alive', text: command }]}
+          onClose={() => (created.value = undefined)}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface AgentTokenProps {
+  readonly org: string;
+  readonly cluster: Cluster;
+  readonly onClose: () => void;
+  readonly onCreated: (text: string) => void;
+}
+
+function AgentToken({ org, cluster, onClose, onCreated }: AgentTokenProps) {
+  const robots = useResource('GET /orgs/{org}/robots', { path: { org }, query: { limit: 50 } });
+  const chosen = useSignal('');
+  const name = useSignal(`agent of ${cluster.name}`.slice(0, 100));
+  const days = useSignal('90');
+  const robot = chosen.value || String(robots.data?.[0]?.id ?? '');
+  const create = useAction(async () => {
+    const body = { name: name.value, expires_at: expiryOf(days.value) };
+    const token = await api.call('POST /robots/{id}/tokens', { path: { id: robot }, body });
+    onCreated(token.sha1);
+  });
+  if (robots.data === undefined || robots.data.length === 0) {
+    return (
+      <Dialog title="New robot token" onClose={onClose}>
+        <Show of={robots} rows={2}>
+          {() => (
+            <Empty
+              text="There is no robot account yet. The agent needs one to sign in."
+              action={<LinkButton href={orgPath(org, '/robots')}>Robots</LinkButton>}
+              command={`atrium robot create NAME --org ${org}`}
+            />
+          )}
+        </Show>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog title="New robot token" verb="Create token" action={create} fields={['name']} onClose={onClose}>
+      <SelectField
+        label="Robot"
+        value={chosen}
+        hint="Its tokens may report for every cluster of the organization."
+        choices={robots.data.map((one) => ({ value: String(one.id), label: one.name }))}
+      />
+      <TextField label="Name" value={name} isRequired error={create.fieldError('name')} />
+      <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
+    </FormDialog>
+  );
+}
+
+function heartbeatCommand(id: bigint): string {
+  const address = `${location.origin}/api/v1/clusters/${id}/heartbeat`;
+  return `curl -X POST -H "Authorization: token $TOKEN" \\\n  --json '{"phase":"Active"}' \\\n  ${address}`;
+}

@@ -1,0 +1,154 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useRoute } from 'preact-iso';
+import { useAction } from '../../data/action.ts';
+import { useAllowed } from '../../data/allowed.ts';
+import { api } from '../../data/api.ts';
+import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { pageData } from '../../data/page-data.ts';
+import { useResource } from '../../data/resource.ts';
+import { isSiteAdmin } from '../../data/session.ts';
+import { Phase, Tabs } from '../../parts/bits.tsx';
+import { Button, LinkButton } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { Empty, Page, Show } from '../../parts/page.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { ClusterAccess } from './cluster-access.tsx';
+import { ClusterAgent } from './cluster-agent.tsx';
+import { ClusterFacts } from './cluster-facts.tsx';
+import {
+  bodyOf,
+  CLUSTER_FIELDS,
+  type Cluster,
+  ClusterFields,
+  ClusterName,
+  useClusterFields,
+} from './cluster-fields.tsx';
+import { ClusterHistory } from './cluster-history.tsx';
+import { ClusterRecord } from './cluster-record.tsx';
+import { stateOf, titleOf } from './cluster-words.ts';
+
+export function ClusterPage() {
+  const { org, id: orgId } = useOrg();
+  const id = useRoute().params.id ?? '';
+  const cluster = useResource('GET /clusters/{id}', { path: { id } });
+  return (
+    <Show
+      of={cluster}
+      whyNot={
+        orgId === undefined
+          ? undefined
+          : { org, type: 'organization', id: orgId, relation: 'can_view_clusters', todo: 'see the clusters' }
+      }
+    >
+      {(found) =>
+        found.ownerName === org ? (
+          <ClusterDetails key={id} cluster={found} etag={cluster.etag} isStale={cluster.isStale} />
+        ) : (
+          <Page title={titleOf(found)}>
+            <Empty
+              text={`This cluster belongs to ${found.ownerName}.`}
+              action={<LinkButton href={orgPath(found.ownerName, `/clusters/${id}`)}>Show it there</LinkButton>}
+            />
+          </Page>
+        )
+      }
+    </Show>
+  );
+}
+
+function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isStale: boolean }) {
+  const { cluster, etag, isStale } = props;
+  const { org, may: mayInOrg } = useOrg();
+  const { route, query } = useLocation();
+  const { may } = useAllowed(org, [{ type: 'cluster', id: cluster.id }]);
+  const dialog = useSignal<'edit' | 'remove' | undefined>(undefined);
+  const close = () => (dialog.value = undefined);
+  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
+    may(relation) === false ? { org, type: 'cluster', id: cluster.id, relation, todo } : undefined;
+  const address = orgPath(org, `/clusters/${cluster.id}`);
+  const tabs = [
+    { href: address, title: 'Details' },
+    { href: `${address}?tab=access`, title: 'Access' },
+    ...(isSiteAdmin.value && pageData.features.bus
+      ? [{ href: `${address}?tab=history`, title: 'Resource history' }]
+      : []),
+    ...(mayInOrg('can_view_audit_log') ? [{ href: `${address}?tab=audit`, title: 'Audit log' }] : []),
+  ];
+  const { tab = '' } = query;
+  return (
+    <Page
+      title={titleOf(cluster)}
+      within={org}
+      isStale={isStale}
+      lead={
+        <span class="cluster-state">
+          <Phase phase={cluster.status.response.phase} /> <bdi>{stateOf(cluster)}</bdi>
+        </span>
+      }
+      actions={
+        <>
+          <span data-key="e">
+            <Button whyNot={whyNot('can_edit', 'change this cluster')} onClick={() => (dialog.value = 'edit')}>
+              Edit cluster
+            </Button>
+          </span>
+          <Button
+            kind="danger"
+            whyNot={whyNot('can_remove', 'remove this cluster')}
+            onClick={() => (dialog.value = 'remove')}
+          >
+            Remove cluster
+          </Button>
+        </>
+      }
+    >
+      <Tabs label="Parts of the cluster" tabs={tabs} current={tab === '' ? address : `${address}?tab=${tab}`} />
+      {tab === '' && (
+        <>
+          <ClusterFacts cluster={cluster} />
+          <ClusterAgent org={org} cluster={cluster} />
+        </>
+      )}
+      {tab === 'access' && <ClusterAccess org={org} cluster={cluster} />}
+      {tab === 'history' && <ClusterHistory cluster={cluster} />}
+      {tab === 'audit' && <ClusterRecord org={org} cluster={cluster} />}
+      {dialog.value === 'edit' && <EditCluster cluster={cluster} etag={etag} onClose={close} />}
+      {dialog.value === 'remove' && (
+        <Confirm
+          title={`Remove ${cluster.name}?`}
+          verb="Remove cluster"
+          typedName={cluster.name}
+          done={`The cluster ${cluster.name} was removed.`}
+          change={() => api.call('DELETE /clusters/{id}', { path: { id: cluster.id } })}
+          onClose={close}
+          onDone={() => route(orgPath(org, '/clusters'))}
+        >
+          <p>Atrium forgets it, and its agent is refused. The cluster itself goes on running. This cannot be undone.</p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function EditCluster(props: { cluster: Cluster; etag: string | undefined; onClose: () => void }) {
+  const { cluster, etag, onClose } = props;
+  const values = useClusterFields(cluster);
+  const save = useAction(async () => {
+    const body = bodyOf(values, cluster);
+    await api.call('PATCH /clusters/{id}', { path: { id: cluster.id }, body, ifMatch: etag });
+    notify({ kind: 'ok', text: 'The cluster was saved.' });
+  });
+  return (
+    <FormDialog
+      title={`Edit ${cluster.name}`}
+      verb="Save cluster"
+      action={save}
+      fields={CLUSTER_FIELDS}
+      onClose={onClose}
+    >
+      <ClusterName values={values} action={save} />
+      <ClusterFields values={values} action={save} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals';
+import { useAction } from '../../data/action.ts';
+import { useAllowed } from '../../data/allowed.ts';
+import { api } from '../../data/api.ts';
+import { SelectField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { UserPicker } from '../../parts/user-picker.tsx';
+import { permissionWord } from '../teams/permission-words.ts';
+import type { MemberTeam } from './team-chips.tsx';
+
+const FIRST_TEAM = 'Viewers';
+
+interface AddMemberProps {
+  readonly org: string;
+  readonly teams: readonly MemberTeam[];
+  readonly onClose: () => void;
+}
+
+/** Puts somebody who has an account into a team, which makes them a member. */
+export function AddMember({ org, teams, onClose }: AddMemberProps) {
+  const login = useSignal('');
+  const team = useSignal(FIRST_TEAM);
+  const { may } = useAllowed(
+    org,
+    teams.map(({ id }) => ({ type: 'team', id })),
+  );
+  // Whoever may add people may add them as viewers; other teams have rules of their own.
+  const open = teams.filter(({ id, name }) => name === FIRST_TEAM || may('can_add_member', { type: 'team', id }));
+  const add = useAction(async () => {
+    const username = login.value;
+    await api.call('PUT /orgs/{org}/members/{username}', { path: { org, username }, body: { team: team.value } });
+    notify({
+      kind: 'ok',
+      text: `${username} was added to ${team.value}.`,
+    });
+  });
+  return (
+    <FormDialog
+      title={`Add a person to ${org}`}
+      verb="Add person"
+      action={add}
+      onClose={onClose}
+      disabledBecause={login.value === '' ? 'Choose a person first.' : undefined}
+    >
+      <UserPicker
+        label="Person"
+        value={login}
+        hint="Only people with an account can be added. A site administrator creates accounts."
+      />
+      <SelectField
+        label="Team"
+        value={team}
+        hint="They hold what the team grants, from the moment they are in it."
+        choices={(open.length > 0 ? open : [{ name: FIRST_TEAM, permission: 'read' }]).map(({ name, permission }) => ({
+          value: name,
+          label: `${name} (${permissionWord(permission)})`,
+        }))}
+      />
+    </FormDialog>
+  );
+}

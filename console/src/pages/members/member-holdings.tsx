@@ -1,0 +1,161 @@
+import { useSignal } from '@preact/signals';
+import { useAction } from '../../data/action.ts';
+import { useAllowed } from '../../data/allowed.ts';
+import { api } from '../../data/api.ts';
+import { orgPath, useOrg } from '../../data/org.ts';
+import { useResource } from '../../data/resource.ts';
+import { Card, Chip } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { SelectField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { Table } from '../../parts/table.tsx';
+import { notify } from '../../parts/toast.tsx';
+import type { Member } from './member-data.ts';
+import type { MemberTeam } from './team-chips.tsx';
+
+interface HoldingsProps {
+  readonly org: string;
+  readonly member: Member;
+  /** All teams of the organization, if the caller may see them. */
+  readonly teams: readonly MemberTeam[] | undefined;
+}
+
+/** The teams of a member, and what each grants: by its permission and by its roles. */
+export function MemberHoldings({ org, member, teams = [] }: HoldingsProps) {
+  const { may } = useOrg();
+  const roles = useResource(may('can_view_roles') ? 'GET /authz/roles' : undefined, { query: { org } });
+  const both = [...member.teams, ...teams.filter(({ id }) => !member.teams.some((one) => one.id === id))];
+  const allowed = useAllowed(
+    org,
+    both.map(({ id }) => ({ type: 'team', id })),
+  );
+  const isAdding = useSignal(false);
+  const left = useSignal<MemberTeam | undefined>(undefined);
+  const others = teams.filter(
+    ({ id }) => !member.teams.some((one) => one.id === id) && allowed.may('can_add_member', { type: 'team', id }),
+  );
+  const first = member.teams[0];
+  const cannotAdd =
+    first && allowed.may('can_add_member', { type: 'team', id: first.id }) === false && others.length === 0
+      ? { org, type: 'team', id: first.id, relation: 'can_add_member', todo: 'add people to teams' }
+      : undefined;
+  return (
+    <Card
+      title="Teams, and what they grant"
+      actions={
+        <span data-key="n">
+          <Button
+            icon="plus"
+            whyNot={cannotAdd}
+            disabledBecause={others.length === 0 ? 'There is no other team.' : undefined}
+            onClick={() => (isAdding.value = true)}
+          >
+            Add to a team
+          </Button>
+        </span>
+      }
+    >
+      <Table
+        caption="Teams"
+        rows={member.teams}
+        keyOf={(team) => String(team.id)}
+        hrefOf={(team) => orgPath(org, `/teams/${team.id}`)}
+        columns={[
+          { key: 'name', title: 'Team', cell: (team) => <bdi>{team.name}</bdi> },
+          { key: 'grants', title: 'Grants', cell: (team) => grantWords(team.permission), isMinor: true },
+          {
+            key: 'roles',
+            title: 'Roles',
+            cell: (team) =>
+              (roles.data ?? [])
+                .filter(({ team_ids }) => team_ids.includes(team.id))
+                .map((role) => (
+                  <a key={String(role.id)} href={orgPath(org, `/roles/${role.id}`)}>
+                    <Chip>{role.name}</Chip>
+                  </a>
+                )),
+          },
+          {
+            key: 'remove',
+            title: '',
+            isNumber: true,
+            cell: (team) => (
+              <Button
+                label={`Remove from ${team.name}`}
+                whyNot={
+                  allowed.may('can_remove_member', { type: 'team', id: team.id }) === false
+                    ? {
+                        org,
+                        type: 'team',
+                        id: team.id,
+                        relation: 'can_remove_member',
+                        todo: `remove people from ${team.name}`,
+                      }
+                    : undefined
+                }
+                onClick={() => (left.value = team)}
+              >
+                Remove
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {isAdding.value && <AddToTeam login={member.login} teams={others} onClose={() => (isAdding.value = false)} />}
+      {left.value && (
+        <Confirm
+          title={`Remove ${member.login} from ${left.value.name}?`}
+          verb="Remove"
+          done={`${member.login} was removed from ${left.value.name}.`}
+          change={() =>
+            api.call('DELETE /teams/{id}/members/{username}', {
+              path: { id: left.value?.id ?? 0n, username: member.login },
+            })
+          }
+          onClose={() => (left.value = undefined)}
+        >
+          <p>
+            {member.teams.length === 1
+              ? 'It is their only team, so they leave the organization with it.'
+              : 'They lose what this team grants, unless another team grants it too.'}
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function AddToTeam(props: { login: string; teams: readonly MemberTeam[]; onClose: () => void }) {
+  const { login, teams, onClose } = props;
+  const chosen = useSignal(String(teams[0]?.id ?? ''));
+  const add = useAction(async () => {
+    await api.call('PUT /teams/{id}/members/{username}', { path: { id: chosen.value, username: login } });
+    const name = teams.find(({ id }) => String(id) === chosen.value)?.name ?? 'the team';
+    notify({ kind: 'ok', text: `${login} was added to ${name}.` });
+  });
+  return (
+    <FormDialog title={`Add ${login} to a team`} verb="Add to team" action={add} onClose={onClose}>
+      <SelectField
+        label="Team"
+        value={chosen}
+        choices={teams.map(({ id, name, permission }) => ({
+          value: String(id),
+          label: `${name}: ${grantWords(permission)}`,
+        }))}
+      />
+    </FormDialog>
+  );
+}
+
+const GRANTS: Readonly<Record<string, string>> = {
+  none: 'only what its roles grant',
+  read: 'view everything',
+  write: 'view everything, and change clusters, contracts and robots',
+  admin: 'view and change everything, also members, teams and roles',
+  owner: 'everything, also deleting the organization',
+};
+
+function grantWords(permission: string): string {
+  return GRANTS[permission] ?? permission;
+}

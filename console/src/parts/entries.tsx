@@ -1,0 +1,71 @@
+import type { Item } from '../../../client/client.ts';
+import { orgPath } from '../data/org.ts';
+import { When } from './when.tsx';
+
+export type AuditEntry = Item<'GET /orgs/{org}/audit'>;
+
+const VERBS: Readonly<Record<string, string>> = {
+  create: 'created',
+  update: 'changed',
+  delete: 'deleted',
+  revoke: 'revoked',
+  reinstate: 'reinstated',
+  phase: 'reported the phase of',
+  bind: 'bound',
+};
+const NOUNS: Readonly<Record<string, string>> = {
+  robot_ac: 'robot account',
+  user: 'user',
+  name: 'name',
+};
+
+/** Entries of the audit log, newest first, as sentences. */
+export function Entries({ of, org, empty }: { of: readonly AuditEntry[]; org: string; empty: string }) {
+  if (of.length === 0) return <p class="quiet">{empty}</p>;
+  return (
+    <ul class="entries">
+      {of.map((entry) => (
+        <li key={String(entry.id)}>
+          <a
+            href={orgPath(org, `/audit?${new URLSearchParams({ object: `${entry.object.type}:${entry.object.id}` })}`)}
+          >
+            <bdi>{entry.actor.name}</bdi> {verbOf(entry)} {nounOf(entry)} <bdi>{nameOf(entry)}</bdi>
+            {detailOf(entry)}
+          </a>
+          <span class="quiet small">
+            <When at={entry.at} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function verbOf({ action, before, after }: AuditEntry): string {
+  if (action === 'access.denied') return 'was denied a change of';
+  if (action === 'team.add_member') return `added ${textOf(after, 'username')} to`;
+  if (action === 'team.remove_member') return `removed ${textOf(before, 'username')} from`;
+  const verb = action.split('.')[1] ?? action;
+  return VERBS[verb] ?? verb.replaceAll('_', ' ');
+}
+
+function nounOf({ object }: AuditEntry): string {
+  return `the ${NOUNS[object.type] ?? object.type.replaceAll('_', ' ')}`;
+}
+
+/** The name that the object has now, else the last one that the entry tells, else its number. */
+function nameOf({ object, before, after }: AuditEntry): string {
+  const { name } = object as { readonly name?: string | null };
+  return (
+    name || textOf(after, 'name') || textOf(before, 'name') || textOf(after ?? before, 'team') || String(object.id)
+  );
+}
+
+function detailOf({ action, after }: AuditEntry): string {
+  return action === 'cluster.phase' ? `: ${textOf(after, 'phase')}` : '';
+}
+
+function textOf(state: unknown, key: string): string {
+  const value = (state as Readonly<Record<string, unknown>> | null)?.[key];
+  return typeof value === 'string' ? value : '';
+}
