@@ -18,6 +18,8 @@ export function consoleMark(root) {
 }
 
 export function isConsoleBuilt(root) {
+  // Production images have only what was built.
+  if (!existsSync(join(root, 'console', 'src'))) return true;
   const file = join(root, 'console', 'dist', '.built');
   return existsSync(file) && readFileSync(file, 'utf8') === consoleMark(root);
 }

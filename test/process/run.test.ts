@@ -36,7 +36,9 @@ describe('scripts/run.mjs', () => {
   beforeEach(() => {
     clone = temporaryFolder();
     for (const name of ['scripts', 'src']) mkdirSync(path(name));
-    for (const name of ['run.mjs', 'debian-packages.mjs']) cpSync(join('scripts', name), path(`scripts/${name}`));
+    for (const name of ['run.mjs', 'console-mark.mjs', 'debian-packages.mjs']) {
+      cpSync(join('scripts', name), path(`scripts/${name}`));
+    }
     writeFileSync(path('src/main.ts'), MAIN);
     writeFileSync(path('package-lock.json'), '{}');
     writeFileSync(path('npm.js'), NPM);

@@ -6,7 +6,7 @@ import { admit, type Tuple } from '../../src/rebac/tuple.ts';
 import type { Question, World as Server } from '../support/openfga.ts';
 import { hasCircle } from './circles.ts';
 import { loadModel } from './load-model.ts';
-import { type World, weigh } from './world.ts';
+import type { World } from './world.ts';
 
 export type Outcome = boolean | 'error';
 
@@ -14,11 +14,11 @@ export type Outcome = boolean | 'error';
  * The differences that docs/decisions/openfga.md describes, in the order in which they are tried. A difference that
  * none of them explains fails the lane.
  */
-export const KNOWN = ['one key', 'no path', 'circle', 'unstable'] as const;
+export const KNOWN = ['circle', 'unstable'] as const;
 export type Known = (typeof KNOWN)[number];
 
 /** Those by which the engine may grant what OpenFGA does not. Anything else that it grants alone fails the lane. */
-export const GRANTING: readonly Known[] = ['one key', 'circle', 'unstable'];
+export const GRANTING: readonly Known[] = ['unstable'];
 
 /** One random world on both sides: the tuples that both accept, each key once. */
 export class Arena {
@@ -102,19 +102,6 @@ type Explains = (arena: Arena, question: Question, theirs: Outcome, server: Serv
 
 const EXPLAINS: Readonly<Record<Known, Explains>> = {
   /** The engine agrees once a contextual tuple hides the stored one of its key. */
-  'one key': (arena, question, theirs) => {
-    const shown = shownTo(arena, question);
-    return shown.length < arena.tuples.length && arena.with(shown).ask(question) === theirs;
-  },
-  /** The engine fails, and agrees without the tuples whose conditions fail. */
-  'no path': (arena, question, theirs) => {
-    const verdict = weigh(arena.world.context);
-    const works = (tuple: Tuple): boolean => verdict(tuple) !== 'error';
-    const contextualTuples = question.contextualTuples?.filter(works);
-    const less = arena.with(shownTo(arena, question).filter(works));
-    return arena.ask(question) === 'error' && less.ask({ ...question, contextualTuples }) === theirs;
-  },
-  /** What is asked depends on itself. */
   circle: (arena, question) =>
     hasCircle(arena.world.model, [...shownTo(arena, question), ...(question.contextualTuples ?? [])], question),
   /** The server answers the same question in both ways. */

@@ -7,6 +7,8 @@ export interface Lane {
   readonly files: readonly string[];
   /** On two quiet cores. */
   readonly minutes: number;
+  /** Runs only if it is named, and why. */
+  readonly onDemand?: string;
 }
 
 const roleKills = COUNTS.roleKillsOnPostgres + COUNTS.roleKillsOnPglite;
@@ -52,6 +54,9 @@ export const LANES: readonly Lane[] = [
       'test/api/users/users.test.ts',
       'test/api/roles/roles-conditional.test.ts',
       'test/api/users/follows-at-once.test.ts',
+      'test/api/organizations/reserved-names.test.ts',
+      'test/api/clusters/shared-uids.test.ts',
+      'test/api/http/limits.test.ts',
     ],
     minutes: 1,
   },
@@ -71,6 +76,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/api/http/fuzz.test.ts',
       'test/rebac/fuzz.test.ts',
+      'test/rebac/memory.test.ts',
       'test/api/authz/explain-agreement.test.ts',
       'test/contract/access.test.ts',
       'test/contract/scopes.test.ts',
@@ -113,6 +119,7 @@ export const LANES: readonly Lane[] = [
       'test/api/users/confirmation.test.ts',
       'test/bus/claims.test.ts',
       'test/api/http/brake.test.ts',
+      'test/api/http/clock.test.ts',
       'test/cli/speed.test.ts',
     ],
     minutes: 2,
@@ -159,7 +166,8 @@ export const LANES: readonly Lane[] = [
     name: 'openfga',
     what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
     files: ['test/long/openfga.test.ts'],
-    minutes: 5,
+    minutes: 8,
+    onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
     name: 'clients',

@@ -100,9 +100,11 @@ async function lanes(): Promise<Part[]> {
   const unknown = named.filter((name) => !LANES.some((lane) => lane.name === name));
   if (unknown.length > 0)
     stop(`no lane is called ${unknown.join(', ')}; there are ${LANES.map((l) => l.name).join(', ')}`);
-  const chosen = LANES.filter(({ name }) => named.length === 0 || named.includes(name));
+  const chosen = LANES.filter(({ name, onDemand }) => (named.length === 0 ? !onDemand : named.includes(name)));
   const minutes = chosen.reduce((sum, lane) => sum + lane.minutes, 0);
   print(`${chosen.length} lanes, about ${minutes} minutes on two quiet cores:`);
+  const left = named.length === 0 ? LANES.filter(({ onDemand }) => onDemand) : [];
+  for (const { name, onDemand } of left) print(`not run: lane ${name}, because ${onDemand}; name it to run it`);
   for (const lane of chosen) print(`  ${lane.name.padEnd(16)} about ${lane.minutes} min: ${lane.what}`);
   return chosen.map(({ name, files, what }, index) => ({
     title: `lane ${index + 1} of ${chosen.length}, ${name}: ${what}`,
