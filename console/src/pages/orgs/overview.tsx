@@ -4,7 +4,7 @@ import { useResource } from '../../data/resource.ts';
 import { Card, phaseTone, StackedBar, WebLink } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Entries } from '../../parts/entries.tsx';
-import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { expiryLines, hasParts, type Overview, stateSentence } from './overview-words.ts';
 import './overview.css';
 
@@ -22,7 +22,11 @@ const COUNTS = [
 export function OverviewPage() {
   const { org } = useOrg();
   const details = useResource('GET /orgs/{org}', { path: { org } });
-  return <Show of={details}>{(found) => <Details key={org} details={found} />}</Show>;
+  return (
+    <ShowPage title={org} of={details}>
+      {(found) => <Details key={org} details={found} />}
+    </ShowPage>
+  );
 }
 
 /** How the organization is. What the caller may not see is absent, because the server leaves it out. */
