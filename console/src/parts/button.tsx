@@ -26,7 +26,7 @@ export function Button(props: ButtonProps) {
   const { disabledBecause, whyNot } = props;
   if (whyNot !== undefined) {
     return (
-      <WhyNot question={whyNot} kind={kind}>
+      <WhyNot question={whyNot} kind={kind} label={label}>
         {icon && <Icon name={icon} />}
         {children}
       </WhyNot>

@@ -86,6 +86,16 @@ export function Show<Data>({ of, children, whyNot, rows = 4 }: ShowProps<Data>) 
   return <Loading rows={rows} />;
 }
 
+/** For a page whose title is loaded. If it cannot be loaded, the page still has a heading. */
+export function ShowPage<Data>({ title, within, ...show }: ShowProps<Data> & { title: string; within?: string }) {
+  if (show.of.data !== undefined || show.of.error === undefined) return <Show {...show} />;
+  return (
+    <Page title={title} within={within}>
+      <Show {...show} />
+    </Page>
+  );
+}
+
 /** Invisible for a moment, then quiet bars where rows will be. */
 export function Loading({ rows = 4 }: { rows?: number }) {
   return (

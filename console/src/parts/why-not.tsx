@@ -4,9 +4,15 @@ import { orgPath, type WhyNotQuestion } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
 import { Dialog } from './dialog.tsx';
 
+interface WhyNotProps {
+  readonly question: WhyNotQuestion;
+  readonly kind?: string | undefined;
+  readonly label?: string | undefined;
+  readonly children: ComponentChildren;
+}
+
 /** A control that the caller may not use. It says why, and who can help, asked of the engine that refused. */
-export function WhyNot(props: { question: WhyNotQuestion; kind?: string; children: ComponentChildren }) {
-  const { question, kind = 'plain', children } = props;
+export function WhyNot({ question, kind = 'plain', label, children }: WhyNotProps) {
   const isOpen = useSignal(false);
   return (
     <>
@@ -15,6 +21,7 @@ export function WhyNot(props: { question: WhyNotQuestion; kind?: string; childre
         class={`button ${kind}`}
         aria-disabled="true"
         aria-haspopup="dialog"
+        aria-label={label}
         title={`You cannot ${question.todo}. Why not?`}
         onClick={() => {
           isOpen.value = true;

@@ -33,6 +33,9 @@ export const PAGES: readonly PageRoute[] = [
   page('/me/bus', async () => (await import('../pages/me/bus.tsx')).BusPage),
   page('/me/orders', async () => (await import('../pages/me/orders.tsx')).OrdersPage),
   page('/orgs', async () => (await import('../pages/orgs/orgs.tsx')).OrgsPage),
+  // Before the page of an organization, which it would otherwise be.
+  page('/orgs/new', async () => (await import('../pages/orgs/new-org.tsx')).NewOrgPage),
+  page('/orgs/:org', async () => (await import('../pages/orgs/overview.tsx')).OverviewPage),
   page('/orgs/:org/members', async () => (await import('../pages/members/members.tsx')).MembersPage),
   page('/orgs/:org/members/:login', async () => (await import('../pages/members/member.tsx')).MemberPage),
   page('/orgs/:org/clusters', async () => (await import('../pages/clusters/clusters.tsx')).ClustersPage),
@@ -45,7 +48,6 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/roles/new', async () => (await import('../pages/roles/role.tsx')).NewRolePage),
   page('/orgs/:org/roles/code', async () => (await import('../pages/roles/role-code.tsx')).RoleCodePage),
   page('/orgs/:org/roles/:id', async () => (await import('../pages/roles/role.tsx')).RolePage),
-  page('/orgs/new', async () => (await import('../pages/orgs/new-org.tsx')).NewOrgPage),
   page('/orgs/:org/settings', async () => (await import('../pages/orgs/org-settings.tsx')).OrgSettingsPage),
   page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage),
   page('/orgs/:org/teams/:id', async () => (await import('../pages/teams/team.tsx')).TeamPage),

@@ -11,7 +11,7 @@ import { Phase, Tabs } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { FormDialog } from '../../parts/form.tsx';
-import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Empty, Page, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { ClusterAccess } from './cluster-access.tsx';
 import { ClusterAgent } from './cluster-agent.tsx';
@@ -33,7 +33,9 @@ export function ClusterPage() {
   const id = useRoute().params.id ?? '';
   const cluster = useResource('GET /clusters/{id}', { path: { id } });
   return (
-    <Show
+    <ShowPage
+      title="Cluster"
+      within={org}
       of={cluster}
       whyNot={
         orgId === undefined
@@ -53,7 +55,7 @@ export function ClusterPage() {
           </Page>
         )
       }
-    </Show>
+    </ShowPage>
   );
 }
 

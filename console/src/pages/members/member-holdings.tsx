@@ -48,7 +48,7 @@ export function MemberHoldings({ org, member, teams = [] }: HoldingsProps) {
           <Button
             icon="plus"
             whyNot={cannotAdd}
-            disabledBecause={others.length === 0 ? 'There is no other team.' : undefined}
+            disabledBecause={others.length === 0 ? 'There is no other team that you may add them to.' : undefined}
             onClick={() => (isAdding.value = true)}
           >
             Add to a team

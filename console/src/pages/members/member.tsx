@@ -5,7 +5,7 @@ import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Avatar, Card, Facts, WebLink } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
-import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Empty, Page, ShowPage } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
 import { type Member, useMember } from './member-data.ts';
 import { MemberHoldings } from './member-holdings.tsx';
@@ -18,7 +18,9 @@ export function MemberPage() {
   const login = useRoute().params.login ?? '';
   const member = useMember(org, login);
   return (
-    <Show
+    <ShowPage
+      title={login}
+      within={org}
       of={member}
       whyNot={
         id === undefined
@@ -38,7 +40,7 @@ export function MemberPage() {
           </Page>
         )
       }
-    </Show>
+    </ShowPage>
   );
 }
 

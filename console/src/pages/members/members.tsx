@@ -121,6 +121,8 @@ export function MembersPage() {
                     key: 'remove',
                     title: '',
                     isNumber: true,
+                    // On narrow screens, the page of the person has it.
+                    isMinor: true,
                     cell: (person) => (
                       <Button
                         label={person.login === me.value?.login ? undefined : `Remove ${person.login}`}

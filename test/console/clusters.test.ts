@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { sql } from '../../src/db/db.ts';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { lacks } from '../support/requirements.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+
+const MARKUP = '<img src=x onerror="document.title=1"><b>bold</b>';
+const RTL = 'אשכול הייצור \u202Egnikaerb';
+const LONG = 'x'.repeat(255);
+const LARGE_ID = 9007199254740993n;
+const RESTART = sql('test.restartClusterIds', `select setval(pg_get_serial_sequence('cluster', 'id'), $1, false)`);
+
+describe('the cluster pages of the console', { skip: lacks('chromium') }, () => {
+  let atrium: TestServer;
+  let browser: TestBrowser;
+  before(async () => {
+    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+    await atrium.instance.db.query(RESTART, [LARGE_ID]);
+    for (const [name, displayName] of [
+      ['markup', MARKUP],
+      ['rtl', RTL],
+      ['long', LONG],
+    ]) {
+      const cluster = { name, displayName, uid: randomUUID(), provider: 'AKS' };
+      assert.equal((await atrium.as('ann')('POST', '/orgs/acme/clusters', cluster)).status, 201);
+    }
+    for (const name of ['prod', 'staging']) {
+      const path = `/clusters/${atrium.world.clusters[name]?.id}/heartbeat`;
+      // However slow the machine is, an inactive cluster does not fall silent.
+      assert.equal((await atrium.as('ann')('POST', path, { phase: 'Inactive' })).status, 204);
+    }
+  });
+  after(async () => {
+    await browser?.close();
+    await atrium?.close();
+  });
+
+  it('show names with markup, of any direction and length, as text, without breaking the page', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'cat', { viewport: { width: 360, height: 800 } });
+    const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+    await go('/orgs/acme/clusters');
+    await page.getByRole('link', { name: RTL }).waitFor();
+    assert.equal(await isTooWide(), false);
+    await page.getByRole('link', { name: MARKUP }).click();
+    await page.getByRole('heading', { name: MARKUP }).waitFor();
+    assert.equal(new URL(page.url()).pathname, `/orgs/acme/clusters/${LARGE_ID}`);
+    await page.getByText(String(LARGE_ID), { exact: true }).waitFor();
+    assert.equal(await isTooWide(), false);
+    await go(`/orgs/acme/clusters/${LARGE_ID + 2n}`);
+    await page.getByRole('heading', { name: LONG }).waitFor();
+    assert.equal(await isTooWide(), false);
+    assert.deepEqual(faults, []);
+  });
+
+  it('keep the filter and the order in the address, so that they survive a reload', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/clusters');
+    await page.getByLabel('Phase').selectOption('Inactive');
+    await page.getByRole('button', { name: 'Nodes' }).click();
+    await page.getByRole('button', { name: 'Nodes' }).click();
+    await page.locator('tbody tr').nth(2).waitFor({ state: 'detached' });
+    await page.waitForURL(/phase=Inactive&sort=nodes&order=desc/);
+    await page.reload();
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    assert.equal(await page.getByLabel('Phase').inputValue(), 'Inactive');
+    assert.match(await page.locator('tbody').innerText(), /prod.*staging/s);
+    await page.getByLabel('Provider').selectOption('AKS');
+    await page.getByText('No cluster matches the filter.').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('link', { name: RTL }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('let an owner import, edit and remove a cluster, and give its agent a token', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/clusters/import');
+    await page.getByLabel('Name', { exact: true }).fill('edge');
+    await page.getByLabel('UID', { exact: true }).fill('not a uuid');
+    await page.getByRole('button', { name: 'Import cluster' }).click();
+    await page.locator('[aria-invalid="true"]').waitFor();
+    await page.getByLabel('UID', { exact: true }).fill(randomUUID());
+    await page.getByRole('button', { name: 'Import cluster' }).click();
+    await page.getByRole('heading', { name: 'edge' }).waitFor();
+    await page.getByText('It is known, but its agent has never reported.').waitFor();
+
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Edit cluster' }).click();
+    await dialog.getByLabel('Display name').fill('Edge of the world');
+    await dialog.getByLabel('Nodes').fill('7');
+    await dialog.getByRole('button', { name: 'Save cluster' }).click();
+    await page.getByRole('heading', { name: 'Edge of the world' }).waitFor();
+
+    await page.getByRole('button', { name: 'New robot token' }).click();
+    await dialog.getByRole('button', { name: 'Create token' }).click();
+    await dialog.getByText('This is shown only once.').waitFor();
+    const token = await dialog.locator('pre').first().innerText();
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    const beat = await atrium.call('POST', `/api/v1/clusters/${id}/heartbeat`, {}, { Authorization: `token ${token}` });
+    assert.equal(beat.status, 204);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+
+    await page.getByRole('button', { name: 'Remove cluster' }).click();
+    await dialog.getByLabel('Type edge to confirm').fill('edge');
+    await dialog.getByRole('button', { name: 'Remove cluster' }).click();
+    await page.getByText('The cluster edge was removed.').waitFor();
+    await page.getByRole('heading', { name: 'Clusters' }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('show who can do what with a cluster, each answer with its reason', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}?tab=access`);
+    await page.getByRole('link', { name: 'Why may bob edit?' }).waitFor();
+    await page.getByRole('link', { name: 'Why may not dan edit?' }).click();
+    await page.locator('.verdict.no').waitFor();
+    assert.match(await page.locator('.verdict').innerText(), /dan/);
+    assert.deepEqual(faults, []);
+  });
+
+  it('explain to an operator why they cannot edit, and who can', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'dan');
+    await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}`);
+    await page.locator('[aria-disabled="true"]', { hasText: 'Edit cluster' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'You cannot change this cluster' });
+    await dialog.getByText(/dan cannot/).waitFor();
+    await dialog.getByText(/Ask/).waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByRole('link', { name: 'Audit log' }).filter({ hasText: 'Audit' }).count(), 1);
+    assert.deepEqual(faults, []);
+  });
+});

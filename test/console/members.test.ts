@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { lacks } from '../support/requirements.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+
+describe('the members pages of the console', { skip: lacks('chromium') }, () => {
+  let atrium: TestServer;
+  let browser: TestBrowser;
+  before(async () => {
+    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await atrium?.close();
+  });
+
+  it('lets an owner find, add and remove people, and keeps the filter on reload', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/members');
+    const rows = page.locator('tbody tr');
+    await page.getByRole('link', { name: 'dan' }).waitFor();
+    assert.equal(await rows.count(), 4);
+
+    await page.getByLabel('Search', { exact: true }).fill('draper');
+    await rows.nth(1).waitFor({ state: 'detached' });
+    assert.match(await rows.first().innerText(), /dan.*operators/s);
+    await page.reload();
+    await page.getByRole('link', { name: 'dan' }).waitFor();
+    assert.equal(await rows.count(), 1);
+    assert.equal(await page.getByLabel('Search', { exact: true }).inputValue(), 'draper');
+    // The same page without a query, from the menu, shows everybody again.
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Members' }).click();
+    await rows.nth(3).waitFor();
+
+    await page.getByRole('button', { name: 'Add person' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Person' }).fill('eve');
+    await dialog.getByLabel('Team').selectOption('operators');
+    await dialog.getByRole('button', { name: 'Add person' }).click();
+    await page.getByText('eve was added to operators.').waitFor();
+    await page.getByRole('button', { name: 'Remove eve' }).click();
+    await dialog.getByRole('button', { name: 'Remove from organization' }).click();
+    await page.getByText('eve was removed from acme.').waitFor();
+    await rows.nth(4).waitFor({ state: 'detached' });
+    assert.deepEqual(faults, []);
+  });
+
+  it('shows what a member holds through which team, and changes it', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/members/dan');
+    await page.getByRole('link', { name: 'cluster-operator' }).waitFor();
+    await page.getByText('added dan to').waitFor();
+    await page.getByRole('button', { name: 'Add to a team' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Team').selectOption({ label: 'Viewers: view everything' });
+    await dialog.getByRole('button', { name: 'Add to team' }).click();
+    await page.getByRole('button', { name: 'Remove from Viewers' }).click();
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('dan was removed from Viewers.').waitFor();
+    await page.getByRole('link', { name: 'Why may they …?' }).click();
+    await page.getByRole('heading', { name: 'Why?' }).waitFor();
+    assert.equal(await page.getByRole('combobox', { name: 'Person' }).inputValue(), 'dan');
+    assert.deepEqual(faults, []);
+  });
+
+  it('tells the last owner why they cannot leave', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/members/ann');
+    const leave = page.getByRole('button', { name: 'Leave organization' });
+    await page.locator('[aria-disabled="true"]', { hasText: 'Leave' }).waitFor();
+    await leave.hover();
+    await page.getByText('You are the last owner. Make somebody else an owner first.').waitFor();
+    await leave.press('Enter');
+    assert.equal(await page.getByRole('dialog').count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
+  it('explains to a viewer why they cannot add or remove people, and who can', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'cat');
+    await go('/orgs/acme/members');
+    // It is disabled but answers, also to the keyboard.
+    await page.locator('[aria-disabled="true"][aria-label="Remove ann"]').press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'You cannot remove people from the organization' });
+    await dialog.getByRole('heading', { name: 'Who can' }).waitFor();
+    await dialog.getByRole('listitem').filter({ hasText: 'ann' }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('explains to somebody without that permission why the list is closed, and lets them leave all the same', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'dan');
+    await go('/orgs/acme/members');
+    await page.getByRole('heading', { name: 'You cannot see this' }).waitFor();
+    await page.getByText(/dan cannot view the members of acme/).waitFor();
+    await go('/orgs/acme/members/dan');
+    await page.getByRole('link', { name: 'operators' }).waitFor();
+    await page.getByRole('button', { name: 'Leave organization' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave organization' }).click();
+    await page.getByText('You left acme.').waitFor();
+    assert.equal((await atrium.as('dan')('GET', '/orgs/acme')).status, 404);
+    assert.deepEqual(faults, []);
+  });
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { lacks } from '../support/requirements.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+
+describe('the organization pages of the console', { skip: lacks('chromium') }, () => {
+  let atrium: TestServer;
+  let browser: TestBrowser;
+  before(async () => {
+    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+    const path = `/clusters/${atrium.world.clusters.prod?.id}/heartbeat`;
+    assert.equal((await atrium.as('ann')('POST', path, { phase: 'Inactive' })).status, 204);
+  });
+  after(async () => {
+    await browser?.close();
+    await atrium?.close();
+  });
+
+  it('show an owner the state, the counts and the latest changes, and lead to the clusters of a phase', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme');
+    await page.getByText('1 of 2 clusters has never reported; the rest is well.').waitFor();
+    for (const count of ['4 Members', '4 Teams', '1 Role', '2 Clusters', '1 Contract', '1 Robot']) {
+      await page.getByRole('link', { name: count, exact: true }).waitFor();
+    }
+    await page.getByRole('heading', { name: 'Latest changes' }).waitFor();
+    await page.getByText(/ann created the robot account ci/).waitFor();
+    await page.getByRole('link', { name: '1 Inactive' }).click();
+    await page.getByRole('link', { name: 'prod' }).waitFor();
+    assert.equal(await page.getByLabel('Phase').inputValue(), 'Inactive');
+    assert.deepEqual(faults, []);
+  });
+
+  it('show members only what they may see', async () => {
+    const cat = await browser.visit(atrium, 'cat');
+    await cat.go('/orgs/acme');
+    await cat.page.getByRole('link', { name: '4 Members' }).waitFor();
+    assert.equal(await cat.page.getByRole('heading', { name: 'Latest changes' }).count(), 0);
+
+    const dan = await browser.visit(atrium, 'dan');
+    await dan.go('/orgs/acme');
+    await dan.page.getByRole('link', { name: '2 Clusters' }).waitFor();
+    assert.equal(await dan.page.locator('.overview-counts li').count(), 1);
+    await dan.go('/orgs/globex');
+    await dan.page.getByText('It does not exist, or you may not see it.').waitFor();
+    assert.deepEqual([...cat.faults, ...dan.faults], []);
+  });
+
+  it('list every organization for a site administrator, and find one by its full name', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    await go('/orgs');
+    await page.getByRole('link', { name: 'globex' }).waitFor();
+    await page.getByLabel('Search', { exact: true }).fill('acme corp');
+    await page.getByRole('link', { name: 'globex' }).waitFor({ state: 'detached' });
+    assert.match(page.url(), /\/orgs\?q=acme/);
+    await page.getByRole('link', { name: 'acme', exact: true }).click();
+    await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('find a person in the search while one types', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme');
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('combobox', { name: 'Search' });
+    await search.fill('draper');
+    await page.getByRole('option', { name: /dan \(Dan Draper\)/ }).click();
+    await page.getByRole('heading', { name: 'Dan Draper' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/orgs/acme/members/dan');
+    assert.deepEqual(faults, []);
+  });
+});
