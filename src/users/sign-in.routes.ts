@@ -91,8 +91,8 @@ function readProof({ username, password, token }: Static<typeof Credentials>): P
     if (isGiven !== hasToken) return [];
     return [{ field, message: hasToken ? `${field} cannot be combined with token` : `${field} is required` }];
   });
-  if (faults.length > 0) {
-    throw new AppError('malformed', faults.map(({ message }) => message).join('; '), { errors: faults });
-  }
+  // One at a time, as for any other body.
+  const [first] = faults;
+  if (first) throw new AppError('malformed', first.message, { errors: [first] });
   return hasToken ? { token } : { username: username ?? '', password: password ?? '' };
 }

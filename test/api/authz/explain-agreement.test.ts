@@ -187,7 +187,7 @@ describe('Agreement of explain, principals and allowed permissions', () => {
     );
     for (const team of [operators, ABSENT]) {
       const answer = await preview(maker.name, team);
-      assert.deepEqual([answer.status, answer.body], [200, { changes: [] }]);
+      assert.deepEqual([answer.status, answer.body], [200, { changes: [], total: 0 }]);
     }
     const own = await atrium.as(maker.name)('POST', '/authz/roles/preview?org=acme', {
       name: 'y',

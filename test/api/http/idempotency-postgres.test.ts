@@ -53,7 +53,7 @@ describe('Idempotency keys on several servers', { skip: !DRIVERS.includes('postg
     await atrium.call('GET', '/api/v1/user', undefined, { Authorization: `token ${token}` }, second.url);
     wire.loseNextCommit();
     const lost = await create(second.url);
-    assert.deepEqual([lost.status, lost.body.reason, lost.headers.get('retry-after')], [503, 'unavailable', '1']);
+    assert.deepEqual([lost.status, lost.body.reason, lost.headers.get('retry-after')], [503, 'outcome_unknown', '1']);
     const again = await create(second.url);
     assert.deepEqual([again.status, isReplay(again), again.body.name], [201, true, 'lost']);
     const elsewhere = await create(atrium.url);

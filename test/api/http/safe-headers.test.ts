@@ -35,7 +35,7 @@ describe('Response headers', () => {
     ['/api/v1/%zz', 'no-store', JSON_POLICY],
     ['/api/v1/docs', 'no-store', undefined],
     ['/api/v1/docs/swagger-ui.css', 'public, max-age=86400', JSON_POLICY],
-    ['/', 'no-store', undefined],
+    ['/', 'private, no-cache', undefined],
   ] as const) {
     it(`GET ${path} sends each header once, and a value of the route replaces the default`, async () => {
       const headers = await headersOf(`${atrium.url}${path}`);
