@@ -46,7 +46,7 @@ export class Evidence {
 
   /** The round in which the relation became certain. What it rests on in other objects became certain earlier. */
   rank(frame: number, relation: number): number {
-    return this.#walk.ranks?.[this.#cell(frame, relation)] ?? 0;
+    return this.#walk.settlement?.ranks[this.#cell(frame, relation)] ?? 0;
   }
 
   /** The user is a userset, and this is that userset. */

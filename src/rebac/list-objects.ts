@@ -5,7 +5,7 @@ import { REACHES, USES } from './nodes.ts';
 import { validUser, walkOf } from './query.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
-import { UNSURE, YES } from './steps.ts';
+import { FAULT, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 
 export interface ObjectsQuestion extends Surroundings {
@@ -118,7 +118,7 @@ class Search {
           const reached = targets(conditional.relation);
           if (reached.length === 0) continue;
           const value = this.#walk.weigh(conditional);
-          if (value === UNSURE) this.fault ??= this.#walk.lastFault;
+          if (value === FAULT) this.fault ??= this.#walk.lastFault;
           if (value === YES) for (const target of reached) this.#add(object, type.firstUserset + target);
         }
       }

@@ -6,7 +6,7 @@ import { GRANTS, LINKS } from './nodes.ts';
 import { validObject, walkOf } from './query.ts';
 import { type Leaf, leaves, reachOf } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
-import { UNSURE, YES } from './steps.ts';
+import { FAULT, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 
 export interface UsersQuestion extends Surroundings {
@@ -123,7 +123,7 @@ class Survey {
         for (const conditional of edges.conditional(edge) > 0 ? this.#graph.conditional(edge) : []) {
           if (conditional.relation !== relation) continue;
           const value = this.#walk.weigh(conditional);
-          if (value === UNSURE) this.fault ??= this.#walk.lastFault;
+          if (value === FAULT) this.fault ??= this.#walk.lastFault;
           if (value === YES) holds = true;
         }
         if (holds) this.#meet(edges.subject(edge), denials, ofParents);

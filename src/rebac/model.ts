@@ -50,7 +50,7 @@ async function compileModel(json: ModelJson): Promise<Model> {
   ];
   for (const type of types) fillRelations(type, json.type_definitions[type.index] as TypeJson, typeIndex);
   const tables = markClosable(types, kinds);
-  return { json, types, typeIndex, kinds, conditions, ...tables, plans: createPlanTable() };
+  return { json, types, typeIndex, kinds, conditions, ...tables, plans: createPlanTable(tables.guarded) };
 }
 
 interface OpenType extends TypeDef {
