@@ -61,8 +61,9 @@ export class Evidence {
     for (let i = 0; i < caller.count && node !== -1; i++) {
       const edge = graph.edges.find(caller.nodes[i] as number, node);
       if (edge === -1) continue;
-      if (graph.edges.relations(edge).includes(relation)) return this.#tuple(edge, relation);
-      for (const conditional of graph.conditional(edge)) {
+      const { relations, conditional: conditionals } = graph.statement(edge);
+      if (relations.includes(relation)) return this.#tuple(edge, relation);
+      for (const conditional of conditionals) {
         if (conditional.relation !== relation || this.#walk.weigh(conditional) !== YES) continue;
         return { ...this.#tuple(edge, relation), condition: { name: conditional.condition.name } };
       }

@@ -21,6 +21,12 @@ const FEW = 1024;
 /** After this many changed edges, a long load settles them. */
 const MAX_TOUCHED = 4096;
 
+/** What the tuples of an edge state. */
+export interface Statement {
+  readonly relations: readonly number[];
+  readonly conditional: readonly ConditionalTuple[];
+}
+
 export interface ConditionalTuple {
   readonly relation: number;
   readonly condition: Condition;
@@ -40,6 +46,8 @@ export class Graph {
   warmed = 0;
   nodes: Nodes;
   edges: Edges;
+  /** By edge: what it states to its subject while a contextual source hides other tuples. */
+  restated: ReadonlyMap<number, Statement> | undefined;
   /**
    * Nodes and edges share one array, in the order in which they were added. A node is usually followed by its first
    * edge, so one read of main memory brings both.
@@ -95,6 +103,7 @@ export class Graph {
 
   /** Replaces everything that the source stated with exactly these tuples. Their own `source` is ignored. */
   replaceSource(source: string, tuples: Iterable<Tuple>): void {
+    this.restated = undefined;
     this.#clear(source);
     const reader = new TupleReader(this.model);
     try {
@@ -103,6 +112,44 @@ export class Graph {
       this.#settle();
     }
     if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.count) this.#rebuild();
+  }
+
+  /**
+   * Lets the tuples of a source hide those of other sources with the same object, relation and user, until the next
+   * change. Usersets, parents and everybody are not hidden, as in OpenFGA: it reads them as lists to which contextual
+   * tuples are added. If the source itself states something twice, the first counts.
+   */
+  hideBehind(source: string): void {
+    const restated = new Map<number, Map<number, number>>();
+    for (let tuple = this.#sources.get(source) ?? -1; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
+      const edge = this.#tuples.get(tuple, OF_EDGE);
+      const { relation, wildcard } = this.kind(this.edges.subject(edge));
+      // Without a condition, it makes no difference which of two equal tuples counts.
+      if (relation !== undefined || wildcard || this.edges.conditional(edge) === 0) continue;
+      // The latest tuple of a source comes first, so the earliest remains.
+      const byRelation = restated.get(edge) ?? new Map<number, number>();
+      restated.set(edge, byRelation.set(this.#tuples.get(tuple, RELATION), tuple));
+    }
+    if (restated.size === 0) return;
+    this.restated = new Map([...restated].map(([edge, counting]) => [edge, this.#stateAgain(edge, counting)]));
+  }
+
+  #stateAgain(edge: number, counting: ReadonlyMap<number, number>): Statement {
+    const relations: number[] = [];
+    const conditional: ConditionalTuple[] = [];
+    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_EDGE)) {
+      const relation = this.#tuples.get(tuple, RELATION);
+      if ((counting.get(relation) ?? tuple) !== tuple) continue;
+      const condition = this.#conditions.get(tuple);
+      if (condition === undefined) relations.push(relation);
+      else conditional.push(condition);
+    }
+    return { relations, conditional };
+  }
+
+  /** What an edge states to its subject itself. To whoever is in the subject or inherits from it, it may state more. */
+  statement(edge: number): Statement {
+    return this.restated?.get(edge) ?? { relations: this.edges.relations(edge), conditional: this.conditional(edge) };
   }
 
   /** All tuples of a source as they were given, except those that the model rejected. */

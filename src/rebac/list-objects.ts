@@ -110,11 +110,12 @@ class Search {
           (inherited === undefined ? [relation] : this.#reach.inheriting(type, relation, inherited)).filter(
             (target) => this.#useful[type.firstUserset + target] === 1,
           );
-        for (const relation of edges.relations(edge)) {
+        const restated = inherited === undefined ? this.#graph.restated?.get(edge) : undefined;
+        for (const relation of restated?.relations ?? edges.relations(edge)) {
           for (const target of targets(relation)) this.#add(object, type.firstUserset + target);
         }
         if (edges.conditional(edge) === 0) continue;
-        for (const conditional of this.#graph.conditional(edge)) {
+        for (const conditional of restated?.conditional ?? this.#graph.conditional(edge)) {
           const reached = targets(conditional.relation);
           if (reached.length === 0) continue;
           const value = this.#walk.weigh(conditional);

@@ -119,8 +119,11 @@ class Survey {
     const { nodes, edges } = this.#graph;
     for (const list of [LINKS, GRANTS]) {
       for (let edge = nodes.first(object, list); edge !== -1; edge = edges.nextIn(edge)) {
-        let holds = edges.relations(edge).includes(relation);
-        for (const conditional of edges.conditional(edge) > 0 ? this.#graph.conditional(edge) : []) {
+        // A user who is assigned directly takes the contextual tuple instead of the stored one; a parent takes both.
+        const restated = ofParents === undefined ? this.#graph.restated?.get(edge) : undefined;
+        let holds = (restated?.relations ?? edges.relations(edge)).includes(relation);
+        const conditionals = edges.conditional(edge) > 0 ? this.#graph.conditional(edge) : [];
+        for (const conditional of restated?.conditional ?? conditionals) {
           if (conditional.relation !== relation) continue;
           const value = this.#walk.weigh(conditional);
           if (value === FAULT) this.fault ??= this.#walk.lastFault;

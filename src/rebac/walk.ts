@@ -182,14 +182,15 @@ export class Walk {
   /** The caller is the subject of this edge. */
   #grant(frame: number, plan: Plan, edge: number): void {
     const { graph, frames } = this;
-    const relations = graph.edges.relations(edge);
+    const restated = graph.restated?.get(edge);
+    const relations = restated?.relations ?? graph.edges.relations(edge);
     const base = frames.baseOf(frame);
     for (let i = 0; i < relations.length; i++) {
       const slot = plan.directSlotOf[relations[i] as number] as number;
       if (slot !== -1) frames.cells[base + slot] = YES;
     }
     if (graph.edges.conditional(edge) === 0 || graph.kind(graph.edges.subject(edge)).relation !== undefined) return;
-    for (const conditional of graph.conditional(edge)) {
+    for (const conditional of restated?.conditional ?? graph.conditional(edge)) {
       const slot = plan.directSlotOf[conditional.relation] as number;
       if (slot === -1) continue;
       const value = this.weigh(conditional);

@@ -23,12 +23,21 @@ export class Oracle {
   readonly #weigh: Weigh;
   readonly #objects: ReadonlySet<string>;
   readonly #paths: ReadonlySet<string>;
+  readonly #contextual: readonly Tuple[];
   readonly #values = new Map<string, Value>();
 
-  constructor(model: ModelJson, tuples: readonly Tuple[], user: string, objects: readonly string[], weigh: Weigh) {
+  constructor(
+    model: ModelJson,
+    tuples: readonly Tuple[],
+    user: string,
+    objects: readonly string[],
+    weigh: Weigh,
+    contextual: readonly Tuple[] = [],
+  ) {
     this.#model = model;
     this.#types = new Map(model.type_definitions.map((type) => [type.type, type]));
-    const admitted = tuples.filter((tuple) => this.#isAdmitted(tuple));
+    this.#contextual = contextual;
+    const admitted = [...contextual, ...tuples].filter((tuple) => this.#isAdmitted(tuple));
     this.#tuples = Map.groupBy(admitted, ({ object, relation }) => `${object}#${relation}`);
     this.#user = user;
     this.#weigh = weigh;
@@ -82,12 +91,12 @@ export class Oracle {
     known: (pair: string) => Value,
     logic: Logic,
   ): Value {
-    const valueOf = (part: RewriteJson): Value => this.#rewrite(object, relation, part, known, logic);
-    if (rewrite.union) return logic.or((rewrite.union.child ?? []).map(valueOf));
-    if (rewrite.intersection) return logic.and((rewrite.intersection.child ?? []).map(valueOf));
+    const valueIn = (part: RewriteJson): Value => this.#rewrite(object, relation, part, known, logic);
+    if (rewrite.union) return logic.or((rewrite.union.child ?? []).map(valueIn));
+    if (rewrite.intersection) return logic.and((rewrite.intersection.child ?? []).map(valueIn));
     if (rewrite.difference) {
       const { base = {}, subtract = {} } = rewrite.difference;
-      return logic.but(valueOf(base), valueOf(subtract));
+      return logic.but(valueIn(base), valueIn(subtract));
     }
     if (rewrite.computedUserset) return known(`${object}#${rewrite.computedUserset.relation}`);
     if (rewrite.tupleToUserset) {
@@ -98,8 +107,12 @@ export class Oracle {
       );
     }
     const stated = this.#stated(object, relation);
-    const direct = stated.filter(({ user }) => user === this.#user || isEverybody(user, this.#user));
-    const values = direct.filter(({ user }) => !user.includes('#')).map((tuple) => verdict(this.#weigh(tuple)));
+    const own = stated.filter(({ user }) => user === this.#user && !user.includes('#'));
+    const everybody = stated.filter(({ user }) => user !== this.#user && isEverybody(user, this.#user));
+    // OpenFGA takes the tuple of the user itself from the contextual ones, if it is among them.
+    const instead = own.find((tuple) => this.#contextual.includes(tuple) && !tuple.user.endsWith(':*'));
+    const direct = [...(instead ? [instead] : own), ...everybody];
+    const values = direct.map((tuple) => verdict(this.#weigh(tuple)));
     const usersets = stated.filter((tuple) => tuple.user.includes('#'));
     return logic.or([
       ...values,
@@ -151,6 +164,7 @@ export class Oracle {
   }
 
   #isAdmitted({ user, relation, object, condition }: Tuple): boolean {
+    if (user === `${object}#${relation}`) return false;
     const allowed = this.#types.get(typeOf(object))?.metadata?.relations?.[relation]?.directly_related_user_types ?? [];
     const [subject, userset] = user.split('#');
     return allowed.some(
