@@ -1,6 +1,6 @@
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
-import type { Kind } from './model-types.ts';
+import type { Kind, TypeDef } from './model-types.ts';
 import { REACHES, USES } from './nodes.ts';
 import { validUser, walkOf } from './query.ts';
 import { type Reach, reachOf } from './reach.ts';
@@ -107,9 +107,7 @@ class Search {
         const object = edges.object(edge);
         const { type } = this.#graph.kind(object);
         const targets = (relation: number): readonly number[] =>
-          (inherited === undefined ? [relation] : this.#reach.inheriting(type, relation, inherited)).filter(
-            (target) => this.#useful[type.firstUserset + target] === 1,
-          );
+          this.#targets(type, relation, inherited).filter((target) => this.#useful[type.firstUserset + target] === 1);
         const restated = inherited === undefined ? this.#graph.restated?.get(edge) : undefined;
         for (const relation of restated?.relations ?? edges.relations(edge)) {
           for (const target of targets(relation)) this.#add(object, type.firstUserset + target);
@@ -124,6 +122,12 @@ class Search {
         }
       }
     }
+  }
+
+  /** The relations of the object that a tuple of this relation contributes to. */
+  #targets(type: TypeDef, relation: number, inherited: string | undefined): readonly number[] {
+    if (inherited !== undefined) return this.#reach.inheriting(type, relation, inherited);
+    return this.#reach.takesDirect(type.firstUserset + relation) ? [relation] : [];
   }
 
   #add(node: number, kind: number): void {

@@ -3,8 +3,9 @@ import type { Graph } from './graph.ts';
 import type { Model } from './model.ts';
 import type { Kind, RelationDef, Rewrite } from './model-types.ts';
 import { GRANTS, LINKS } from './nodes.ts';
+import { sourcesOf } from './paths.ts';
 import { validObject, walkOf } from './query.ts';
-import { type Leaf, leaves, reachOf } from './reach.ts';
+import type { Leaf } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
 import { FAULT, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
@@ -84,19 +85,18 @@ class Survey {
   }
 
   /** If the model rules the filter out, OpenFGA reads no tuple and so meets no faulty condition. */
-  #leadsThere(kind: number): boolean {
-    const { kinds } = this.#graph.model;
-    const below = reachOf(this.#graph.model).below(kind);
-    for (const [each, { type, relation }] of kinds.entries()) {
-      if (below[each] === 0 || relation === undefined) continue;
-      if (this.#wanted.has(each)) return true;
-      const { admits, rewrite } = type.relations[relation] as RelationDef;
-      if (
-        [...leaves(rewrite)].some(({ op }) => op === 'this') &&
-        [...admits.keys()].some((one) => this.#wanted.has(one))
-      ) {
-        return true;
-      }
+  #leadsThere(goal: number): boolean {
+    const { kinds, types } = this.#graph.model;
+    const seen = new Set<number>();
+    const queue = [goal];
+    for (let kind = queue.pop(); kind !== undefined; kind = queue.pop()) {
+      if (seen.has(kind)) continue;
+      seen.add(kind);
+      if (this.#wanted.has(kind)) return true;
+      const { type, relation } = kinds[kind] as Kind;
+      if (relation === undefined) continue;
+      const definition = type.relations[relation] as RelationDef;
+      for (const leaf of leadingLeaves(definition.rewrite)) queue.push(...sourcesOf(types, type, definition, leaf));
     }
     return false;
   }
@@ -159,6 +159,14 @@ interface Visit {
   readonly kind: number;
   /** How many `but not` this is behind. From two on, it is visited for faulty conditions only, as in OpenFGA. */
   readonly denials: number;
+}
+
+/** Of an intersection, the first operand alone tells whether there can be anybody, as in OpenFGA. */
+function* leadingLeaves(rewrite: Rewrite): IterableIterator<Leaf> {
+  if (rewrite.op === 'not') yield* leadingLeaves(rewrite.base);
+  else if ('of' in rewrite) {
+    for (const operand of rewrite.op === 'and' ? rewrite.of.slice(0, 1) : rewrite.of) yield* leadingLeaves(operand);
+  } else yield rewrite;
 }
 
 function* deniedLeaves(rewrite: Rewrite, denials: number): IterableIterator<readonly [leaf: Leaf, denials: number]> {

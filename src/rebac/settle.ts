@@ -1,5 +1,5 @@
 import type { Frames } from './frames.ts';
-import { CERTAIN, DENYING, FAULT, type Logic, OPEN, runStepsBy } from './steps.ts';
+import { CERTAIN, DENYING, FAULT, LIKELY, type Logic, OPEN, runStepsBy } from './steps.ts';
 
 /** Slots of one frame that gain from another frame, through a tuple of the graph. */
 export interface Dependency {
@@ -42,7 +42,7 @@ export class Settlement {
   isFaulty(cell: number): boolean {
     if (this.#denied === undefined) {
       this.#denied = this.#frames.cells.slice(0, this.#frames.size);
-      this.#solve(DENYING, this.#denied, () => {});
+      for (const logic of [LIKELY, DENYING]) this.#solve(logic, this.#denied, () => {});
     }
     return this.#denied[cell] === FAULT;
   }

@@ -27,26 +27,28 @@ export interface Logic {
  */
 export const CERTAIN: Logic = {
   or: table(Math.max),
-  and: table((a, b) => {
-    if (a === OPEN || b === OPEN) return OPEN;
-    return a === NO || b === NO ? NO : Math.min(a, b);
-  }),
-  not: table((base, subtract) => {
-    if (base === OPEN || subtract === OPEN) return OPEN;
-    if (base === NO || subtract === YES) return NO;
-    return base === YES && subtract === NO ? YES : FAULT;
-  }),
+  and: table((a, b) => (a === OPEN || b === OPEN ? OPEN : meet(a, b))),
+  not: table((base, subtract) => (base === OPEN || subtract === OPEN ? OPEN : without(base, subtract))),
 };
 
-/**
- * Tells a denial from a fault where everything certain is known: here `OPEN` means that OpenFGA has found a circle and
- * denies. A fault takes precedence over that in a union only.
- */
+/** An operand that decides does so although another is open, which is what happens in OpenFGA as a rule. */
+export const LIKELY: Logic = { or: CERTAIN.or, and: table(meet), not: table(without) };
+
+/** What is open is a circle, in which OpenFGA denies. In a union, a fault is heard nevertheless. */
 export const DENYING: Logic = {
-  or: table((a, b) => (a === YES || b === YES ? YES : a === FAULT || b === FAULT ? FAULT : Math.max(a, b))),
-  and: CERTAIN.and,
-  not: CERTAIN.not,
+  ...LIKELY,
+  or: table((a, b) => (Math.max(a, b) === OPEN && Math.min(a, b) === FAULT ? FAULT : Math.max(a, b))),
 };
+
+function meet(a: number, b: number): number {
+  if (a === NO || b === NO) return NO;
+  return a === YES ? b : b === YES ? a : Math.max(a, b);
+}
+
+function without(base: number, subtract: number): number {
+  if (base === NO || subtract === YES) return NO;
+  return meet(base, subtract === NO ? YES : subtract);
+}
 
 /** Runs a plan's steps over a frame. */
 export function runSteps(plan: Plan, cells: Uint8Array, base: number): void {

@@ -44,8 +44,11 @@ export class Oracle {
     const mentioned = admitted.flatMap((tuple) => [tuple.object, tuple.user.split('#')[0] as string]);
     this.#objects = new Set([...objects, ...mentioned, user.split('#')[0] as string]);
     this.#paths = this.#pathsFrom(user);
-    this.#solve(CERTAIN);
-    this.#solve(DENYING);
+    const certain = this.#solve(CERTAIN, new Map());
+    const denied = this.#solve(DENYING, this.#solve(LIKELY, certain));
+    for (const [pair, value] of certain) this.#values.set(pair, value);
+    // The other rules only tell whether an open pair is a fault. They must not grant anything.
+    for (const [pair, value] of denied) if (!certain.has(pair) && value === 'fault') this.#values.set(pair, value);
   }
 
   /** Everything that holds. */
@@ -57,11 +60,10 @@ export class Oracle {
     return this.#values.get(`${object}#${relation}`) ?? 'open';
   }
 
-  #solve(logic: Logic): void {
-    // What the second logic finds out is only whether an open pair is a fault. It must not grant anything.
-    const found = new Map(this.#values);
-    for (let before = -1; before !== found.size; ) {
-      before = found.size;
+  #solve(logic: Logic, before: ReadonlyMap<string, Value>): Map<string, Value> {
+    const found = new Map(before);
+    for (let size = -1; size !== found.size; ) {
+      size = found.size;
       for (const object of this.#objects) {
         for (const relation of this.#relations(object)) {
           const pair = `${object}#${relation}`;
@@ -71,9 +73,7 @@ export class Oracle {
         }
       }
     }
-    for (const [pair, value] of found) {
-      if (logic === CERTAIN || (value === 'fault' && !this.#values.has(pair))) this.#values.set(pair, value);
-    }
+    return found;
   }
 
   #relation(object: string, relation: string, known: (pair: string) => Value, logic: Logic): Value {
@@ -212,5 +212,15 @@ const CERTAIN: Logic = {
   },
 };
 
+/** One operand that decides is enough. */
+const LIKELY: Logic = {
+  or: CERTAIN.or,
+  and: (values) => first(values, 'no', 'open', 'fault', 'yes'),
+  but(base, subtract) {
+    if (base === 'no' || subtract === 'yes') return 'no';
+    return first([base, subtract], 'open', 'fault', 'yes');
+  },
+};
+
 /** In a union, OpenFGA reports a fault although it has found a circle. */
-const DENYING: Logic = { ...CERTAIN, or: (values) => first(values, 'yes', 'fault', 'open', 'no') };
+const DENYING: Logic = { ...LIKELY, or: (values) => first(values, 'yes', 'fault', 'open', 'no') };
