@@ -5,7 +5,7 @@ import type { Kind, RelationDef, Rewrite } from './model-types.ts';
 import { GRANTS, LINKS } from './nodes.ts';
 import { sourcesOf } from './paths.ts';
 import { validObject, walkOf } from './query.ts';
-import type { Leaf } from './reach.ts';
+import { type Leaf, leaves } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
 import { FAULT, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
@@ -96,7 +96,7 @@ class Survey {
       const { type, relation } = kinds[kind] as Kind;
       if (relation === undefined) continue;
       const definition = type.relations[relation] as RelationDef;
-      for (const leaf of leadingLeaves(definition.rewrite)) queue.push(...sourcesOf(types, type, definition, leaf));
+      for (const leaf of leaves(definition.rewrite)) queue.push(...sourcesOf(types, type, definition, leaf));
     }
     return false;
   }
@@ -159,14 +159,6 @@ interface Visit {
   readonly kind: number;
   /** How many `but not` this is behind. From two on, it is visited for faulty conditions only, as in OpenFGA. */
   readonly denials: number;
-}
-
-/** Of an intersection, the first operand alone tells whether there can be anybody, as in OpenFGA. */
-function* leadingLeaves(rewrite: Rewrite): IterableIterator<Leaf> {
-  if (rewrite.op === 'not') yield* leadingLeaves(rewrite.base);
-  else if ('of' in rewrite) {
-    for (const operand of rewrite.op === 'and' ? rewrite.of.slice(0, 1) : rewrite.of) yield* leadingLeaves(operand);
-  } else yield rewrite;
 }
 
 function* deniedLeaves(rewrite: Rewrite, denials: number): IterableIterator<readonly [leaf: Leaf, denials: number]> {

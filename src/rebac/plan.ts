@@ -1,4 +1,5 @@
 import type { RelationDef, Rewrite, TypeDef } from './model-types.ts';
+import { everyLeaf } from './paths.ts';
 
 /** A step that computes one slot from others. */
 export interface Step {
@@ -122,7 +123,12 @@ function compilePlan(id: number, type: TypeDef, relations: readonly number[], gu
     const relation = type.relations[index] as RelationDef;
     // Direct assignments and parents of a plain union need no slot of their own: slots only ever gain.
     const operands = relation.rewrite.op === 'or' ? relation.rewrite.of : [relation.rewrite];
-    const others = operands.filter((operand) => !fills(index, operand, slot)).map((operand) => slotFor(index, operand));
+    // A direct assignment that occurs elsewhere as well, say behind `but not`, is read on its own.
+    const repeated = [...everyLeaf(relation.rewrite)].filter(({ op }) => op === 'this').length > 1;
+    const isOwn = (operand: Rewrite): boolean => repeated && operand.op === 'this';
+    const others = operands
+      .filter((operand) => isOwn(operand) || !fills(index, operand, slot))
+      .map((operand) => slotFor(index, operand));
     if (others.length > 0) steps.push({ op: 'or', out: slot, from: others });
     return slot;
   }

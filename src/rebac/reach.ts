@@ -3,11 +3,16 @@ import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
 export type Leaf = Extract<Rewrite, { op: 'this' } | { op: 'computed' } | { op: 'parent' }>;
 
-/** The leaves of a rewrite that can contribute to it, which excludes those behind `but not`. */
+/**
+ * The leaves of a rewrite without which nothing can hold: not those behind `but not`, and of an intersection only those
+ * of the first operand, as in OpenFGA. Whatever holds at all holds there. A faulty condition in another operand is heard
+ * only for what the first operand leads to.
+ */
 export function* leaves(rewrite: Rewrite): IterableIterator<Leaf> {
   if (rewrite.op === 'not') yield* leaves(rewrite.base);
-  else if ('of' in rewrite) for (const operand of rewrite.of) yield* leaves(operand);
-  else yield rewrite;
+  else if ('of' in rewrite) {
+    for (const operand of rewrite.op === 'and' ? rewrite.of.slice(0, 1) : rewrite.of) yield* leaves(operand);
+  } else yield rewrite;
 }
 
 /**

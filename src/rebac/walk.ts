@@ -10,6 +10,7 @@ import type { Plan } from './plan.ts';
 import { RebacError } from './rebac-error.ts';
 import { type Dependency, Settlement } from './settle.ts';
 import { FAULT, NO, OPEN, runSteps, YES } from './steps.ts';
+import type { Tuple } from './tuple.ts';
 
 /** The maximum number of hops from object to object, as in OpenFGA. Beyond it a query counts as too complex. */
 export const MAX_HOPS = 25;
@@ -42,6 +43,8 @@ export class Walk {
   #paths: Uint8Array = new Uint8Array(0);
   #context: Context | undefined;
   #rootIsSelf = false;
+  #root = '';
+  #assumed: readonly Tuple[] = [];
 
   constructor(graph: Graph) {
     this.graph = graph;
@@ -57,6 +60,7 @@ export class Walk {
     this.#context = context;
     this.#trouble = false;
     this.#wide = wide;
+    this.#root = object;
     this.#rootIsSelf = node === -1 && object === this.caller.selfText;
     this.#paths = pathsFrom(this.graph.model, this.caller.kind);
     if (!wide) {
@@ -72,6 +76,11 @@ export class Walk {
       this.#fill(frame, 0);
     }
     this.settlement = new Settlement(this.frames, this.dependencies);
+  }
+
+  /** Until further notice, walks as if the caller had these tuples, with conditions that hold. */
+  assume(tuples: readonly Tuple[]): void {
+    this.#assumed = tuples;
   }
 
   /** Prepares for evaluating conditions and, unless the user is empty, for following the edges out of that user. */
@@ -126,6 +135,7 @@ export class Walk {
     const node = frames.node[frame] as number;
     const plan = frames.planOf(frame);
     if (caller.selfKind !== -1) this.#define(frame, node, plan);
+    if (this.#assumed.length > 0) this.#fillAssumed(frame, node, plan);
     if (node === -1) return;
     if (caller.ownComplete) this.#grantedByOwn(frame, node, plan);
     else if (!this.#grantedByList(frame, node, plan)) this.#grantedByPairs(frame, node, plan);
@@ -144,6 +154,14 @@ export class Walk {
     const { type, relation = -1 } = this.graph.model.kinds[this.caller.selfKind] as Kind;
     const slot = type === plan.type ? (plan.slotOf[relation] as number) : -1;
     if (slot !== -1) this.frames.gain(frame, slot, YES);
+  }
+
+  #fillAssumed(frame: number, node: number, plan: Plan): void {
+    const text = node === -1 ? this.#root : this.graph.text(node);
+    for (const { object, relation } of this.#assumed) {
+      const slot = object === text ? plan.directSlotOf[plan.type.relationIndex.get(relation) ?? -1] : undefined;
+      if (slot !== undefined && slot !== -1) this.frames.gain(frame, slot, YES);
+    }
   }
 
   #grantedByOwn(frame: number, node: number, plan: Plan): void {

@@ -117,7 +117,8 @@ function readRewrite(choices: Choices, index: number, direct: boolean, taste: Ta
 }
 
 function readLeaf(choices: Choices, index: number, direct: boolean): RewriteJson {
-  if (direct) return { this: {} };
+  // JSON can state direct assignments twice, which text cannot.
+  if (direct || choices.percent(3)) return { this: {} };
   // A relation is computed from earlier ones only: a model may not have circles within a type.
   const relation = RELATIONS[choices.below(Math.max(index, 1))];
   if (index > 0 && choices.below(100) < 60) return { computedUserset: { relation: relation ?? 'a' } };
@@ -130,7 +131,8 @@ function hasDirect(rewrite: RewriteJson): boolean {
   return (
     rewrite.this !== undefined ||
     parts.some(hasDirect) ||
-    (difference?.base !== undefined && hasDirect(difference.base))
+    (difference?.base !== undefined && hasDirect(difference.base)) ||
+    (difference?.subtract !== undefined && hasDirect(difference.subtract))
   );
 }
 
