@@ -1,7 +1,7 @@
 import type { Evidence, Lead } from './evidence.ts';
 import { proofOf, type Step } from './explain-proof.ts';
 import type { Rewrite } from './model-types.ts';
-import { NO, OPEN } from './steps.ts';
+import { NO, OPEN, YES } from './steps.ts';
 import type { Tuple } from './tuple.ts';
 import { MAX_HOPS } from './walk.ts';
 
@@ -74,8 +74,10 @@ class Gap {
   }
 
   #direct(frame: number, relation: number, hops: number): MissingLink | undefined {
-    if (this.#evidence.stated(frame, relation)) return { add: [], excludedBy: [], trail: [] };
+    const nothing = { add: [], excludedBy: [], trail: [] };
+    if (this.#evidence.stated(frame, relation)) return nothing;
     const through = this.#along(this.#evidence.usersets(frame, relation), hops);
+    if (this.#evidence.valueOf(frame, relation, { op: 'this' }) === YES) return nearest([through, nothing]);
     const tuple = this.#evidence.assignable(frame, relation);
     if (tuple === undefined || this.#isRuledOut(tuple)) return through;
     return nearest([through, { add: [tuple], excludedBy: [], trail: [] }]);
