@@ -1,6 +1,6 @@
 import type { Graph } from './graph.ts';
-import { REACHES, USES } from './nodes.ts';
 import { RebacError } from './rebac-error.ts';
+import { REACHES, USES } from './tables/nodes.ts';
 import { type Reference, readReference } from './tuple.ts';
 
 /** Up to this size, a closure is scanned instead of marked. */

@@ -1,5 +1,5 @@
 import type { Graph } from './graph.ts';
-import { GRANTS, LINKS } from './nodes.ts';
+import { GRANTS, LINKS } from './tables/nodes.ts';
 
 const heights = new WeakMap<Graph, { revision: number; height: number }>();
 

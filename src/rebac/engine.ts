@@ -2,7 +2,7 @@
  * The relation engine: decides which relations a user has to an object, from a model in OpenFGA's language and a set of
  * tuples.
  *
- *   const model = await readModel(text)               // model.ts: parses, validates, compiles; errors name their line
+ *   const model = await readModel(text)               // model.ts: parses, validates (validation/), compiles
  *   const graph = createGraph(model, tuples)          // graph.ts: integers; knows its `size`, `bytes` and `revision`
  *   graph.replaceSource('role:7', tuples)             // the next revision, in place, between two queries
  *   check(graph, { user, relation, object })          // one relation

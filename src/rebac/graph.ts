@@ -1,19 +1,11 @@
 import type { Condition, Context } from './conditions/condition.ts';
-import { Edges } from './edges.ts';
 import type { Model } from './model.ts';
 import type { Kind } from './model-types.ts';
-import { GRANTS, LINKS, Nodes, REACHES, USES } from './nodes.ts';
-import { ROW, Rows } from './rows.ts';
+import { Edges } from './tables/edges.ts';
+import { GRANTS, LINKS, Nodes, REACHES, USES } from './tables/nodes.ts';
+import { ROW, Rows } from './tables/rows.ts';
+import { GONE, TupleRows } from './tables/tuple-rows.ts';
 import { type Entry, type Reference, type Tuple, TupleReader } from './tuple.ts';
-
-/** Columns of a tuple: its edge, its relation, and the next tuple of its source and of its edge. */
-const OF_EDGE = 0;
-const RELATION = 1;
-const NEXT_OF_SOURCE = 2;
-const NEXT_OF_EDGE = 3;
-
-/** The relation of a tuple that is gone but not yet removed from its edge. */
-const GONE = -1;
 
 /** Below this many empty edges, a rebuild is not worth its cost. */
 const FEW = 1024;
@@ -53,11 +45,7 @@ export class Graph {
    * edge, so one read of main memory brings both.
    */
   #rows = new Rows(ROW);
-  #tuples = new Rows(4);
-  #freeTuple = -1;
-  #sources = new Map<string, number>();
-  #conditions = new Map<number, ConditionalTuple>();
-  #live = 0;
+  #tuples = new TupleRows<ConditionalTuple>();
   #emptyEdges = 0;
   /** Edges whose tuples have changed since they were last settled. Empty between changes. */
   readonly #touched: number[] = [];
@@ -71,17 +59,16 @@ export class Graph {
 
   /** The number of tuples. A tuple counts once per source. */
   get size(): number {
-    return this.#live;
+    return this.#tuples.size;
   }
 
   get sources(): IterableIterator<string> {
-    return this.#sources.keys();
+    return this.#tuples.sources;
   }
 
   /** The memory that this graph uses, accurate to a few per cent; for a cache that is bounded in bytes. */
   get bytes(): number {
-    const aside = this.#sources.size * 100 + this.#conditions.size * 400 + 4000;
-    return this.#rows.bytes + this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + aside;
+    return this.#rows.bytes + this.nodes.bytes + this.edges.bytes + this.#tuples.bytes + 4000;
   }
 
   /** Enters many tuples at once, each under its own source. If their number is known, memory is reserved up front. */
@@ -121,14 +108,14 @@ export class Graph {
    */
   hideBehind(source: string): void {
     const restated = new Map<number, Map<number, number>>();
-    for (let tuple = this.#sources.get(source) ?? -1; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
-      const edge = this.#tuples.get(tuple, OF_EDGE);
+    for (const tuple of this.#tuples.of(source)) {
+      const edge = this.#tuples.edge(tuple);
       const { relation, wildcard } = this.kind(this.edges.subject(edge));
       // Without a condition, it makes no difference which of two equal tuples counts.
       if (relation !== undefined || wildcard || this.edges.conditional(edge) === 0) continue;
       // The latest tuple of a source comes first, so the earliest remains.
       const byRelation = restated.get(edge) ?? new Map<number, number>();
-      restated.set(edge, byRelation.set(this.#tuples.get(tuple, RELATION), tuple));
+      restated.set(edge, byRelation.set(this.#tuples.relation(tuple), tuple));
     }
     if (restated.size === 0) return;
     this.restated = new Map([...restated].map(([edge, counting]) => [edge, this.#stateAgain(edge, counting)]));
@@ -137,10 +124,10 @@ export class Graph {
   #stateAgain(edge: number, counting: ReadonlyMap<number, number>): Statement {
     const relations: number[] = [];
     const conditional: ConditionalTuple[] = [];
-    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_EDGE)) {
-      const relation = this.#tuples.get(tuple, RELATION);
+    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.next(tuple)) {
+      const relation = this.#tuples.relation(tuple);
       if ((counting.get(relation) ?? tuple) !== tuple) continue;
-      const condition = this.#conditions.get(tuple);
+      const condition = this.#tuples.aside(tuple);
       if (condition === undefined) relations.push(relation);
       else conditional.push(condition);
     }
@@ -154,11 +141,11 @@ export class Graph {
 
   /** All tuples of a source as they were given, except those that the model rejected. */
   *tuplesOf(source: string): IterableIterator<Tuple> {
-    for (let tuple = this.#sources.get(source) ?? -1; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
-      const edge = this.#tuples.get(tuple, OF_EDGE);
+    for (const tuple of this.#tuples.of(source)) {
+      const edge = this.#tuples.edge(tuple);
       const object = this.edges.object(edge);
-      const relation = this.kind(object).type.relations[this.#tuples.get(tuple, RELATION)]?.name ?? '';
-      const conditional = this.#conditions.get(tuple);
+      const relation = this.kind(object).type.relations[this.#tuples.relation(tuple)]?.name ?? '';
+      const conditional = this.#tuples.aside(tuple);
       const condition = conditional && { name: conditional.condition.name, context: conditional.context };
       yield { user: this.text(this.edges.subject(edge)), relation, object: this.text(object), source, condition };
     }
@@ -166,8 +153,8 @@ export class Graph {
 
   conditional(edge: number): ConditionalTuple[] {
     const found: ConditionalTuple[] = [];
-    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_EDGE)) {
-      const conditional = this.#conditions.get(tuple);
+    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.next(tuple)) {
+      const conditional = this.#tuples.aside(tuple);
       if (conditional !== undefined) found.push(conditional);
     }
     return found;
@@ -201,19 +188,11 @@ export class Graph {
   #add(source: string, given: Tuple, entry: Entry | string): void {
     if (typeof entry === 'string') return;
     const edge = this.#edgeOf(entry, given);
-    if (this.edges.first(edge) === -1) this.#emptyEdges--;
-    const tuple = this.#freeTuple === -1 ? this.#tuples.push() : this.#freeTuple;
-    if (tuple === this.#freeTuple) this.#freeTuple = this.#tuples.get(tuple, NEXT_OF_SOURCE);
-    this.#tuples.set(tuple, OF_EDGE, edge);
-    this.#tuples.set(tuple, RELATION, entry.relation);
-    const last = this.#sources.get(source);
-    this.#tuples.set(tuple, NEXT_OF_SOURCE, last ?? -1);
-    this.#tuples.set(tuple, NEXT_OF_EDGE, this.edges.first(edge));
-    this.edges.setFirst(edge, tuple);
-    this.#sources.set(last === undefined ? copyOf(source) : source, tuple);
-    this.#live++;
+    const first = this.edges.first(edge);
+    if (first === -1) this.#emptyEdges--;
     const { relation, condition, context } = entry;
-    if (condition !== undefined) this.#conditions.set(tuple, { relation, condition, context });
+    const conditional = condition && { relation, condition, context };
+    this.edges.setFirst(edge, this.#tuples.add(source, edge, relation, first, conditional));
     if (this.edges.touch(edge)) this.#touched.push(edge);
     if (this.#touched.length > MAX_TOUCHED) this.#settle();
   }
@@ -237,14 +216,9 @@ export class Graph {
 
   /** Only marks the tuples. They are removed once for each edge, because an edge has a list of all its tuples. */
   #clear(source: string): void {
-    let tuple = this.#sources.get(source) ?? -1;
-    this.#sources.delete(source);
-    for (; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
-      const edge = this.#tuples.get(tuple, OF_EDGE);
-      this.#tuples.set(tuple, RELATION, GONE);
-      this.#conditions.delete(tuple);
+    for (const tuple of this.#tuples.drop(source)) {
+      const edge = this.#tuples.edge(tuple);
       if (this.edges.touch(edge)) this.#touched.push(edge);
-      this.#live--;
     }
   }
 
@@ -261,16 +235,15 @@ export class Graph {
     let conditional = 0;
     let last = -1;
     for (let tuple = this.edges.first(edge); tuple !== -1; ) {
-      const next = this.#tuples.get(tuple, NEXT_OF_EDGE);
-      const relation = this.#tuples.get(tuple, RELATION);
+      const next = this.#tuples.next(tuple);
+      const relation = this.#tuples.relation(tuple);
       if (relation === GONE) {
         if (last === -1) this.edges.setFirst(edge, next);
-        else this.#tuples.set(last, NEXT_OF_EDGE, next);
-        this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#freeTuple);
-        this.#freeTuple = tuple;
+        else this.#tuples.setNext(last, next);
+        this.#tuples.release(tuple);
       } else {
-        if (this.#conditions.has(tuple)) conditional++;
-        else relations.push(relation);
+        if (this.#tuples.aside(tuple) === undefined) relations.push(relation);
+        else conditional++;
         last = tuple;
       }
       tuple = next;
@@ -280,7 +253,7 @@ export class Graph {
   }
 
   *#all(): IterableIterator<Tuple> {
-    for (const source of this.#sources.keys()) yield* this.tuplesOf(source);
+    for (const source of this.#tuples.sources) yield* this.tuplesOf(source);
   }
 
   #rebuild(): void {
@@ -290,9 +263,6 @@ export class Graph {
     this.nodes = fresh.nodes;
     this.edges = fresh.edges;
     this.#tuples = fresh.#tuples;
-    this.#freeTuple = fresh.#freeTuple;
-    this.#sources = fresh.#sources;
-    this.#conditions = fresh.#conditions;
     this.#emptyEdges = fresh.#emptyEdges;
   }
 }
@@ -305,17 +275,6 @@ function ascending(list: number[]): readonly number[] {
   for (let i = 1; i < list.length; i++) if (list[i] !== list[kept - 1]) list[kept++] = list[i] as number;
   list.length = kept;
   return list;
-}
-
-/**
- * V8 keeps a whole string (here the text of all tuples) in memory for a slice of it, unless the slice is this short.
- */
-const COPIED = 12;
-
-function copyOf(part: string): string {
-  let copy = '';
-  for (let at = 0; at < part.length; at += COPIED) copy += part.slice(at, at + COPIED);
-  return copy;
 }
 
 /** Creates a graph of these tuples. Tuples that the model does not admit are left out. */

@@ -1,11 +1,11 @@
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
 import type { Kind, TypeDef } from './model-types.ts';
-import { REACHES, USES } from './nodes.ts';
 import { validUser, walkOf } from './query.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
 import { FAULT, YES } from './steps.ts';
+import { REACHES, USES } from './tables/nodes.ts';
 import type { Walk } from './walk.ts';
 
 export interface ObjectsQuestion extends Surroundings {

@@ -2,12 +2,12 @@ import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
 import type { Model } from './model.ts';
 import type { Kind, RelationDef, Rewrite } from './model-types.ts';
-import { GRANTS, LINKS } from './nodes.ts';
 import { sourcesOf } from './paths.ts';
 import { validObject, walkOf } from './query.ts';
 import { type Leaf, leaves } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
 import { FAULT, YES } from './steps.ts';
+import { GRANTS, LINKS } from './tables/nodes.ts';
 import type { Walk } from './walk.ts';
 
 export interface UsersQuestion extends Surroundings {

@@ -4,12 +4,12 @@ import type { Context } from './conditions/condition.ts';
 import { Frames } from './frames.ts';
 import type { ConditionalTuple, Graph } from './graph.ts';
 import type { Kind } from './model-types.ts';
-import { GRANTS, LINKS } from './nodes.ts';
 import { pathsFrom } from './paths.ts';
 import type { Plan } from './plan.ts';
 import { RebacError } from './rebac-error.ts';
 import { type Dependency, Settlement } from './settle.ts';
 import { FAULT, NO, OPEN, runSteps, YES } from './steps.ts';
+import { GRANTS, LINKS } from './tables/nodes.ts';
 import type { Tuple } from './tuple.ts';
 
 /** The maximum number of hops from object to object, as in OpenFGA. Beyond it a query counts as too complex. */
