@@ -57,15 +57,8 @@ export function personalGroups(): readonly Group[] {
     { href: '/model', title: 'Permission model', icon: 'model' },
   ];
   const admin: Entry[] = [
-    { href: '/admin/users', title: 'People', icon: 'teams' },
-    { href: '/admin/orgs', title: 'Organizations', icon: 'overview' },
+    { href: '/orgs', title: 'Organizations', icon: 'overview' },
     { href: '/admin/audit', title: 'Audit log', icon: 'audit' },
-    ...(pageData.features.marketplace
-      ? ([
-          { href: '/admin/deliveries', title: 'Deliveries', icon: 'deliveries' },
-          { href: '/admin/installers', title: 'Installers', icon: 'installers' },
-        ] as const)
-      : []),
   ];
   return [{ title: 'You', entries: mine }, ...(isSiteAdmin.value ? [{ title: 'Administration', entries: admin }] : [])];
 }

@@ -57,6 +57,8 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/robots/:id', async () => (await import('../pages/robots/robot.tsx')).RobotPage),
   page('/orgs/:org/access/why', async () => (await import('../pages/access/why.tsx')).WhyPage),
   page('/orgs/:org/access/who', async () => (await import('../pages/access/who.tsx')).WhoPage),
+  page('/orgs/:org/audit', async () => (await import('../pages/audit/org-audit.tsx')).OrgAuditPage),
+  page('/admin/audit', async () => (await import('../pages/audit/admin-audit.tsx')).AdminAuditPage),
   page('/model', async () => (await import('../pages/model/model.tsx')).ModelPage),
   page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
 ];

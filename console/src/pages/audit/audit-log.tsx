@@ -1,0 +1,117 @@
+import { useSignal } from '@preact/signals';
+import { useQueryFields } from '../../data/address.ts';
+import { unlessEmpty, useSettled } from '../../data/filters.ts';
+import type { List } from '../../data/resource.ts';
+import { Card, Facts } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import type { AuditEntry } from '../../parts/entries.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { Empty } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { changesIn } from './state-changes.ts';
+import './audit.css';
+
+/** Filters that are in the address, as the API takes them. */
+export function useAuditFilters() {
+  const fields = useQueryFields({ actor: '', action: '', object: '' });
+  const actor = useSettled(fields.actor.value);
+  const action = useSettled(fields.action.value);
+  const object = useSettled(fields.object.value);
+  return {
+    fields,
+    query: { actor: unlessEmpty(actor), action: unlessEmpty(action), object: unlessEmpty(object), limit: 50 },
+  };
+}
+
+type Filters = ReturnType<typeof useAuditFilters>;
+
+interface AuditLogProps {
+  readonly filters: Filters;
+  readonly log: List<AuditEntry>;
+  readonly entries: readonly AuditEntry[];
+}
+
+/** Filters, the entries, and the chosen entry next to them. */
+export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
+  const chosen = useSignal<string | undefined>(undefined);
+  const entry = entries.find(({ id }) => String(id) === chosen.value);
+  const clear = () => {
+    for (const field of Object.values(fields)) field.value = '';
+  };
+  const isFiltered = Object.values(fields).some(({ value }) => value !== '');
+  return (
+    <div class={entry ? 'with-panel' : 'stack'}>
+      <div class="stack">
+        <div class="filters" data-filter>
+          <TextField label="Who" value={fields.actor} placeholder="ann" />
+          <TextField
+            label="Action"
+            value={fields.action}
+            placeholder="role."
+            hint="A trailing dot means any after it."
+          />
+          <TextField label="Object" value={fields.object} placeholder="cluster:7" />
+        </div>
+        {entries.length === 0 ? (
+          <Empty
+            text={isFiltered ? 'Nothing matches these filters.' : 'Nothing has been recorded yet.'}
+            action={isFiltered && <Button onClick={clear}>Clear the filters</Button>}
+          />
+        ) : (
+          <Table
+            caption="Audit log"
+            rows={entries}
+            keyOf={({ id }) => String(id)}
+            selected={chosen.value}
+            onOpen={({ id }) => {
+              chosen.value = String(id);
+            }}
+            hasMore={log.hasMore}
+            onMore={log.loadMore}
+            columns={[
+              { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
+              { key: 'who', title: 'Who', cell: ({ actor }) => <bdi>{actor.name}</bdi> },
+              { key: 'what', title: 'What', cell: ({ action }) => <code>{action}</code> },
+              { key: 'on', title: 'Object', cell: ({ object }) => <code>{`${object.type}:${object.id}`}</code> },
+            ]}
+          />
+        )}
+      </div>
+      {entry && (
+        <div class="panel">
+          <EntryDetails entry={entry} onClose={() => (chosen.value = undefined)} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
+  const { action, actor, object, at, before, after, request_id, hash, previous_hash } = entry;
+  return (
+    <Card title={action} actions={<Button onClick={onClose}>Close</Button>}>
+      <Facts
+        of={[
+          { name: 'When', value: new Date(at).toISOString() },
+          { name: 'Who', value: actor.name },
+          { name: 'Object', value: `${object.type}:${object.id}` },
+          { name: 'Request', value: request_id && <Copy text={request_id} label="Copy the request ID" /> },
+        ]}
+      />
+      <ul class="audit-changes">
+        {changesIn(before, after).map(({ field, old, now }) => (
+          <li key={field}>
+            <span class="strong">{field}</span>
+            {old !== undefined && <del>{old}</del>}
+            {now !== undefined && <ins>{now}</ins>}
+          </li>
+        ))}
+      </ul>
+      <p class="quiet small">Each entry contains the hash of the one before it, so a change of an old entry shows.</p>
+      <Copy text={hash} label="Copy the hash" />
+      <Copy text={previous_hash} label="Copy the hash of the previous entry" />
+    </Card>
+  );
+}
