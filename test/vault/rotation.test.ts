@@ -31,6 +31,7 @@ for (const driver of DRIVERS) {
         DATA_DIR: place.dataDir,
         DATABASE_URL: place.databaseUrl ?? '',
         ATRIUM_KEY: root.toString('base64'),
+        LIMIT_CREDENTIAL_BYTES_PER_USER: '100000000',
       };
       return openInstance(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
         log: createLog('error'),

@@ -121,11 +121,11 @@ describe('gitea-js', () => {
     assert.equal((await clientOf('root').user.userCurrentListFollowers({ page: 9 })).data.length, 0);
   });
 
-  it('gitea-js follows an organization and receives 404 for an unknown name', async () => {
-    assert.equal((await ann.user.userCurrentPutFollow('globex')).status, 204);
+  it('gitea-js follows a user and receives 404 for an unknown name', async () => {
+    assert.equal((await ann.user.userCurrentPutFollow('dan')).status, 204);
     const [first] = (await ann.user.userCurrentListFollowing({})).data;
-    assert.equal(first?.login, 'globex');
-    await ann.user.userCurrentDeleteFollow('globex');
+    assert.equal(first?.login, 'dan');
+    await ann.user.userCurrentDeleteFollow('dan');
     await assert.rejects(
       ann.user.userCurrentPutFollow('nobody'),
       (answer: Response & { error: { message: string } }) => {
