@@ -50,8 +50,8 @@ const EVERYDAY_AND_LONG = {
   /** Power cuts after each of which a different part of the unsynced files is on the disk. */
   partialPowerCuts: [1, 8],
   /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */
-  soakSeconds: [0, 120],
-  rollingRestarts: [0, 20],
+  soakSeconds: [0, 60],
+  rollingRestarts: [0, 12],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
   backupWriters: [1, 3],
   keyRotations: [1, 3],
@@ -64,7 +64,7 @@ const EVERYDAY_AND_LONG = {
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
-  engineWorlds: [60, 4000],
+  engineWorlds: [60, 2500],
   /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],

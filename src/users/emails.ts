@@ -107,6 +107,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
 
   async function remove(accountId: bigint, addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
+    if (addresses.length > MAX_AT_ONCE) throw fault(`at most ${MAX_AT_ONCE} email addresses can be removed at once`);
     await store.remove(accountId, (present) =>
       addresses.map((address) => {
         const email = present.find((one) => isSameAddress(one.address, address));

@@ -44,8 +44,9 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'races',
-    what: `${COUNTS.raceRounds} rounds of requests that contradict each other, ${COUNTS.mutualFollowRounds} of mutual follows`,
+    what: `${COUNTS.raceRounds} rounds of requests that contradict each other, ${COUNTS.requestsAtOnce} at once for each limit`,
     files: [
+      'test/api/http/limits.test.ts',
       'test/api/organizations/members.test.ts',
       'test/api/organizations/organization-removal.test.ts',
       'test/api/robots/robots.test.ts',
@@ -132,6 +133,7 @@ export const LANES: readonly Lane[] = [
       'test/api/clusters/clusters.test.ts',
       'test/api/contracts/contracts.test.ts',
       'test/api/marketplace/delivery-log.test.ts',
+      'test/api/marketplace/rejection-limits.test.ts',
       'test/api/clusters/heartbeats.test.ts',
       'test/api/organizations/organizations.test.ts',
       'test/api/roles/role-file.test.ts',

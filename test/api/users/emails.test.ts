@@ -70,6 +70,7 @@ for (const driver of API_DRIVERS) {
       ['a string instead of a list', 'POST', 'new@x.org', 422, /^emails must be/],
       ['null instead of a list', 'POST', null, 422, /^emails must be/],
       ['a number in the list', 'POST', [7], 422, /^emails/],
+      ['101 addresses to remove', 'DELETE', Array.from({ length: 101 }, () => 'x@x.org'), 422, /^at most 100/],
       ['the primary address', 'DELETE', ['ANN@example.com'], 422, 'the primary email address cannot be deleted'],
       ['an unknown address', 'DELETE', ['new@x.org'], 404, 'Email address does not exist: new@x.org'],
       ["another user's address", 'DELETE', ['bob@example.com'], 404, 'Email address does not exist: bob@example.com'],
