@@ -31,11 +31,7 @@ for (const driver of DRIVERS) {
         DATA_DIR: place.dataDir,
         DATABASE_URL: place.databaseUrl ?? '',
         ATRIUM_KEY: root.toString('base64'),
-<<<<<<< HEAD
         LIMIT_CREDENTIAL_BYTES_PER_USER: String(64 * 1024 * 1024),
-=======
-        LIMIT_CREDENTIAL_BYTES_PER_USER: '100000000',
->>>>>>> caps/caps
       };
       return openInstance(readConfig({ ...env, PORT: '0', ADMIN_PORT: '0' }), {
         log: createLog('error'),
