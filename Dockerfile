@@ -8,6 +8,7 @@ COPY scripts scripts
 COPY src src
 COPY client client
 COPY cli cli
+COPY console console
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
@@ -17,7 +18,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY bin bin
-COPY console console
+COPY --from=build /app/console/plain.html console/plain.html
+COPY --from=build /app/console/dist console/dist
 COPY migrations migrations
 RUN mkdir -m 700 /data && chown node:node /data && ln -s /app/bin/atrium.mjs /usr/local/bin/atrium
 USER node

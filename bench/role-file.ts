@@ -32,6 +32,7 @@ async function measure(name: string, settings: Record<string, string>): Promise<
     DATA_DIR: folder,
     ADMIN_PORT: '0',
     RUN_MODE: 'prod',
+    LIMIT_ROLES_PER_ORGANIZATION: String(2 * ROLES),
     ...settings,
   });
   try {

@@ -76,6 +76,7 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'manage your cloud credentials',
     async () => (await import('./commands/credential.ts')).credential,
   ),
+  order: entry('own', 'manage your deploy orders', async () => (await import('./commands/order.ts')).order),
   profile: entry(
     'own',
     'manage your profile and password',

@@ -10,7 +10,7 @@ export type ErrorBody = {
   /** URL of the API documentation. */
   readonly url: string;
   /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'session_not_found' | 'credential_not_found' | 'order_not_found' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'wrong_password' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
+  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'session_not_found' | 'credential_not_found' | 'order_not_found' | 'order_too_large' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'wrong_password' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
   readonly errors?: readonly {
@@ -748,6 +748,7 @@ export interface Operations {
       } | RawBody;
     };
     answer: {
+      /** Ordered by user ID; those after the first thousand are left out. */
       readonly changes: readonly {
         readonly user: {
           readonly id: bigint;
@@ -762,6 +763,8 @@ export interface Operations {
           readonly action: string;
         }[];
       }[];
+      /** How many users the change affects. */
+      readonly total: number;
     };
   };
   /** Get a role */
@@ -2389,6 +2392,26 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** List your orders, newest first, without their charts and values */
+  'GET /user/deploy/orders': {
+    input: {
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly metadata: {
+        readonly uid: string;
+        readonly name: string;
+        readonly creationTimestamp: string;
+      };
+    }[];
+  };
   /** Create an order to deploy charts */
   'POST /user/deploy/orders': {
     input: {
@@ -2422,6 +2445,15 @@ export interface Operations {
       } | RawBody;
     };
     answer: unknown;
+  };
+  /** Delete an order */
+  'DELETE /user/deploy/orders/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: undefined;
   };
   /** Render the Flux manifests of an order as YAML */
   'GET /user/deploy/orders/{id}/render/manifest': {

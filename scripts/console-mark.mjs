@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const SOURCES = ['console', 'client', 'package-lock.json', 'scripts/console.mjs'];
+const SOURCES = ['console', 'client', 'package-lock.json', 'scripts/console.mjs', 'scripts/console-config.mjs'];
 
 export function consoleMark(root) {
   const hash = createHash('sha256');

@@ -4,6 +4,7 @@ import { globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { extname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { consoleConfig } from './console-config.mjs';
 import { consoleMark } from './console-mark.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -20,11 +21,7 @@ const TYPES = {
 
 const mark = consoleMark(ROOT);
 try {
-  await build({
-    configFile: join(ROOT, 'console', 'vite.config.ts'),
-    logLevel: 'warn',
-    build: { outDir: DRAFT, emptyOutDir: true },
-  });
+  await build(consoleConfig(DRAFT));
   const paths = globSync('assets/*', { cwd: DRAFT }).sort();
   const files = paths.map((path) => ({
     path: `/${path}`,

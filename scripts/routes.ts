@@ -3,8 +3,10 @@ import { pino } from 'pino';
 import { createApp } from '../src/app.ts';
 import { type Config, readConfig } from '../src/base/config.ts';
 import { createKeys } from '../src/base/keys.ts';
+import { limitsOf } from '../src/base/limits.ts';
 import { createMetrics } from '../src/base/metrics.ts';
 import type { Revisions } from '../src/changes/revision.ts';
+import { createRoom } from '../src/changes/room.store.ts';
 import type { Db } from '../src/db/db.ts';
 import { wireFeatures } from '../src/features.ts';
 import { createBrake } from '../src/http/brake.ts';
@@ -36,6 +38,7 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
     listen: () => undefined,
     write: absent('write'),
   };
+  const room = createRoom(limitsOf(config));
   const log = pino({ level: 'silent' });
   const infrastructure = {
     vault: absent<Vault>('vault'),
@@ -44,11 +47,12 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
     keys,
     db,
     revisions,
+    room,
     log,
     metrics: createMetrics(() => 0),
     baseUrl: () => 'http://127.0.0.1:3000',
   };
-  const identity = wireIdentity(db, revisions, keys.derive('token'));
+  const identity = wireIdentity(db, revisions, room, keys.derive('token'));
   const brake = createBrake(1);
   const { relations, mounts, noteRejection } = await wireFeatures(infrastructure, identity, brake);
   const { app, describe } = createApp({

@@ -3,6 +3,7 @@ import type { Config } from './base/config.ts';
 import type { Keys } from './base/keys.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Revisions } from './changes/revision.ts';
+import type { Room } from './changes/room.store.ts';
 import type { Db } from './db/db.ts';
 import type { Vault } from './vault/vault.ts';
 
@@ -13,6 +14,8 @@ export interface Infrastructure {
   readonly vault: Vault;
   readonly db: Db;
   readonly revisions: Revisions;
+  /** The limits of every list that callers can make longer. */
+  readonly room: Room;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly version: string;

@@ -3,10 +3,12 @@ import type { Logger } from 'pino';
 import { createApp, createListenerApp } from './app.ts';
 import type { Config } from './base/config.ts';
 import { loadKeys } from './base/keys.ts';
+import { limitsOf } from './base/limits.ts';
 import { createMetrics } from './base/metrics.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
+import { createRoom } from './changes/room.store.ts';
 import { openDb, ping } from './db/db.ts';
 import { migrate } from './db/migrate.ts';
 import { wireFeatures } from './features.ts';
@@ -58,14 +60,15 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
 
   const revisions = createRevisions(createRevisionStore(db));
   const { keys } = ring;
-  const identity = wireIdentity(db, revisions, keys.derive('token'));
+  const room = createRoom(limitsOf(config));
+  const identity = wireIdentity(db, revisions, room, keys.derive('token'));
   const metrics = createMetrics(() => revisions.queries);
   const brake = createBrake(config.AUTH_FAILURES);
   let baseUrl = config.BASE_URL ?? '';
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
   const idempotency = createIdempotency(createIdempotencyStore(db), vault, keys.derive('idempotency'));
   const infrastructure = {
-    ...{ config, keys, vault, db, revisions, log, metrics },
+    ...{ config, keys, vault, db, revisions, room, log, metrics },
     version: VERSION,
     baseUrl: () => baseUrl,
   };
@@ -103,6 +106,7 @@ export async function openInstance(config: Config, { log, say }: Surroundings) {
     config,
     db,
     revisions,
+    room,
     metrics,
     vault,
     identity,

@@ -16,6 +16,8 @@ const EVERYDAY_AND_LONG = {
   reportedResources: [1100, 2500],
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
+  /** Random values that are written as YAML and read back. */
+  yamlTexts: [300, 10_000],
   /** Private addresses that are tried through the SDKs of Azure and Google. */
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */
@@ -61,12 +63,19 @@ const EVERYDAY_AND_LONG = {
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
   engineWorlds: [60, 4000],
+  /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
+  openFgaChecks: [0, 100_000],
+  openFgaExpressions: [0, 2000],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
   raceRounds: [2, 8],
+  /** Requests that make one list longer, all at once, although it has room for three only. */
+  requestsAtOnce: [8, 200],
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
+  /** Edits of the permissions of a role, after which the graph must be as small as a new one. */
+  roleEdits: [1500, 100_000],
   /** Random changes. After each, a patched graph must answer like a newly loaded one. */
   graphRounds: [8, 60],
   /** Rounds in which two graphs are read although only one fits in memory. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
 import type { Db, Statement } from '../../src/db/db.ts';
 import { createFollowStore } from '../../src/users/follows.store.ts';
 
@@ -19,7 +20,7 @@ export async function rowsRead(client: pg.Client, id: bigint, offset: number): P
       return [];
     },
   } as unknown as Db;
-  await createFollowStore(db).followers(id, { offset, limit: 50 });
+  await createFollowStore(db, { limits: DEFAULT_LIMITS }).followers(id, { offset, limit: 50 });
   const { rows } = await client.query(`explain (analyze, format json) ${sent?.text}`, [...values]);
   const read = new Map<string, number>();
   const walk = (node: Node) => {

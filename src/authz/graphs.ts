@@ -8,6 +8,7 @@
  * 5. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
  */
+import { breath } from '../base/slices.ts';
 import type { Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
@@ -48,6 +49,8 @@ interface Entry {
   revision: bigint;
   isStale: boolean;
 }
+
+const TUPLES_IN_SLICE = 5_000;
 
 export type Graphs = ReturnType<typeof createGraphs>;
 
@@ -129,10 +132,23 @@ export function createGraphs(
     return isStale || revisions.latest < revision ? revision : revisions.latest;
   }
 
-  /** A separate graph, to try out what a change would do. */
-  async function copyOf(accountId: bigint): Promise<Graph> {
-    const { tuples, count } = await store.load(accountId);
-    return createGraph(model, tuples, count);
+  /**
+   * A separate graph, to try out what a change would do, of the tuples that `keep` selects. It is loaded in slices: the
+   * caller does not need it at once, and others wait meanwhile.
+   */
+  async function copyOf(accountId: bigint, keep: (tuple: GraphTuple) => boolean): Promise<Graph> {
+    const graph = createGraph(model);
+    let kept: GraphTuple[] = [];
+    let read = 0;
+    for (const tuple of (await store.load(accountId)).tuples) {
+      if (keep(tuple)) kept.push(tuple);
+      if (++read % TUPLES_IN_SLICE !== 0) continue;
+      graph.load(kept, kept.length);
+      kept = [];
+      await breath();
+    }
+    graph.load(kept, kept.length);
+    return graph;
   }
 
   function refreshOnce(accountId: bigint): Promise<Entry> {

@@ -1,5 +1,6 @@
 import type { MissingLink } from '../rebac/explain-missing.ts';
 import type { Step } from '../rebac/explain-proof.ts';
+import type { Tuple } from '../rebac/tuple.ts';
 
 /** What an object that the caller may not see is called in a sentence. */
 export const HIDDEN = '(hidden)';
@@ -15,7 +16,11 @@ export function objectsIn({ object, tuple }: Step): string[] {
 }
 
 export function missingObjects(missing: MissingLink | undefined): string[] {
-  return [...(missing?.add ?? []), ...(missing?.excludedBy ?? [])].map(({ object }) => object);
+  const tuples = [...(missing?.add ?? []), ...(missing?.trail ?? [])];
+  return [
+    ...tuples.flatMap(({ object, user }) => [object, baseOf(user)]),
+    ...(missing?.excludedBy ?? []).map(({ object }) => object),
+  ];
 }
 
 /** The same explanation, with `team:hidden` instead of a team that the caller may not see. */
@@ -30,17 +35,13 @@ export function withoutNumbers(
     return `${object.split(':')[0]}:${NUMBER}${subject.slice(object.length)}`;
   };
   const hideIn = <T extends { readonly object: string }>(one: T): T => ({ ...one, object: hide(one.object) });
+  const hideBoth = (tuple: Tuple): Tuple => ({ ...hideIn(tuple), user: hide(tuple.user) });
   return {
-    steps: steps.map((step) => {
-      const { tuple } = step;
-      return tuple === undefined
-        ? hideIn(step)
-        : { ...hideIn(step), tuple: { ...hideIn(tuple), user: hide(tuple.user) } };
-    }),
+    steps: steps.map((step) => ({ ...hideIn(step), ...(step.tuple && { tuple: hideBoth(step.tuple) }) })),
     missing: missing && {
-      ...missing,
-      add: missing.add.map(hideIn),
+      add: missing.add.map(hideBoth),
       excludedBy: missing.excludedBy.map(hideIn),
+      trail: missing.trail.map(hideBoth),
     },
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseEnv } from 'node:util';
+import { LIMITS, type LimitSetting } from './limits.ts';
 
 /**
  * Every setting of the server is in this table once: its name, how it is read, its default and one line of help.
@@ -100,6 +101,13 @@ const rootKey = setting('32 bytes as base64 or hex', (value) => {
 
 const port = whole(0, 65535);
 
+const limitSettings = Object.fromEntries(
+  Object.values(LIMITS).map(({ setting, fallback, of }) => [
+    setting,
+    whole(1, 1_000_000_000)(String(fallback), `Maximum number of ${of}`),
+  ]),
+) as Readonly<Record<LimitSetting, Setting<number>>>;
+
 export const SETTINGS = {
   HOST: text('127.0.0.1', 'Address that the server listens on.'),
   PORT: port('3000', 'Port of the API. 0 picks any free port.'),
@@ -147,6 +155,7 @@ export const SETTINGS = {
   CLOUD_C_TEST_INSTALLER: text(undefined, 'ID of a test installer, which marketplace C may bind without a secret.'),
   MARKETPLACE_EVENTS_URL: url('http', 'https')(undefined, 'Webhook for bound installers and changed subscriptions.'),
   MARKETPLACE_EVENTS_SECRET: text(undefined, 'Base64 key that signs requests to MARKETPLACE_EVENTS_URL.'),
+  ...limitSettings,
 } satisfies Record<string, Setting<unknown>>;
 
 type Settings = typeof SETTINGS;

@@ -3,6 +3,14 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, Socket } from 'node:net';
 import { blockList } from './ip.ts';
+import { createResponseMeter, type ResponseLimits } from './response-meter.ts';
+
+// Node calls it for every request of an agent; the type library does not declare it.
+declare module 'node:http' {
+  interface Agent {
+    addRequest(request: http.ClientRequest, options: http.ClientRequestArgs): void;
+  }
+}
 
 /** Thrown for a connection to an address that is neither on the public internet nor allowed by a setting. */
 export class ForbiddenAddress extends Error {
@@ -15,6 +23,8 @@ export class ForbiddenAddress extends Error {
 export interface Agents {
   readonly http: http.Agent;
   readonly https: https.Agent;
+  /** Rejects with an UnacceptableResponse if a response is not accepted, and never resolves. */
+  readonly failed: Promise<never>;
   /** Closes every connection at once. */
   destroy(): void;
 }
@@ -62,11 +72,22 @@ export function createAddressGuard(allowedNetworks: readonly string[]) {
   };
 }
 
-/** Agents that connect to allowed addresses only. The check is on the address connected to, after every DNS lookup. */
-export function createGuardedAgents(isAllowed: (address: string) => boolean): Agents {
-  const agents = { http: new GuardedHttp(isAllowed), https: new GuardedHttps(isAllowed) };
+/** A page of a thousand buckets has less than 0.7 MiB. */
+const LIMITS: ResponseLimits = { maxBytes: 1024 * 1024, maxTotalBytes: 12 * 1024 * 1024 };
+
+type Guard = (address: string) => boolean;
+type Meter = ReturnType<typeof createResponseMeter>;
+
+/**
+ * Agents that connect to allowed addresses only and accept responses of limited size only. The check is on the address
+ * connected to, after every DNS lookup.
+ */
+export function createGuardedAgents(isAllowed: Guard, limits = LIMITS): Agents {
+  const meter = createResponseMeter(limits);
+  const agents = { http: new GuardedHttp(isAllowed, meter), https: new GuardedHttps(isAllowed, meter) };
   return {
     ...agents,
+    failed: meter.failed,
     destroy() {
       agents.http.destroy();
       agents.https.destroy();
@@ -77,36 +98,52 @@ export function createGuardedAgents(isAllowed: (address: string) => boolean): Ag
 type Connect = http.Agent['createConnection'];
 
 class GuardedHttp extends http.Agent {
-  readonly #isAllowed: (address: string) => boolean;
-  constructor(isAllowed: (address: string) => boolean) {
+  readonly #isAllowed: Guard;
+  readonly #meter: Meter;
+  constructor(isAllowed: Guard, meter: Meter) {
     super({ keepAlive: true });
     this.#isAllowed = isAllowed;
+    this.#meter = meter;
+  }
+  override addRequest(...[request, options]: Parameters<http.Agent['addRequest']>): void {
+    this.#meter.watchRequest(request);
+    super.addRequest(request, options);
   }
   override createConnection(...[options, done]: Parameters<Connect>): ReturnType<Connect> {
-    return guarded(this.#isAllowed, options, (safe) => super.createConnection(safe, done));
+    return guarded(this.#isAllowed, this.#meter, options, (safe) => super.createConnection(safe, done));
   }
 }
 
 class GuardedHttps extends https.Agent {
-  readonly #isAllowed: (address: string) => boolean;
-  constructor(isAllowed: (address: string) => boolean) {
+  readonly #isAllowed: Guard;
+  readonly #meter: Meter;
+  constructor(isAllowed: Guard, meter: Meter) {
     super({ keepAlive: true });
     this.#isAllowed = isAllowed;
+    this.#meter = meter;
+  }
+  override addRequest(...[request, options]: Parameters<http.Agent['addRequest']>): void {
+    this.#meter.watchRequest(request);
+    super.addRequest(request, options);
   }
   override createConnection(...[options, done]: Parameters<Connect>): ReturnType<Connect> {
-    return guarded(this.#isAllowed, options, (safe) => super.createConnection(safe, done));
+    return guarded(this.#isAllowed, this.#meter, options, (safe) => super.createConnection(safe, done));
   }
 }
 
 function guarded(
-  isAllowed: (address: string) => boolean,
+  isAllowed: Guard,
+  meter: Meter,
   options: http.ClientRequestArgs,
   connect: (options: http.ClientRequestArgs) => ReturnType<Connect>,
 ): ReturnType<Connect> {
   const host = String(options.host ?? '').replace(/^\[|\]$/g, '');
   // A socket path is not an address, and a host that is an address is connected to without a lookup.
   if (options.socketPath || (isIP(host) !== 0 && !isAllowed(host))) return new Socket().destroy(new ForbiddenAddress());
-  return connect({ ...options, lookup: guardedLookup(isAllowed) as NonNullable<http.ClientRequestArgs['lookup']> });
+  const lookup = guardedLookup(isAllowed) as NonNullable<http.ClientRequestArgs['lookup']>;
+  const connection = connect({ ...options, lookup });
+  if (connection) meter.watchConnection(connection);
+  return connection;
 }
 
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void;

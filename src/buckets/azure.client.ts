@@ -1,6 +1,6 @@
 import { BlobServiceClient, newPipeline, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { CloudRefusal } from './buckets.ts';
-import type { Asking } from './s3.client.ts';
+import { type Asking, limitPages } from './page-limit.ts';
 import type { AzureAccount } from './storage-account.ts';
 
 const PAGE = 1000;
@@ -19,8 +19,10 @@ export async function listAzure(account: AzureAccount, { agents, most, signal }:
   });
   const client = new BlobServiceClient(account.endpoint, pipeline);
   const names: string[] = [];
+  const countPage = limitPages();
   try {
     for await (const page of client.listContainers({ abortSignal: signal }).byPage({ maxPageSize: PAGE })) {
+      countPage();
       if (!Array.isArray(page.containerItems)) throw new CloudRefusal('the response is not a Blob Storage response');
       for (const { name } of page.containerItems) names.push(name);
       if (names.length >= most) break;

@@ -1,69 +1,101 @@
-import { createAddressGuard, createGuardedAgents, ForbiddenAddress } from '../base/outbound.ts';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { WorkerAnswer, WorkerRequest } from './bucket-worker.client.ts';
 import { type BucketLister, CloudRefusal } from './buckets.ts';
 
-/** Calls every storage service through its own SDK. No SDK is loaded before it is used for the first time. */
-export function createBucketLister(allowedNetworks: readonly string[]): BucketLister {
-  const isAllowed = createAddressGuard(allowedNetworks);
-  return {
-    async list(account, most, signal) {
-      const agents = createGuardedAgents(isAllowed);
-      signal.addEventListener('abort', () => agents.destroy(), { once: true });
-      try {
-        switch (account.kind) {
-          case 's3':
-            return await (await import('./s3.client.ts')).listS3(account, { agents, most, signal });
-          case 'azure':
-            return await (await import('./azure.client.ts')).listAzure(account, { agents, most, signal });
-          case 'google':
-            return await (await import('./google.client.ts')).listGoogle(account, { agents, most, signal });
-        }
-      } catch (error) {
-        throw error instanceof CloudRefusal ? error : new CloudRefusal(wordsOf(error));
-      } finally {
-        // Also ends what an SDK still has in progress.
-        agents.destroy();
-      }
-    },
-  };
+interface Waiting {
+  resolve(names: string[]): void;
+  reject(error: Error): void;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the host name of the endpoint does not exist',
-  EAI_AGAIN: 'the host name of the endpoint could not be resolved',
-  ETIMEDOUT: 'the endpoint did not respond in time',
-  EHOSTUNREACH: 'there is no route to the endpoint',
-  ENETUNREACH: 'there is no route to the endpoint',
-};
+const IDLE_MS = 60_000;
+/** How long the thread may take to stop a listing before it is considered stuck. */
+const GRACE_MS = 1_000;
+const MAX_HEAP_MIB = 256;
+const FAILED = 'the service sent something that cannot be processed';
 
 /**
- * The description of a failure that callers may see. SDK errors contain requests, headers and bodies with secrets in
- * them, so neither they nor their causes are passed on, only words.
+ * Calls storage services in a thread of its own. Loading an SDK takes up to two seconds, and parsing a response or
+ * signing with a key is synchronous: in the thread of the server, everybody would have to wait. Whatever a service
+ * makes an SDK do, at worst the thread ends, and the next listing starts a new one. It also ends after a minute without
+ * a listing, and gives its memory back.
  */
-function wordsOf(error: unknown): string {
-  const chain = chainOf(error);
-  // Some SDKs keep only the message of the underlying error.
-  const forbidden = new ForbiddenAddress().message;
-  if (chain.some((one) => String((one as Error).message).includes(forbidden))) return forbidden;
-  for (const one of chain) {
-    const code = String((one as NodeJS.ErrnoException).code);
-    if (REASONS[code]) return REASONS[code];
-    if (/CERT/.test(code)) return 'the certificate of the endpoint is not valid';
-    if (code.startsWith('ERR_OSSL')) return 'the private key of the credential cannot be read';
-  }
-  const { name, message } = (error ?? {}) as Partial<Error>;
-  return [name, message].filter((word) => word && word !== 'Error').join(': ') || 'no reason given';
-}
+export function createBucketLister(
+  allowedNetworks: readonly string[],
+  report: (problem: string) => void = () => undefined,
+): BucketLister & { close(): Promise<void> } {
+  let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let last = 0;
+  const waiting = new Map<number, Waiting>();
+  return { list, close };
 
-function chainOf(error: unknown): unknown[] {
-  const chain: unknown[] = [];
-  const visit = (one: unknown) => {
-    if (typeof one !== 'object' || one === null || chain.includes(one) || chain.length > 20) return;
-    chain.push(one);
-    const { cause, errors, error: inner } = one as { cause?: unknown; errors?: unknown; error?: unknown };
-    for (const next of [cause, inner, ...(Array.isArray(errors) ? errors : [])]) visit(next);
-  };
-  visit(error);
-  return chain;
+  async function list(...[account, most, signal]: Parameters<BucketLister['list']>): Promise<string[]> {
+    if (signal.aborted) throw new CloudRefusal('the request was canceled');
+    const id = ++last;
+    const thread = running();
+    const stop = () => {
+      post(thread, { id });
+      setTimeout(() => {
+        if (waiting.has(id)) end(thread, 'stuck');
+      }, GRACE_MS).unref();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await new Promise<string[]>((resolve, reject) => {
+        waiting.set(id, { resolve, reject });
+        post(thread, { id, account, most });
+      });
+    } finally {
+      waiting.delete(id);
+      signal.removeEventListener('abort', stop);
+      if (waiting.size === 0 && worker === thread) idle = setTimeout(() => end(thread), IDLE_MS).unref();
+    }
+  }
+
+  function post(thread: Worker, request: WorkerRequest): void {
+    thread.postMessage(request);
+  }
+
+  function running(): Worker {
+    clearTimeout(idle);
+    worker ??= start();
+    return worker;
+  }
+
+  function start(): Worker {
+    // The thread's file has the ending of this one: `.ts` here, and `.js` once it is built.
+    const file = new URL(`./bucket-worker.client${extname(import.meta.url)}`, import.meta.url);
+    const thread = new Worker(file, {
+      workerData: { allowedNetworks },
+      // The settings of the machine are the operator's, not the caller's.
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+    });
+    thread.unref();
+    thread.on('message', ({ id, names, refusal }: WorkerAnswer) => {
+      if (names) waiting.get(id)?.resolve(names);
+      else waiting.get(id)?.reject(new CloudRefusal(refusal ?? FAILED));
+    });
+    // Only its name is reported: errors of SDKs contain requests and headers.
+    thread.on('error', (error: Error) => end(thread, error.name));
+    thread.on('exit', () => end(thread, 'exited'));
+    return thread;
+  }
+
+  function end(thread: Worker, why?: string): void {
+    if (worker !== thread) return;
+    worker = undefined;
+    if (why !== undefined) report(`the thread that lists buckets was ended: ${why}`);
+    for (const { reject } of waiting.values()) reject(new CloudRefusal(FAILED));
+    void thread.terminate();
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(idle);
+    const thread = worker;
+    if (!thread) return;
+    end(thread);
+    await thread.terminate();
+  }
 }

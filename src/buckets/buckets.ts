@@ -38,6 +38,10 @@ const MAX_NAMES = 10_000;
 /** The response must be sent within ten seconds. */
 const PATIENCE_MS = 8_500;
 const MAX_WORDS = 500;
+/** A listing can take as long as it is waited for, and needs memory meanwhile. */
+const MAX_PER_PERSON = 4;
+const MAX_AT_ONCE = 16;
+const RETRY_AFTER_S = 2;
 
 /** The names of the buckets that a user's cloud credential, or a secret in one of the user's clusters, can see. */
 export function createBuckets(
@@ -46,6 +50,7 @@ export function createBuckets(
   lister: BucketLister,
   patienceMs = PATIENCE_MS,
 ) {
+  const running = new Map<bigint, number>();
   return { list };
 
   async function list(
@@ -58,6 +63,7 @@ export function createBuckets(
     if (!kind) throw new AppError('invalid', `unknown cloud: ${JSON.stringify(cloud.slice(0, 40))}`);
     const spec = await specOf(personId, options);
     const account = accountOf(kind, spec, options.project || undefined);
+    const leave = enter(personId);
     const late = AbortSignal.timeout(patienceMs);
     try {
       return await unlessAborted(lister.list(account, MAX_NAMES, AbortSignal.any([gone, late])), late);
@@ -65,7 +71,26 @@ export function createBuckets(
       if (late.aborted) throw refused(`the endpoint did not respond within ${patienceMs / 1000} s`, account);
       if (error instanceof CloudRefusal) throw refused(error.message, account);
       throw error;
+    } finally {
+      leave();
     }
+  }
+
+  /** Counts one listing of this person until the returned function is called. */
+  function enter(personId: bigint): () => void {
+    const own = running.get(personId) ?? 0;
+    const all = running.values().reduce((sum, count) => sum + count, 0);
+    if (own >= MAX_PER_PERSON || all >= MAX_AT_ONCE) {
+      const whose = own >= MAX_PER_PERSON ? 'you are' : 'the server is';
+      const message = `${whose} already listing as many buckets as possible, try again in a moment`;
+      throw new AppError('limited', message, { retryAfter: RETRY_AFTER_S });
+    }
+    running.set(personId, own + 1);
+    return () => {
+      const left = (running.get(personId) ?? 1) - 1;
+      if (left > 0) running.set(personId, left);
+      else running.delete(personId);
+    };
   }
 
   async function specOf(personId: bigint, options: BucketListOptions): Promise<Record<string, unknown>> {

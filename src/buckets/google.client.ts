@@ -1,83 +1,76 @@
-import { Storage } from '@google-cloud/storage';
 import { JWT } from 'google-auth-library';
-import type { Agents } from '../base/outbound.ts';
 import { CloudRefusal } from './buckets.ts';
-import type { Asking } from './s3.client.ts';
+import { type Asking, limitPages } from './page-limit.ts';
 import type { GoogleAccount } from './storage-account.ts';
 
 const PAGE = 1000;
+const ENDPOINT = 'https://storage.googleapis.com';
 const READ_ONLY = 'https://www.googleapis.com/auth/devstorage.read_only';
+/** A bucket has dozens of fields, and we need one. */
+const FIELDS = 'kind,nextPageToken,items/name';
 
 interface Page {
-  readonly items?: unknown;
-  readonly kind?: unknown;
+  readonly names: readonly string[];
+  readonly next: string | undefined;
 }
 
-export async function listGoogle(account: GoogleAccount, { agents, most, signal }: Asking): Promise<string[]> {
-  const storage = new GuardedStorage(account, agents, signal);
+export async function listGoogle(account: GoogleAccount, asking: Asking): Promise<string[]> {
+  const { most } = asking;
+  const client = createClient(account, asking);
+  const countPage = limitPages();
   const names: string[] = [];
   let pageToken: string | undefined;
   do {
-    const query = { project: account.project, maxResults: PAGE, autoPaginate: false, ...(pageToken && { pageToken }) };
-    const [buckets, next] = await storage.getBuckets(query);
-    for (const { name } of buckets) names.push(name);
-    pageToken = (next as { pageToken?: string } | null)?.pageToken;
+    countPage();
+    const params = { project: account.project, maxResults: PAGE, fields: FIELDS, ...(pageToken && { pageToken }) };
+    const page = await getPage(client, `${account.endpoint ?? ENDPOINT}/storage/v1/b`, params);
+    names.push(...page.names.slice(0, most - names.length));
+    pageToken = page.next;
   } while (pageToken && names.length < most);
-  return names.slice(0, most);
+  return names;
 }
 
-/** The SDK's own transport does not accept an agent of ours, but the SDK sends everything through this one method. */
-class GuardedStorage extends Storage {
-  readonly #client: JWT;
-
-  constructor(account: GoogleAccount, agents: Agents, signal: AbortSignal) {
-    const client = new JWT({
-      email: account.email,
-      key: account.privateKey,
-      scopes: [READ_ONLY],
-      transporterOptions: {
-        agent: (url) => (url.protocol === 'https:' ? agents.https : agents.http),
-        follow: 0,
-        signal,
-      },
+function createClient({ email, privateKey, tokenUri }: GoogleAccount, { agents, signal }: Asking): JWT {
+  const client = new JWT({
+    email,
+    key: privateKey,
+    scopes: [READ_ONLY],
+    transporterOptions: {
+      agent: (url) => (url.protocol === 'https:' ? agents.https : agents.http),
+      follow: 0,
+      signal,
+    },
+  });
+  // Key files name their token service; the library only knows the usual one.
+  if (tokenUri) {
+    client.gaxios?.interceptors.request.add({
+      resolved: async (options) =>
+        String(options.url).includes('/oauth2/') ? { ...options, url: new URL(tokenUri) } : options,
     });
-    super({
-      projectId: account.project,
-      authClient: client,
-      ...(account.endpoint && { apiEndpoint: account.endpoint }),
-    });
-    this.#client = client;
-    const { tokenUri } = account;
-    // Key files name their token service; the library only knows the usual one.
-    if (tokenUri) {
-      client.gaxios?.interceptors.request.add({
-        resolved: async (options) =>
-          String(options.url).includes('/oauth2/') ? { ...options, url: new URL(tokenUri) } : options,
-      });
-    }
   }
-
-  override request(...args: Parameters<Storage['request']>): void {
-    const [{ uri, qs }, callback] = args as unknown as [
-      { uri: string; qs?: Record<string, unknown> },
-      (error: unknown, body?: unknown, response?: unknown) => void,
-    ];
-    const { autoPaginate: _never, ...params } = qs ?? {};
-    const request = { url: `${this.baseUrl}${uri}`, params, retry: false };
-    this.#client.request<Page>(request).then(
-      ({ data, ...response }) =>
-        isPage(data)
-          ? callback(null, data, response)
-          : callback(new CloudRefusal('the response is not a Cloud Storage response')),
-      (error) => callback(inWords(error)),
-    );
-  }
+  return client;
 }
 
-function isPage(data: unknown): data is Page {
-  if (typeof data !== 'object' || data === null) return false;
-  const { items, kind } = data as Page;
-  return Array.isArray(items) || (items === undefined && kind === 'storage#buckets');
+async function getPage(client: JWT, url: string, params: Record<string, unknown>): Promise<Page> {
+  let data: unknown;
+  try {
+    ({ data } = await client.request<unknown>({ url, params, retry: false }));
+  } catch (error) {
+    throw inWords(error);
+  }
+  const page = pageOf(data);
+  if (!page) throw new CloudRefusal('the response is not a Cloud Storage response');
+  return page;
+}
+
+/** Undefined if it is not a page of buckets. */
+function pageOf(data: unknown): Page | undefined {
+  if (typeof data !== 'object' || data === null) return undefined;
+  const { items, kind, nextPageToken } = data as { items?: unknown; kind?: unknown; nextPageToken?: unknown };
+  if (!Array.isArray(items) && (items !== undefined || kind !== 'storage#buckets')) return undefined;
+  const names: unknown[] = (items ?? []).map((item: { name?: unknown } | null) => item?.name);
+  if (!names.every((name) => typeof name === 'string')) return undefined;
+  return { names, next: typeof nextPageToken === 'string' ? nextPageToken : undefined };
 }
 
 function inWords(error: unknown): unknown {

@@ -1,13 +1,7 @@
 import { paginateListBuckets, S3Client } from '@aws-sdk/client-s3';
-import type { Agents } from '../base/outbound.ts';
 import { CloudRefusal } from './buckets.ts';
+import { type Asking, limitPages } from './page-limit.ts';
 import type { S3Account } from './storage-account.ts';
-
-export interface Asking {
-  readonly agents: Agents;
-  readonly most: number;
-  readonly signal: AbortSignal;
-}
 
 const PAGE = 1000;
 
@@ -24,7 +18,9 @@ export async function listS3(account: S3Account, { agents, most, signal }: Askin
   });
   try {
     const names: string[] = [];
+    const countPage = limitPages();
     for await (const page of paginateListBuckets({ client, pageSize: PAGE }, {}, { abortSignal: signal })) {
+      countPage();
       if (!page.Buckets) throw new CloudRefusal('the response is not an S3 response');
       for (const { Name } of page.Buckets) if (Name !== undefined) names.push(Name);
       if (names.length >= most) break;

@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { readGoogleKey, UnusableKey } from './google-key.ts';
 
 /** What it takes to list the buckets of one storage service. */
 export type StorageAccount = S3Account | AzureAccount | GoogleAccount;
@@ -44,6 +45,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   gce: 'google',
   googlecloud: 'google',
 };
+/** Nothing in a credential is longer, except the key file of a service account. */
+const MAX_TEXT = 8192;
+const MAX_KEY_FILE = 32 * 1024;
 const HOST_PART = /^[0-9A-Za-z][0-9A-Za-z-]{0,62}$/;
 
 /** The protocol that a cloud uses; undefined if there is no such cloud. */
@@ -113,7 +117,7 @@ function azureAccount(spec: Block): AzureAccount {
 /** Takes only these fields: other kinds of key files name programs to run, files to read and addresses to call. */
 function googleAccount(spec: Block, wanted: string | undefined): GoogleAccount {
   const block = blockOf(spec, 'googleCloud') ?? {};
-  const key = readKey(need(block, 'serviceAccount', 'googleCloud'));
+  const key = readKeyFile(need(block, 'serviceAccount', 'googleCloud', MAX_KEY_FILE));
   const project = wanted ?? textOf(block, 'projectID') ?? textOf(key, 'project_id');
   if (!project) throw lacking('googleCloud.projectID');
   return {
@@ -121,12 +125,20 @@ function googleAccount(spec: Block, wanted: string | undefined): GoogleAccount {
     endpoint: endpointOf(block, spec),
     project,
     email: need(key, 'client_email', 'googleCloud.serviceAccount'),
-    privateKey: need(key, 'private_key', 'googleCloud.serviceAccount'),
+    privateKey: privateKeyOf(need(key, 'private_key', 'googleCloud.serviceAccount', MAX_KEY_FILE)),
     tokenUri: textOf(key, 'token_uri') && address(textOf(key, 'token_uri') ?? ''),
   };
 }
 
-function readKey(text: string): Block {
+function privateKeyOf(pem: string): string {
+  try {
+    return readGoogleKey(pem);
+  } catch (error) {
+    throw error instanceof UnusableKey ? unusable(error.message) : error;
+  }
+}
+
+function readKeyFile(text: string): Block {
   try {
     const key: unknown = JSON.parse(text);
     if (typeof key === 'object' && key !== null) return key as Block;
@@ -141,13 +153,16 @@ function blockOf(spec: Block, name: string): Block | undefined {
   return typeof block === 'object' && block !== null ? (block as Block) : undefined;
 }
 
-function textOf(block: Block, name: string): string | undefined {
+/** Keys are used for synchronous cryptography, and everything else is sent, so nothing may be of any length. */
+function textOf(block: Block, name: string, max = MAX_TEXT): string | undefined {
   const value = Object.hasOwn(block, name) ? block[name] : undefined;
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
+  if (value.length > max) throw unusable(`${name} is longer than ${max} characters`);
+  return value;
 }
 
-function need(block: Block, name: string, where: string): string {
-  const value = textOf(block, name);
+function need(block: Block, name: string, where: string, max = MAX_TEXT): string {
+  const value = textOf(block, name, max);
   if (value === undefined) throw lacking(`${where}.${name}`);
   return value;
 }

@@ -1,11 +1,14 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import { AppError } from '../base/errors.ts';
+import { within } from '../base/within.ts';
 import { away, type Link } from './connection.client.ts';
 import type { HistoryStream, Report } from './history.ts';
 
 export const STREAM = 'HISTORY';
 const SUBJECTS = 'history.>';
 const ANSWER_WITHIN_MS = 1500;
+/** For all answers to one request together. */
+const PATIENCE_MS = 8000;
 const YEAR_NS = 365 * 86_400 * 1_000_000_000;
 const KEPT_PER_RESOURCE = 64;
 const REPORT_BYTES = 8192;
@@ -16,16 +19,16 @@ export function createHistoryStream(link: Link): HistoryStream & { ensure(): Pro
 
   /** Reports of clusters are lost until the stream exists. */
   async function ensure(): Promise<void> {
-    await within((manager) => infoOf(manager, undefined));
+    await asking((manager) => infoOf(manager, undefined));
   }
 
   async function subjects(filter: string): Promise<ReadonlyMap<string, number>> {
-    const info = await within((manager) => infoOf(manager, filter));
+    const info = await asking((manager) => infoOf(manager, filter));
     return new Map(Object.entries(info.state.subjects ?? {}));
   }
 
   async function reports(subject: string): Promise<readonly Report[]> {
-    return await within(async (manager) => {
+    return await asking(async (manager) => {
       const found: Report[] = [];
       for (let seq = 1; found.length < KEPT_PER_RESOURCE; ) {
         const message = await manager.direct.getMessage(STREAM, { seq, next_by_subj: subject });
@@ -37,11 +40,12 @@ export function createHistoryStream(link: Link): HistoryStream & { ensure(): Pro
     });
   }
 
-  async function within<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+  async function asking<T>(work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     const connection = await link.get();
     try {
       const { jetstreamManager } = await import('@nats-io/jetstream');
-      return await work(await jetstreamManager(connection, { checkAPI: false, timeout: ANSWER_WITHIN_MS }));
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: ANSWER_WITHIN_MS });
+      return await within(PATIENCE_MS, work(manager), `no answer within ${PATIENCE_MS / 1000} s`);
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       throw away('the message bus does not answer', cause);

@@ -27,6 +27,8 @@ const INSERT = insertOf('audit.insert', PLAIN_COLUMNS);
 /** Only few entries are made on behalf of another user, and schemas of older backups do not know of them. */
 const INSERT_ON_BEHALF = insertOf('audit.insertOnBehalf', COLUMNS.length);
 const START = Buffer.alloc(32);
+/** In one statement: states can be long, and hashing and sending them all at once would keep other requests waiting. */
+const MAX_ROWS = 100;
 
 /** The end of a chain, which the next row follows. */
 interface End {
@@ -39,15 +41,19 @@ export async function appendAudit(query: Query, entries: readonly AuditEntry[]):
   const chains = Map.groupBy(entries, ({ organizationId }) => organizationId);
   // In the same order for every writer, so that two that write to the same chains cannot block each other.
   for (const [organizationId, links] of [...chains].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
-    const rows = follow(end, links);
-    const isOnBehalf = links.some(({ actor }) => actor.sudoBy !== undefined);
-    await query(
-      isOnBehalf ? INSERT_ON_BEHALF : INSERT,
-      Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
-        rows.map((row) => row[column]),
-      ),
-    );
+    let end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
+    for (let first = 0; first < links.length; first += MAX_ROWS) {
+      const part = links.slice(first, first + MAX_ROWS);
+      const { rows, last } = follow(end, part);
+      end = last;
+      const isOnBehalf = part.some(({ actor }) => actor.sudoBy !== undefined);
+      await query(
+        isOnBehalf ? INSERT_ON_BEHALF : INSERT,
+        Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
+          rows.map((row) => row[column]),
+        ),
+      );
+    }
   }
 }
 
@@ -76,10 +82,10 @@ async function endOf(query: Query, organizationId: bigint): Promise<End | undefi
  * The rows of one chain. Its time never runs backwards, even if the clocks of two machines differ, so the order of
  * times is the order of IDs.
  */
-function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[][] {
+function follow(end: End | undefined, entries: readonly AuditEntry[]): { rows: unknown[][]; last: End } {
   const at = new Date(Math.max(Date.now(), end?.at.getTime() ?? 0));
   let previous = end?.hash ?? START;
-  return entries.map((entry) => {
+  const rows = entries.map((entry) => {
     const { sudoBy, ...user } = entry.actor;
     const actor = sudoBy ?? user;
     const link: HashedEntry = {
@@ -100,6 +106,7 @@ function follow(end: End | undefined, entries: readonly AuditEntry[]): unknown[]
     previous = chainHash(link);
     return [...plainFields(link), previous, link.on_behalf_id, link.on_behalf_name];
   });
+  return { rows, last: { hash: previous, at } };
 }
 
 /** What the hash of an entry covers, as it is stored. */

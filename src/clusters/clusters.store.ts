@@ -1,5 +1,6 @@
 import type { PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import {
@@ -34,6 +35,7 @@ const LOCK = sql('clusters.lock', 'select id from cluster where owner_id = $1 an
 const LOCK_OWNER = sql('clusters.lockOwner', 'select id from account where id = $1 for key share');
 // Of all owners: a UID is unique for each owner only.
 const WITH_UID = sql('clusters.withUid', 'select owner_id from cluster where uid = any($1::text[])');
+const ROOM = roomFor('clusters.room', 'cluster where owner_id = $1');
 const INSERT = sql(
   'clusters.insert',
   `insert into cluster (owner_id, uid, phase, ${COLUMNS.join(', ')})
@@ -48,7 +50,7 @@ const DELETE = sql('clusters.delete', 'delete from cluster where id = $1');
 
 const MAX_TRIES = 5;
 
-export function createClusterStore(db: Db, write: Write): ClusterStore {
+export function createClusterStore(db: Db, write: Write, room: Room): ClusterStore {
   return {
     list,
     ownedBy: async (accountId) => (await db.query<ClusterRow>(OWNED, [accountId])).map(toCluster),
@@ -83,6 +85,7 @@ export function createClusterStore(db: Db, write: Write): ClusterStore {
       const ownWord = busWord(uid, ownerId);
       const owners = await query<{ owner_id: bigint }>(WITH_UID, [[uid, ownWord]]);
       if (owners.some((row) => row.owner_id === ownerId)) return { refused: 'uid taken' } as const;
+      await room.require(query, { limit: 'clustersPerOwner', ownerId, count: ROOM });
       const word = owners.length === 0 ? uid : ownWord;
       const { id } = only(await query<{ id: bigint }>(INSERT, [ownerId, word, ...valuesOf(draft)]));
       touch({ kind: 'cluster', id, organizationId: ownerId });

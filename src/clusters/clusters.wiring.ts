@@ -8,8 +8,8 @@ import { heartbeatRoutes } from './heartbeats.routes.ts';
 import { createHeartbeatStore } from './heartbeats.store.ts';
 import { createHeartbeats } from './heartbeats.ts';
 
-export function wireClusters({ db, revisions, baseUrl }: Infrastructure, visible: VisibleClusters) {
-  const clusters = createClusters(createClusterStore(db, revisions.write), visible);
+export function wireClusters({ db, revisions, room, baseUrl }: Infrastructure, visible: VisibleClusters) {
+  const clusters = createClusters(createClusterStore(db, revisions.write, room), visible);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));
   return {
     clusters,

@@ -4,7 +4,7 @@ import { contractRoutes } from './contracts.routes.ts';
 import { createContractStore } from './contracts.store.ts';
 import { createContracts } from './contracts.ts';
 
-export function wireContracts({ db, revisions, baseUrl }: Infrastructure) {
-  const contracts = createContracts(createContractStore(db, revisions.write));
+export function wireContracts({ db, revisions, room, baseUrl }: Infrastructure) {
+  const contracts = createContracts(createContractStore(db, revisions.write, room));
   return { contracts, mount: (scope: Scope) => contractRoutes(scope, contracts, baseUrl) };
 }

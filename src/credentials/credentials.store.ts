@@ -1,5 +1,8 @@
+import { limitReached } from '../base/limits.ts';
+import { breath } from '../base/slices.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import type { SealedColumn } from '../vault/rotation.ts';
@@ -24,7 +27,20 @@ interface CredentialRow {
 type SummaryRow = Pick<CredentialRow, 'name' | 'type' | 'created_at'> & { updated_at: Date };
 
 const COLUMNS = 'id, name, type, version, created_at, sealed';
-const LIST = sql('credentials.list', `select ${COLUMNS} from credential where owner_id = $1 order by id`);
+// Everything at once, unless it is long. Then nothing comes, and it is read in parts.
+const LIST = sql(
+  'credentials.list',
+  `select ${COLUMNS} from credential where owner_id = $1
+      and (select sum(octet_length(sealed)) from credential where owner_id = $1) <= $2 order by id`,
+);
+const SIZES = sql(
+  'credentials.sizes',
+  'select id, octet_length(sealed) as bytes from credential where owner_id = $1 order by id',
+);
+const PART = sql(
+  'credentials.part',
+  `select ${COLUMNS} from credential where owner_id = $1 and id = any($2::bigint[]) order by id`,
+);
 const SUMMARIES = sql(
   'credentials.summaries',
   'select name, type, created_at, updated_at from credential where owner_id = $1 order by id',
@@ -40,7 +56,15 @@ const UPDATE = sql(
   `update credential set type = $2, sealed = $3, version = version + 1, updated_at = greatest(now(), updated_at)
     where id = $1 returning ${COLUMNS}`,
 );
+const ROOM = roomFor('credentials.room', 'credential where owner_id = $1');
+const OTHER_BYTES = sql(
+  'credentials.otherBytes',
+  `select coalesce(sum(octet_length(sealed)), 0)::float8 as bytes from credential where owner_id = $1 and name <> $2`,
+);
 const DELETE = sql('credentials.delete', 'delete from credential where id = $1');
+
+/** The built-in database reads in this process, and each statement keeps other requests waiting. */
+const BYTES_AT_ONCE = 1024 * 1024;
 
 /** Where the sealed specs are stored, for key rotation. The identity is the one that `identityOf` returns. */
 export const CREDENTIAL_SPECS: SealedColumn = {
@@ -53,11 +77,27 @@ export const CREDENTIAL_SPECS: SealedColumn = {
 /** What everyone with access to the audit log may see: never the spec. */
 const toState = ({ name, type }: Pick<CredentialCard, 'name' | 'type'>) => ({ name, type });
 
-export function createCredentialStore(db: Db, write: Write): CredentialStore {
+export function createCredentialStore(db: Db, write: Write, room: Room): CredentialStore {
   return { list, summaries, get, create, update, remove };
 
   async function list(ownerId: bigint): Promise<StoredCredential[]> {
-    return (await db.query<CredentialRow>(LIST, [ownerId])).map(toCredential);
+    const found = await db.query<CredentialRow>(LIST, [ownerId, BYTES_AT_ONCE]);
+    if (found.length > 0) return found.map(toCredential);
+    return await db.snapshot(async (query) => {
+      const parts: bigint[][] = [];
+      let left = 0;
+      for (const { id, bytes } of await query<{ id: bigint; bytes: number }>(SIZES, [ownerId])) {
+        if (bytes > left) [left] = [BYTES_AT_ONCE, parts.push([])];
+        left -= bytes;
+        parts.at(-1)?.push(id);
+      }
+      const rows: CredentialRow[] = [];
+      for (const part of parts) {
+        rows.push(...(await query<CredentialRow>(PART, [ownerId, part])));
+        await breath();
+      }
+      return rows.map(toCredential);
+    });
   }
 
   async function summaries(ownerId: bigint): Promise<CredentialSummary[]> {
@@ -74,6 +114,8 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
   async function create(draft: CredentialDraft, actor: Actor, once?: Once<CredentialCard>) {
     try {
       return await write(async (query, _touch, record, keep) => {
+        await room.require(query, { limit: 'credentialsPerUser', ownerId: actor.id, count: ROOM });
+        await requireBytes(query, draft, actor);
         const values = [actor.id, draft.name, draft.type, draft.sealed];
         const created = toCredential(only(await query<CredentialRow>(INSERT, values)));
         record({ ...about(actor, 'credential.create', created), after: toState(draft) });
@@ -91,6 +133,7 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
       const current = await one(query, LOCK, [actor.id, draft.name]);
       if (!current) return undefined;
       precondition(current);
+      if (draft.sealed.length > current.sealed.length) await requireBytes(query, draft, actor);
       const changed = await one(query, UPDATE, [current.id, draft.type, draft.sealed]);
       record({ ...about(actor, 'credential.update', current), before: toState(current), after: toState(draft) });
       return changed;
@@ -106,6 +149,14 @@ export function createCredentialStore(db: Db, write: Write): CredentialStore {
       record({ ...about(actor, 'credential.delete', current), before: toState(current) });
       return true;
     });
+  }
+
+  /** All credentials of a user are opened and sent in one response, so their total size counts. */
+  async function requireBytes(query: Query, { name, sealed }: CredentialDraft, { id }: Actor): Promise<void> {
+    const max = room.limits.credentialBytesPerUser;
+    await room.turn(query, 'credentialBytesPerUser', id);
+    const { bytes } = only(await query<{ bytes: number }>(OTHER_BYTES, [id, name]));
+    if (bytes + sealed.length > max) throw limitReached('credentialBytesPerUser', max, bytes);
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
+import { breath } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Sealed, Vault } from '../vault/vault.ts';
@@ -56,6 +57,7 @@ export type Credentials = ReturnType<typeof createCredentials>;
 
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 const MAX_TYPE = 100;
+const LONG = 16 * 1024;
 /** Platforms that manage their own clusters, each at its own address. */
 const MANAGEMENT_TYPES = new Set(['rancher']);
 
@@ -76,9 +78,15 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
 
   async function list(ownerId: bigint, filter: CredentialFilter): Promise<Credential[]> {
     const stored = ofTypes(await store.list(ownerId), filter);
-    const opened = await Promise.all(stored.map((one) => open(ownerId, one)));
     const { managementEndpoint } = filter;
-    return managementEndpoint ? opened.filter((one) => isManagedAt(one, managementEndpoint)) : opened;
+    const found: Credential[] = [];
+    // Each may have a megabyte, so other requests are served in between.
+    for (const one of stored) {
+      const opened = await open(ownerId, one);
+      if (!managementEndpoint || isManagedAt(opened, managementEndpoint)) found.push(opened);
+      if (one.sealed.length > LONG) await breath();
+    }
+    return found;
   }
 
   async function get(ownerId: bigint, name: string): Promise<Credential> {

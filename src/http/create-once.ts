@@ -94,7 +94,7 @@ function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequ
   return {
     accountId: person.id,
     now: new Date(),
-    name: [String(person.id), sudoBy?.login ?? '', `${method} ${routeOptions.url}`, key],
+    name: [String(person.id), String(sudoBy?.id ?? ''), `${method} ${routeOptions.url}`, key],
     content: [
       originForm(url),
       bodyHash,

@@ -133,7 +133,7 @@ function responsesOf({ path, schema, access, creates }: BookedRoute): object {
   const error = { $ref: `#/components/schemas/${isListener ? 'ListenerError' : 'Error'}` };
   const refusals = [
     ...(access.who === 'anyone' ? [] : access.who === 'webhook' ? [403] : [401, 403]),
-    ...(schema.body ? [isListener ? 400 : 422] : []),
+    ...(schema.body || schema.grows ? [isListener ? 400 : 422] : []),
     ...('about' in access && access.about ? [access.about === 'query' ? 400 : 404] : []),
     ...(creates ? [400, 409] : []),
     ...(isListener ? [500] : [429, 500]),

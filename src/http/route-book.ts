@@ -30,6 +30,7 @@ export interface RouteSchema {
   readonly hide?: boolean;
   readonly extension?: boolean;
   readonly optionalBody?: boolean;
+  readonly grows?: boolean;
 }
 
 declare module 'fastify' {
@@ -42,6 +43,8 @@ declare module 'fastify' {
     extension?: boolean;
     /** A request without a body is treated as one with an empty body. For the documentation. */
     optionalBody?: boolean;
+    /** Has no body, but makes a list longer that may be full. */
+    grows?: boolean;
   }
 }
 

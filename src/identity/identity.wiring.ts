@@ -1,4 +1,5 @@
 import type { Revisions } from '../changes/revision.ts';
+import type { Room } from '../changes/room.store.ts';
 import type { Db } from '../db/db.ts';
 import { createCallerStore } from './callers.store.ts';
 import { createCallers } from './callers.ts';
@@ -14,13 +15,13 @@ import { createTokenUsage } from './token-usage.ts';
 export type Identity = ReturnType<typeof wireIdentity>;
 
 /** Who a caller is, and how they prove it. */
-export function wireIdentity(db: Db, revisions: Revisions, secretKey: Buffer) {
+export function wireIdentity(db: Db, revisions: Revisions, room: Room, secretKey: Buffer) {
   const sessionUsage = createSessionUsage(createSessionUsageStore(db));
   return {
     callers: createCallers(createCallerStore(db), revisions, secretKey),
-    sessions: createSessions(createSessionStore(db, revisions.write), secretKey, sessionUsage.flush),
+    sessions: createSessions(createSessionStore(db, revisions.write, room), secretKey, sessionUsage.flush),
     sessionUsage,
-    tokens: createTokenIssuer(createTokenIssuerStore(revisions.write), secretKey),
+    tokens: createTokenIssuer(createTokenIssuerStore(revisions.write, room), secretKey),
     tokenUsage: createTokenUsage(createTokenUsageStore(db)),
   };
 }

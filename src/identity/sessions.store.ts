@@ -1,4 +1,5 @@
 import type { Actor } from '../changes/audit-entry.ts';
+import type { Room } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { SessionCard, SessionStore } from './sessions.ts';
@@ -19,6 +20,12 @@ const SAME_TOKEN = sql('sessions.sameToken', 'select id from token where id = $1
 const DELETE_EXPIRED = sql(
   'sessions.deleteExpired',
   'delete from session where account_id = $1 and expires_at < now()',
+);
+// Rejecting a sign-in because of old sessions would lock the user out, so the oldest sessions end instead.
+const DELETE_OLDEST = sql(
+  'sessions.deleteOldest',
+  `delete from session where hash in (select hash from session where account_id = $1 and hash <> $2
+                                       order by created_at desc, hash offset $3 - 1) returning account_id`,
 );
 const DELETE = sql('sessions.delete', 'delete from session where hash = $1 returning account_id');
 const COUNT = sql(
@@ -49,18 +56,22 @@ interface SessionRow {
   ip: string;
 }
 
-export function createSessionStore(db: Db, write: Write): SessionStore {
+export function createSessionStore(db: Db, write: Write, room: Room): SessionStore {
   return {
-    // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken.
+    // No request has used the new session yet, so nothing remembered becomes wrong: no revision is taken unless others
+    // end.
     async create(draft) {
       const { accountId, passwordHash, tokenId, createdAt, expiresAt } = draft;
-      return await write(async (query) => {
+      return await write(async (query, touch) => {
         const isSame = passwordHash === undefined || (await query(SAME_PASSWORD, [accountId, passwordHash])).length > 0;
         const isThere = tokenId === undefined || (await query(SAME_TOKEN, [tokenId, accountId])).length > 0;
         if (!isSame || !isThere) return false;
+        await room.turn(query, 'sessionsPerUser', accountId);
         await query(DELETE_EXPIRED, [accountId]);
         const secrets = [draft.hash, accountId, draft.csrf];
         await query(INSERT, [...secrets, createdAt, expiresAt, tokenId ?? null, draft.userAgent, draft.ip]);
+        const ended = await query(DELETE_OLDEST, [accountId, draft.hash, room.limits.sessionsPerUser]);
+        if (ended.length > 0) touch({ kind: 'account', id: accountId });
         return true;
       });
     },

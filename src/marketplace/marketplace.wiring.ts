@@ -44,6 +44,7 @@ export function wireMarketplace({
   config,
   db,
   revisions,
+  room,
   keys,
   vault,
   log,
@@ -62,7 +63,11 @@ export function wireMarketplace({
     report,
   });
   const deliveryLogStore = createDeliveryLogStore(db.query, write);
-  const deliveryLog = createDeliveryLog(deliveryLogStore);
+  const deliveryLog = createDeliveryLog(deliveryLogStore, {
+    maxSources: room.limits.refusalSourcesPerDay,
+    warn: (marketplace, times) =>
+      log.warn({ marketplace, times }, 'rejected deliveries were only counted: there are too many to keep'),
+  });
   const sealedOptions = createSealedOptions(createSealedOptionsStore(db.query), vault);
   const installers = createInstallers(createInstallerStore(db.query, write), links, sealedOptions);
   const builtIn = createBuiltInCentral(db.query);
@@ -73,9 +78,15 @@ export function wireMarketplace({
     depth: () => readDepth(db.query),
     rangesAge: () => ranges.age(new Date()),
   });
-  const store = createDeliveryStore(db.query, write);
+  const store = createDeliveryStore(db.query, write, room.limits);
   const act = createEvents({ version, baseUrl });
-  const deliveries = createDeliveries({ store, act, links, sealedOptions, observe: measures.observe });
+  const deliveries = createDeliveries({
+    ...{ store, act, links, sealedOptions, observe: measures.observe },
+    countUnkept: (marketplace, reason, source) => {
+      measures.countUnkept(marketplace);
+      deliveryLog.countUnkept(marketplace, reason, source, new Date());
+    },
+  });
   const senders = createSenderCheck({
     secrets,
     ranges,

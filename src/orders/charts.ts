@@ -1,4 +1,6 @@
 import { AppError } from '../base/errors.ts';
+import { copyValue } from './json-value.ts';
+import { type OrderBudget, tooLarge, WorkExceeded } from './order-budget.ts';
 import { PatchFault, type PatchStep, patchValues } from './values-patch.ts';
 
 export interface SourceRef {
@@ -30,7 +32,7 @@ export interface Manifest {
 const SOURCE_NAMESPACE = 'flux-system';
 
 /** The Flux resources that install a chart: its repository, if its address is known, and its release. */
-export function manifestsOf(chart: Chart): Manifest[] {
+export function manifestsOf(chart: Chart, budget: OrderBudget): Manifest[] {
   const { sourceRef, releaseName, namespace } = chart;
   const sourceNamespace = sourceRef.namespace || SOURCE_NAMESPACE;
   const sourceKind = sourceRef.kind || 'HelmRepository';
@@ -56,24 +58,30 @@ export function manifestsOf(chart: Chart): Manifest[] {
           sourceRef: { kind: sourceKind, name: sourceRef.name, namespace: sourceNamespace },
         },
       },
-      values: patchedValues(chart),
+      values: patchedValues(chart, budget),
     },
   };
   return sourceRef.url && sourceKind === 'HelmRepository' ? [repository, release] : [release];
 }
 
-/** The chart's values with the patch applied. */
-export function patchedValues(chart: Chart): object {
-  const values = structuredClone(chart.values ?? {});
+/** The chart's values with the patch applied. The chart keeps its own: a patch changes a copy. */
+function patchedValues(chart: Chart, budget: OrderBudget): object {
+  const steps = chart.valuesPatch ?? [];
+  if (steps.length === 0) return chart.values ?? {};
   try {
-    patchValues(values, chart.valuesPatch ?? []);
+    const values = copyValue(chart.values ?? {}, 0, budget) as Record<string, unknown>;
+    patchValues(values, steps, budget);
+    return values;
   } catch (error) {
+    if (error instanceof WorkExceeded)
+      throw tooLarge('the compared, moved and copied values of the order are too large');
     throw error instanceof PatchFault ? rejection(chart, error) : error;
   }
-  return values;
 }
 
 function rejection(chart: Chart, cause: PatchFault): AppError {
+  const { reason } = cause;
   const message = `valuesPatch of ${chart.releaseName}: ${cause.message}`;
-  return new AppError('malformed', message, { cause, errors: [{ field: 'spec.items.chart.valuesPatch', message }] });
+  const errors = [{ field: 'spec.items.chart.valuesPatch', message }];
+  return new AppError('malformed', message, { cause, reason, errors });
 }

@@ -1,12 +1,12 @@
 import Type from 'typebox';
-import { stringify } from 'yaml';
 import { writeJson } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
-import { maybe, media, timestamp } from '../http/schemas.ts';
+import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { maybe, media, NoBody, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import { type Manifest, manifestsOf } from './charts.ts';
-import type { Order, OrderSpec, Orders } from './orders.ts';
+import type { Order, OrderCard, OrderSpec, Orders } from './orders.ts';
+import { renderManifests, renderResources, renderResourcesAsYaml } from './rendering.ts';
 
 const DnsName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' });
 const Step = Type.Object({
@@ -34,12 +34,37 @@ const NewOrder = Type.Object({
   spec: Type.Object({ items: maybe(Type.Array(Type.Object({ chart: Chart }))) }),
 });
 const OrderId = Type.Object({ id: Type.String() });
+const ListedOrder = Type.Object({
+  apiVersion: Type.String(),
+  kind: Type.String(),
+  metadata: Type.Object({ uid: Type.String(), name: Type.String(), creationTimestamp: Timestamp }),
+});
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function orderRoutes(scope: Scope, orders: Orders): void {
+export function orderRoutes(scope: Scope, orders: Orders, baseUrl: () => string): void {
   const tags = ['user'];
   const config = { access: signedIn('user') };
+
+  scope.get(
+    '/user/deploy/orders',
+    {
+      config,
+      schema: {
+        summary: 'List your orders, newest first, without their charts and values',
+        tags,
+        extension: true,
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(ListedOrder) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const { items, total } = await orders.list(callerOf(request).person.id, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(presentCard);
+    },
+  );
 
   scope.post(
     '/user/deploy/orders',
@@ -54,8 +79,20 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
         request,
         reply.type(JSON_TYPE).serializer(writeJson),
         (once) => orders.create(callerOf(request).person.id, wanted, once),
-        present,
+        (order: Order) => ({ ...presentCard(order), spec: order.spec, status: {} }),
       );
+    },
+  );
+
+  scope.delete(
+    '/user/deploy/orders/:id',
+    {
+      config,
+      schema: { summary: 'Delete an order', tags, extension: true, params: OrderId, response: { 204: NoBody } },
+    },
+    async (request, reply) => {
+      await orders.remove(callerOf(request).person.id, request.params.id);
+      return reply.code(204).send();
     },
   );
 
@@ -72,7 +109,7 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
     },
     async (request, reply) => {
       const { charts } = await orders.get(callerOf(request).person.id, request.params.id);
-      return reply.type(YAML_TYPE).send(charts.flatMap(manifestsOf).map(toYaml).join('---\n') as never);
+      return reply.type(YAML_TYPE).send(renderManifests(charts) as never);
     },
   );
 
@@ -90,39 +127,19 @@ export function orderRoutes(scope: Scope, orders: Orders): void {
     },
     async (request, reply) => {
       const { charts } = await orders.get(callerOf(request).person.id, request.params.id);
-      const isYaml = request.query.format === 'yaml';
-      const rendered = charts.map((chart) => ({
-        chart: chart.name,
-        releaseName: chart.releaseName,
-        namespace: chart.namespace,
-        crds: [],
-        resources: manifestsOf(chart).map((manifest) => presentResource(manifest, isYaml)),
-      }));
-      if (isYaml) return reply.type(YAML_TYPE).send(toYaml(rendered) as never);
+      if (request.query.format === 'yaml') return reply.type(YAML_TYPE).send(renderResourcesAsYaml(charts) as never);
       return reply
         .type(JSON_TYPE)
         .serializer(writeJson)
-        .send(rendered as never);
+        .send(renderResources(charts) as never);
     },
   );
 }
 
-function present({ uid, name, spec, createdAt }: Order) {
+function presentCard({ uid, name, createdAt }: OrderCard) {
   return {
     apiVersion: 'deploy.atrium.dev/v1',
     kind: 'Order',
     metadata: { uid, name, creationTimestamp: timestamp(createdAt) },
-    spec,
-    status: {},
   };
-}
-
-function presentResource(manifest: Manifest, isYaml: boolean) {
-  const { namespace, name } = manifest.metadata;
-  const filename = `${manifest.kind.toLowerCase()}-${name}.yaml`;
-  return { filename, key: `${manifest.kind}/${namespace}/${name}`, data: isYaml ? toYaml(manifest) : manifest };
-}
-
-function toYaml(value: unknown): string {
-  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 });
 }

@@ -144,6 +144,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
         summary: 'Add a user to a team',
         tags,
         extension: true,
+        grows: true,
         params: TeamMember,
         response: { 204: NoBody },
       },

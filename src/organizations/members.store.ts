@@ -1,7 +1,9 @@
 import type { RoleGrant, TeamGrant } from '../authz/escalation.ts';
+import { limitReached } from '../base/limits.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, only, type Query, type Statement, sql } from '../db/db.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
@@ -52,6 +54,17 @@ const ROLES = sql(
   `select distinct p.namespace, p.action, p.relation from role_team rt join role_permission p on p.role_id = rt.role_id
     where rt.team_id = $1 order by p.namespace, p.action`,
 );
+const IS_MEMBER = sql(
+  'members.isMember',
+  `select exists (select 1 from team_member m join team t on t.id = m.team_id
+                   where m.account_id = $2 and t.organization_id = $1) as yes`,
+);
+const ROOM = roomFor(
+  'members.room',
+  `(select distinct m.account_id from team t join team_member m on m.team_id = t.id
+     where t.organization_id = $1) as member`,
+);
+const TEAMS_ROOM = roomFor('members.roomInTeams', 'team_member where account_id = $1');
 const INSERT = sql('members.insert', 'insert into team_member (team_id, account_id) values ($1, $2)');
 const DELETE = sql('members.delete', 'delete from team_member where team_id = $1 and account_id = $2');
 
@@ -66,7 +79,7 @@ interface TeamRow {
 
 type Touch = (change: Change) => void;
 
-export function createMemberStore(db: Db, write: Write): MemberStore {
+export function createMemberStore(db: Db, write: Write, room: Room): MemberStore {
   return {
     ofOrganization: (id, request) => list(OF_ORGANIZATION, COUNT_ORGANIZATION, id, request),
     ofTeam: (id, request) => list(OF_TEAM, COUNT_TEAM, id, request),
@@ -101,6 +114,7 @@ export function createMemberStore(db: Db, write: Write): MemberStore {
       if (!team || !person) return false;
       condition(await grantOf(query, team));
       if (team.is_member) return true;
+      await requireRoom(query, team, accountId);
       await query(INSERT, [teamId, accountId]);
       touchBoth(touch, team, accountId);
       const after = memberState(team, accountId, person.name);
@@ -142,6 +156,17 @@ export function createMemberStore(db: Db, write: Write): MemberStore {
       }
       return 'removed';
     });
+  }
+
+  /** The team is locked, so its members are counted already. */
+  async function requireRoom(query: Query, team: TeamRow, accountId: bigint): Promise<void> {
+    const { membersPerTeam } = room.limits;
+    if (team.members >= membersPerTeam) throw limitReached('membersPerTeam', membersPerTeam);
+    const { yes } = only(await query<{ yes: boolean }>(IS_MEMBER, [team.organization_id, accountId]));
+    if (!yes) {
+      await room.require(query, { limit: 'membersPerOrganization', ownerId: team.organization_id, count: ROOM });
+    }
+    await room.require(query, { limit: 'teamsPerUser', ownerId: accountId, count: TEAMS_ROOM });
   }
 }
 

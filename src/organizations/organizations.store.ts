@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
 import { unlessNameTaken } from '../identity/account-names.store.ts';
@@ -17,8 +18,8 @@ import { insertTeam } from './teams.store.ts';
 
 const INSERT = sql(
   'organizations.insert',
-  `insert into account (kind, name, full_name, description, website, location, visibility)
-   values ('organization', $1, $2, $3, $4, $5, $6) returning id`,
+  `insert into account (kind, name, full_name, description, website, location, visibility, founder_id)
+   values ('organization', $1, $2, $3, $4, $5, $6, $7) returning id`,
 );
 const WHERE = `o.kind = 'organization'`;
 const LIST_ALL = sql(
@@ -45,12 +46,13 @@ const FORMER_NAMES = sql(
   'select name from reserved_name where account_id = $1 and expires_at > now()',
 );
 const FOUNDER = sql('organizations.founder', `select id from account where id = $1 and kind = 'user' for key share`);
+const ROOM = roomFor('organizations.room', 'account where founder_id = $1');
 const INSERT_FOUNDER = sql(
   'organizations.insertFounder',
   'insert into team_member (team_id, account_id) values ($1, $2)',
 );
 
-export function createOrganizationStore(db: Db, write: Write): OrganizationStore {
+export function createOrganizationStore(db: Db, write: Write, room: Room): OrganizationStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
 
   async function list(among: readonly bigint[] | 'all', { offset, limit }: PageRequest): Promise<Page<Organization>> {
@@ -68,6 +70,7 @@ export function createOrganizationStore(db: Db, write: Write): OrganizationStore
       write(async (query, touch, record, keep) => {
         const [founder] = await query(FOUNDER, [draft.founderId]);
         if (!founder) return 'no founder';
+        await room.require(query, { limit: 'organizationsPerUser', ownerId: draft.founderId, count: ROOM });
         const made = await insertOrganization(query, touch, draft);
         const after = { ...toState(draft), founderId: draft.founderId };
         if (actor) record({ ...about(actor, 'organization.create', made.id), after, startsChain: true });
@@ -111,7 +114,7 @@ export function createOrganizationStore(db: Db, write: Write): OrganizationStore
 
 /** For transactions that create an organization together with something else. */
 export async function insertOrganization(query: Query, touch: (change: Change) => void, draft: OrganizationDraft) {
-  const { id } = only(await query<{ id: bigint }>(INSERT, [draft.name, ...detailsOf(draft)]));
+  const { id } = only(await query<{ id: bigint }>(INSERT, [draft.name, ...detailsOf(draft), draft.founderId]));
   const teamIds: bigint[] = [];
   for (const team of draft.teams) teamIds.push(await insertTeam(query, id, team));
   await query(INSERT_FOUNDER, [teamIds[0], draft.founderId]);

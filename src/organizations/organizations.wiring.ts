@@ -21,16 +21,21 @@ import { createTeams } from './teams.ts';
 
 /** Organizations, their teams and their members. */
 export function wireOrganizations(
-  { db, revisions, baseUrl }: Infrastructure,
+  { db, revisions, room, baseUrl }: Infrastructure,
   { callers }: Identity,
   judge: Judge,
   users: Users,
 ) {
   const escalation = createEscalationGuard(judge);
   const { personNamed } = callers;
-  const organizations = createOrganizations(createOrganizationStore(db, revisions.write), judge);
-  const teams = createTeams(createTeamStore(db, revisions.write), escalation);
-  const members = createMembers({ store: createMemberStore(db, revisions.write), judge, escalation, personNamed });
+  const organizations = createOrganizations(createOrganizationStore(db, revisions.write, room), judge);
+  const teams = createTeams(createTeamStore(db, revisions.write, room), escalation);
+  const members = createMembers({
+    store: createMemberStore(db, revisions.write, room),
+    judge,
+    escalation,
+    personNamed,
+  });
   return { organizations, teams, members, mount };
 
   function mount(scope: Scope): void {

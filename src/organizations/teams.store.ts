@@ -1,6 +1,7 @@
 import type { Page, PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
@@ -26,6 +27,7 @@ const INSERT = sql(
   `insert into team (organization_id, name, description, permission, type, units)
    values ($1, $2, $3, $4, $5, $6::text[]) returning id`,
 );
+const ROOM = roomFor('teams.room', 'team where organization_id = $1');
 const LOCK = sql('teams.lock', 'select id from team where id = $1 for update');
 // Roles are locked before teams wherever both are locked: a change of a role looks up its teams afterwards.
 const LOCK_ROLES = sql(
@@ -46,7 +48,7 @@ const DROP_ROLES = sql(
 const DELETE = sql('teams.delete', 'delete from team where id = $1');
 const MEMBERS = sql('teams.members', 'select account_id as id from team_member where team_id = $1');
 
-export function createTeamStore(db: Db, write: Write): TeamStore {
+export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
 
   async function list(organizationId: bigint, text: string, { offset, limit }: PageRequest): Promise<Page<Team>> {
@@ -61,6 +63,7 @@ export function createTeamStore(db: Db, write: Write): TeamStore {
       write(async (query, touch, record, keep) => {
         const [organization] = await query(ORGANIZATION, [organizationId]);
         if (!organization) return undefined;
+        await room.require(query, { limit: 'teamsPerOrganization', ownerId: organizationId, count: ROOM });
         const id = await insertTeam(query, organizationId, draft);
         touch({ kind: 'team', id, organizationId });
         const created = await get(query, id);

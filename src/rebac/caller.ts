@@ -35,6 +35,8 @@ export class Caller {
   ownComplete = false;
   /** The number of hops to the farthest member of the closure. */
   levels = 0;
+  /** The kind of the caller: of an object, of everybody, or of a userset. */
+  kind = -1;
   /** If the caller is itself a userset: its object and relation, which it has by definition. */
   self = -2;
   selfKind = -1;
@@ -65,6 +67,7 @@ export class Caller {
     this.#revision = revision;
     this.#wide = wide;
     this.#reset();
+    this.kind = read.userset === -1 ? read.kind : read.userset;
     const node = nodes.find(read.kind, text, read.from, read.to);
     if (read.userset !== -1) {
       this.#becomeUserset(node, read.userset, text.slice(0, read.to));

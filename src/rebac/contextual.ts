@@ -14,7 +14,10 @@ export interface Surroundings {
 /** No caller uses a source with this name. */
 const SOURCE = '\0contextual';
 
-/** Contextual tuples are a source like any other, but exist only during one synchronous query. */
+/**
+ * Contextual tuples are a source like any other, but exist only during one synchronous query, and a contextual tuple
+ * about a plain user takes the place of a stored one.
+ */
 export function contextually<T>(graph: Graph, { contextualTuples }: Surroundings, ask: () => T): T {
   if (contextualTuples === undefined || contextualTuples.length === 0) return ask();
   for (const tuple of contextualTuples) {
@@ -22,6 +25,7 @@ export function contextually<T>(graph: Graph, { contextualTuples }: Surroundings
     if (typeof entry === 'string') throw new RebacError('invalidTuple', `contextual tuple: ${entry}`);
   }
   graph.replaceSource(SOURCE, contextualTuples);
+  graph.hideBehind(SOURCE);
   try {
     return ask();
   } finally {

@@ -25,6 +25,11 @@ export class Edges {
     return this.#index.count;
   }
 
+  /** How many different sets of relations the edges have. */
+  get setCount(): number {
+    return this.#sets.count;
+  }
+
   get bytes(): number {
     return this.#index.bytes + this.#sets.bytes;
   }
@@ -94,17 +99,21 @@ export class Edges {
     this.#rows.set(edge, FIRST, tuple);
   }
 
-  clearRelations(edge: number): void {
-    this.#rows.set(edge, SET, 0);
-    this.#rows.set(edge, CONDITIONAL, 0);
+  /** Marks an edge whose tuples have changed. Returns false if it is marked already. */
+  touch(edge: number): boolean {
+    const set = this.#rows.get(edge, SET);
+    if (set < 0) return false;
+    this.#rows.set(edge, SET, -1 - set);
+    return true;
   }
 
-  addRelation(edge: number, relation: number): void {
-    this.#rows.set(edge, SET, this.#sets.plus(this.#rows.get(edge, SET), relation));
-  }
-
-  addConditional(edge: number): void {
-    this.#rows.set(edge, CONDITIONAL, this.conditional(edge) + 1);
+  /** Removes the mark and enters what the tuples of the edge state now. The relations are ascending and distinct. */
+  settle(edge: number, relations: readonly number[], conditional: number): void {
+    // The new set is acquired first: if it is the same, it is neither dropped nor created.
+    const before = -1 - this.#rows.get(edge, SET);
+    this.#rows.set(edge, SET, this.#sets.acquire(relations));
+    this.#sets.release(before);
+    this.#rows.set(edge, CONDITIONAL, conditional);
   }
 
   reserve(edges: number): void {

@@ -1,7 +1,7 @@
-import type { RelationDef, TypeDef } from './model-types.ts';
+import type { RelationDef, Rewrite, TypeDef } from './model-types.ts';
 import type { Dependency } from './settle.ts';
-import { NO, YES } from './steps.ts';
-import type { Tuple } from './tuple.ts';
+import { CERTAIN, NO, YES } from './steps.ts';
+import { readReference, type Tuple } from './tuple.ts';
 import type { Walk } from './walk.ts';
 
 /** A tuple that leads from one frame to a relation of another. */
@@ -9,6 +9,10 @@ export interface Lead {
   readonly tuple: Tuple;
   readonly frame: number;
   readonly relation: number;
+}
+
+function join(op: 'or' | 'and' | 'not', values: readonly number[]): number {
+  return values.reduce((left, right) => CERTAIN[op][left * 4 + right] as number);
 }
 
 /** What a finished wide walk knows, in the terms of the model instead of slots. */
@@ -44,9 +48,38 @@ export class Evidence {
     return this.#value(frame, relation) === NO;
   }
 
+  /** What is known about a part of the definition of a relation. */
+  valueOf(frame: number, relation: number, rewrite: Rewrite): number {
+    const { frames } = this.#walk;
+    const { directSlotOf, parents } = frames.planOf(frame);
+    const cell = (slot: number): number => frames.cells[frames.baseOf(frame) + slot] as number;
+    switch (rewrite.op) {
+      case 'this':
+        return cell(directSlotOf[relation] as number);
+      case 'computed':
+        return this.#value(frame, rewrite.relation);
+      case 'parent': {
+        // The same parents may also be a plain operand of a union, which has no slot of its own and comes earlier.
+        const through = parents[rewrite.tupleset] ?? [];
+        const step = through.findLast((each) => each.of === relation && each.relation === rewrite.relation);
+        return step === undefined ? NO : cell(step.slot);
+      }
+      case 'not':
+        return join(
+          'not',
+          [rewrite.base, rewrite.subtract].map((part) => this.valueOf(frame, relation, part)),
+        );
+      default:
+        return join(
+          rewrite.op,
+          rewrite.of.map((part) => this.valueOf(frame, relation, part)),
+        );
+    }
+  }
+
   /** The round in which the relation became certain. What it rests on in other objects became certain earlier. */
   rank(frame: number, relation: number): number {
-    return this.#walk.ranks?.[this.#cell(frame, relation)] ?? 0;
+    return this.#walk.settlement?.ranks[this.#cell(frame, relation)] ?? 0;
   }
 
   /** The user is a userset, and this is that userset. */
@@ -61,8 +94,9 @@ export class Evidence {
     for (let i = 0; i < caller.count && node !== -1; i++) {
       const edge = graph.edges.find(caller.nodes[i] as number, node);
       if (edge === -1) continue;
-      if (graph.edges.relations(edge).includes(relation)) return this.#tuple(edge, relation);
-      for (const conditional of graph.conditional(edge)) {
+      const { relations, conditional: conditionals } = graph.statement(edge);
+      if (relations.includes(relation)) return this.#tuple(edge, relation);
+      for (const conditional of conditionals) {
         if (conditional.relation !== relation || this.#walk.weigh(conditional) !== YES) continue;
         return { ...this.#tuple(edge, relation), condition: { name: conditional.condition.name } };
       }
@@ -91,15 +125,17 @@ export class Evidence {
     });
   }
 
-  /** Whether the user could be assigned the relation directly. */
-  admitsUser(frame: number, relation: number): boolean {
+  /** The tuple by which the user would be assigned the relation directly, if the model admits one. */
+  assignable(frame: number, relation: number): Tuple | undefined {
     const { model } = this.#walk.graph;
-    const { admits } = this.relation(frame, relation);
-    const [object = '', userset] = this.user.split('#', 2);
-    const type = model.typeIndex.get(object.split(':', 1)[0] ?? '') as TypeDef;
-    const wildcard = object.endsWith(':*') ? model.types.length : 0;
-    if (userset === undefined) return admits.has(type.index + wildcard);
-    return admits.has(type.firstUserset + (type.relationIndex.get(userset) ?? 0));
+    const { admits, name } = this.relation(frame, relation);
+    const read = readReference(model, this.user);
+    const conditions =
+      typeof read === 'string' ? undefined : admits.get(read.userset === -1 ? read.kind : read.userset);
+    if (conditions === undefined) return;
+    const tuple = { user: this.user, relation: name, object: this.object(frame) };
+    const [condition] = conditions;
+    return conditions.has(undefined) || condition === undefined ? tuple : { ...tuple, condition: { name: condition } };
   }
 
   #dependencies(frame: number, relation: number): Dependency[] {

@@ -1,34 +1,46 @@
 import type { Evidence, Lead } from './evidence.ts';
 import { proofOf, type Step } from './explain-proof.ts';
 import type { Rewrite } from './model-types.ts';
+import { NO } from './steps.ts';
 import type { Tuple } from './tuple.ts';
 import { MAX_HOPS } from './walk.ts';
+
+export interface Exclusion {
+  readonly object: string;
+  readonly relation: string;
+  readonly steps: readonly Step[];
+}
 
 /** What keeps a relation from holding, along the path that needs the fewest changes. */
 export interface MissingLink {
   /** Tuples that would have to be added. */
   readonly add: readonly Tuple[];
   /** Relations that exclude the user and would have to be removed. */
-  readonly excludedBy: readonly {
-    readonly object: string;
-    readonly relation: string;
-    readonly steps: readonly Step[];
-  }[];
+  readonly excludedBy: readonly Exclusion[];
   /** Tuples on the path that exist already. */
   readonly trail: readonly Tuple[];
 }
 
-/** Paths that use existing tuples are nearer than paths that add something new higher up. */
-export function nearestMissingLink(evidence: Evidence, frame: number, relation: number): MissingLink | undefined {
-  return new Gap(evidence).relation(frame, relation, 0);
+/**
+ * Paths that use existing tuples are nearer than paths that add something new higher up. Tuples that are ruled out are
+ * not suggested.
+ */
+export function nearestMissingLink(
+  evidence: Evidence,
+  relation: number,
+  isRuledOut: (tuple: Tuple) => boolean = () => false,
+): MissingLink | undefined {
+  return new Gap(evidence, isRuledOut).relation(0, relation, 0);
 }
 
 class Gap {
   readonly #evidence: Evidence;
+  readonly #isRuledOut: (tuple: Tuple) => boolean;
   readonly #known = new Map<string, MissingLink | undefined>();
 
-  constructor(evidence: Evidence) {
+  constructor(evidence: Evidence, isRuledOut: (tuple: Tuple) => boolean) {
     this.#evidence = evidence;
+    this.#isRuledOut = isRuledOut;
   }
 
   relation(frame: number, relation: number, hops: number): MissingLink | undefined {
@@ -62,12 +74,10 @@ class Gap {
   }
 
   #direct(frame: number, relation: number, hops: number): MissingLink | undefined {
-    const { name } = this.#evidence.relation(frame, relation);
-    const { user } = this.#evidence;
     if (this.#evidence.stated(frame, relation)) return { add: [], excludedBy: [], trail: [] };
     const through = this.#along(this.#evidence.usersets(frame, relation), hops);
-    if (!this.#evidence.admitsUser(frame, relation)) return through;
-    const tuple = { user, relation: name, object: this.#evidence.object(frame) };
+    const tuple = this.#evidence.assignable(frame, relation);
+    if (tuple === undefined || this.#isRuledOut(tuple)) return through;
     return nearest([through, { add: [tuple], excludedBy: [], trail: [] }]);
   }
 
@@ -82,28 +92,30 @@ class Gap {
 
   /** The relations behind a `but not` that are in the way, including those that are undecided. */
   #exclusion(frame: number, relation: number, subtract: Rewrite): MissingLink {
-    const excludedBy: { object: string; relation: string; steps: readonly Step[] }[] = [];
+    const excludedBy: Exclusion[] = [];
     const visit = (rewrite: Rewrite): void => {
-      if (rewrite.op === 'computed') {
-        if (this.#evidence.isRuledOut(frame, rewrite.relation)) return;
-        const { name } = this.#evidence.relation(frame, rewrite.relation);
-        const steps = proofOf(this.#evidence, frame, rewrite.relation);
-        excludedBy.push({ object: this.#evidence.object(frame), relation: name, steps });
-      } else if (rewrite.op === 'parent') {
+      // What does not hold excludes nobody, whatever a part of it may be.
+      if (this.#evidence.valueOf(frame, relation, rewrite) === NO) return;
+      if (rewrite.op === 'computed') excludedBy.push(this.#excluding(frame, rewrite.relation));
+      else if (rewrite.op === 'parent') {
         for (const lead of this.#evidence.parents(frame, rewrite.tupleset, rewrite.relation)) {
-          if (this.#evidence.isRuledOut(lead.frame, lead.relation)) continue;
-          const steps = proofOf(this.#evidence, lead.frame, lead.relation);
-          excludedBy.push({ object: this.#evidence.object(lead.frame), relation: rewrite.relation, steps });
+          if (!this.#evidence.isRuledOut(lead.frame, lead.relation))
+            excludedBy.push(this.#excluding(lead.frame, lead.relation));
         }
       } else if (rewrite.op === 'not') visit(rewrite.base);
-      else if (rewrite.op !== 'this') rewrite.of.forEach(visit);
-      else if (this.#evidence.stated(frame, relation)) {
+      else if (rewrite.op === 'this') {
         const { name } = this.#evidence.relation(frame, relation);
         excludedBy.push({ object: this.#evidence.object(frame), relation: name, steps: [] });
-      }
+      } else rewrite.of.forEach(visit);
     };
     visit(subtract);
     return { add: [], excludedBy, trail: [] };
+  }
+
+  #excluding(frame: number, relation: number): Exclusion {
+    const { name } = this.#evidence.relation(frame, relation);
+    const steps = proofOf(this.#evidence, frame, relation);
+    return { object: this.#evidence.object(frame), relation: name, steps };
   }
 }
 

@@ -1,10 +1,11 @@
 import { contextually, type Surroundings } from './contextual.ts';
 import { Evidence } from './evidence.ts';
-import { type MissingLink, nearestMissingLink } from './explain-missing.ts';
+import { type Exclusion, type MissingLink, nearestMissingLink } from './explain-missing.ts';
 import { proofOf, type Step } from './explain-proof.ts';
 import type { Graph } from './graph.ts';
-import { placeOf, validObject, validUser, walkOf } from './query.ts';
+import { type Place, placeOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
+import type { Tuple } from './tuple.ts';
 
 export interface ExplainQuestion extends Surroundings {
   readonly user: string;
@@ -29,13 +30,45 @@ export function explain(graph: Graph, question: ExplainQuestion): Explanation {
     throw new RebacError('validation', `${read.type.name} has no relation ${question.relation}`);
   validUser(graph.model, user);
   return contextually(graph, question, () => {
-    const { plan, node, slot } = placeOf(graph, object, read, relation);
+    const place = placeOf(graph, object, read, relation);
     const walk = walkOf(graph);
-    walk.run(user, object, node, plan, question.context, true);
-    const answer = walk.answer(slot);
+    walk.run(user, object, place.node, place.plan, question.context, true);
+    const answer = walk.answer(place.slot);
     if (answer instanceof RebacError) throw answer;
     const evidence = new Evidence(walk, user, object);
     if (answer) return { allowed: true, steps: proofOf(evidence, 0, relation), missing: undefined };
-    return { allowed: false, steps: [], missing: nearestMissingLink(evidence, 0, relation) };
+    return { allowed: false, steps: [], missing: missingLink(graph, question, place) };
   });
+}
+
+/** So many suggestions are tried before there is none. */
+const MAX_SUGGESTIONS = 8;
+
+/**
+ * A tuple that would be added can be what excludes the user, for example in `v: a but not b` where b is computed from
+ * a. So every suggestion is tried: with its tuples, nothing but the named exclusions may be in the way.
+ */
+function missingLink(graph: Graph, { user, object, context }: ExplainQuestion, place: Place): MissingLink | undefined {
+  const walk = walkOf(graph);
+  const ruledOut = new Set<string>();
+  const linkWith = (added: readonly Tuple[]): MissingLink | undefined => {
+    walk.assume(added);
+    walk.run(user, object, place.node, place.plan, context, true);
+    walk.assume([]);
+    return nearestMissingLink(new Evidence(walk, user, object), place.relation, (tuple) => ruledOut.has(keyOf(tuple)));
+  };
+  for (let tries = 0; tries < MAX_SUGGESTIONS; tries++) {
+    const link = linkWith([]);
+    if (link === undefined || link.add.length === 0) return link;
+    const rest = linkWith(link.add);
+    const named = new Set(link.excludedBy.map((one) => `${one.object}#${one.relation}`));
+    const isUnnamed = (one: Exclusion): boolean => !named.has(`${one.object}#${one.relation}`);
+    if (rest !== undefined && rest.add.length === 0 && !rest.excludedBy.some(isUnnamed)) return link;
+    for (const tuple of link.add) ruledOut.add(keyOf(tuple));
+  }
+  return;
+}
+
+function keyOf({ relation, object }: Tuple): string {
+  return `${object}#${relation}`;
 }

@@ -64,7 +64,7 @@ export class Frames {
 
   gain(frame: number, slot: number, value: number): void {
     const cell = this.baseOf(frame) + slot;
-    this.cells[cell] = (this.cells[cell] as number) | value;
+    if (value > (this.cells[cell] as number)) this.cells[cell] = value;
   }
 
   #enter(frame: number): void {

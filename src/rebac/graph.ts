@@ -12,8 +12,20 @@ const RELATION = 1;
 const NEXT_OF_SOURCE = 2;
 const NEXT_OF_EDGE = 3;
 
+/** The relation of a tuple that is gone but not yet removed from its edge. */
+const GONE = -1;
+
 /** Below this many empty edges, a rebuild is not worth its cost. */
 const FEW = 1024;
+
+/** After this many changed edges, a long load settles them. */
+const MAX_TOUCHED = 4096;
+
+/** What the tuples of an edge state. */
+export interface Statement {
+  readonly relations: readonly number[];
+  readonly conditional: readonly ConditionalTuple[];
+}
 
 export interface ConditionalTuple {
   readonly relation: number;
@@ -34,6 +46,8 @@ export class Graph {
   warmed = 0;
   nodes: Nodes;
   edges: Edges;
+  /** By edge: what it states to its subject while a contextual source hides other tuples. */
+  restated: ReadonlyMap<number, Statement> | undefined;
   /**
    * Nodes and edges share one array, in the order in which they were added. A node is usually followed by its first
    * edge, so one read of main memory brings both.
@@ -45,6 +59,9 @@ export class Graph {
   #conditions = new Map<number, ConditionalTuple>();
   #live = 0;
   #emptyEdges = 0;
+  /** Edges whose tuples have changed since they were last settled. Empty between changes. */
+  readonly #touched: number[] = [];
+  readonly #stated: number[] = [];
 
   constructor(model: Model) {
     this.model = model;
@@ -74,8 +91,11 @@ export class Graph {
     this.edges.reserve(count);
     this.nodes.reserve(count >> 1);
     const reader = new TupleReader(this.model);
-    for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
-    this.revision++;
+    try {
+      for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
+    } finally {
+      this.#settle();
+    }
     this.#rows.trim();
     this.nodes.trim();
     this.#tuples.trim();
@@ -83,11 +103,53 @@ export class Graph {
 
   /** Replaces everything that the source stated with exactly these tuples. Their own `source` is ignored. */
   replaceSource(source: string, tuples: Iterable<Tuple>): void {
+    this.restated = undefined;
     this.#clear(source);
     const reader = new TupleReader(this.model);
-    for (const tuple of tuples) this.#add(source, tuple, reader.read(tuple));
-    this.revision++;
+    try {
+      for (const tuple of tuples) this.#add(source, tuple, reader.read(tuple));
+    } finally {
+      this.#settle();
+    }
     if (this.#emptyEdges > FEW && this.#emptyEdges * 2 > this.edges.count) this.#rebuild();
+  }
+
+  /**
+   * Lets the tuples of a source hide those of other sources with the same object, relation and user, until the next
+   * change. Usersets, parents and everybody are not hidden, as in OpenFGA: it reads them as lists to which contextual
+   * tuples are added. If the source itself states something twice, the first counts.
+   */
+  hideBehind(source: string): void {
+    const restated = new Map<number, Map<number, number>>();
+    for (let tuple = this.#sources.get(source) ?? -1; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
+      const edge = this.#tuples.get(tuple, OF_EDGE);
+      const { relation, wildcard } = this.kind(this.edges.subject(edge));
+      // Without a condition, it makes no difference which of two equal tuples counts.
+      if (relation !== undefined || wildcard || this.edges.conditional(edge) === 0) continue;
+      // The latest tuple of a source comes first, so the earliest remains.
+      const byRelation = restated.get(edge) ?? new Map<number, number>();
+      restated.set(edge, byRelation.set(this.#tuples.get(tuple, RELATION), tuple));
+    }
+    if (restated.size === 0) return;
+    this.restated = new Map([...restated].map(([edge, counting]) => [edge, this.#stateAgain(edge, counting)]));
+  }
+
+  #stateAgain(edge: number, counting: ReadonlyMap<number, number>): Statement {
+    const relations: number[] = [];
+    const conditional: ConditionalTuple[] = [];
+    for (let tuple = this.edges.first(edge); tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_EDGE)) {
+      const relation = this.#tuples.get(tuple, RELATION);
+      if ((counting.get(relation) ?? tuple) !== tuple) continue;
+      const condition = this.#conditions.get(tuple);
+      if (condition === undefined) relations.push(relation);
+      else conditional.push(condition);
+    }
+    return { relations, conditional };
+  }
+
+  /** What an edge states to its subject itself. To whoever is in the subject or inherits from it, it may state more. */
+  statement(edge: number): Statement {
+    return this.restated?.get(edge) ?? { relations: this.edges.relations(edge), conditional: this.conditional(edge) };
   }
 
   /** All tuples of a source as they were given, except those that the model rejected. */
@@ -152,7 +214,8 @@ export class Graph {
     this.#live++;
     const { relation, condition, context } = entry;
     if (condition !== undefined) this.#conditions.set(tuple, { relation, condition, context });
-    this.#count(edge, tuple);
+    if (this.edges.touch(edge)) this.#touched.push(edge);
+    if (this.#touched.length > MAX_TOUCHED) this.#settle();
   }
 
   #edgeOf(entry: Entry, given: Tuple): number {
@@ -172,41 +235,48 @@ export class Graph {
     return edge;
   }
 
-  #count(edge: number, tuple: number): void {
-    if (this.#conditions.has(tuple)) this.edges.addConditional(edge);
-    else this.edges.addRelation(edge, this.#tuples.get(tuple, RELATION));
-  }
-
+  /** Only marks the tuples. They are removed once for each edge, because an edge has a list of all its tuples. */
   #clear(source: string): void {
     let tuple = this.#sources.get(source) ?? -1;
     this.#sources.delete(source);
-    while (tuple !== -1) {
-      const next = this.#tuples.get(tuple, NEXT_OF_SOURCE);
-      this.#unlink(tuple);
+    for (; tuple !== -1; tuple = this.#tuples.get(tuple, NEXT_OF_SOURCE)) {
+      const edge = this.#tuples.get(tuple, OF_EDGE);
+      this.#tuples.set(tuple, RELATION, GONE);
       this.#conditions.delete(tuple);
-      this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#freeTuple);
-      this.#freeTuple = tuple;
+      if (this.edges.touch(edge)) this.#touched.push(edge);
       this.#live--;
-      tuple = next;
     }
   }
 
-  /** Removes the tuple from its edge and recounts what the edge still states: another source may state the same. */
-  #unlink(tuple: number): void {
-    const edge = this.#tuples.get(tuple, OF_EDGE);
+  /** Enters on every changed edge what its tuples state now. Another source may state the same as one that is gone. */
+  #settle(): void {
+    for (const edge of this.#touched) this.#settleEdge(edge);
+    this.#touched.length = 0;
+    this.revision++;
+  }
+
+  #settleEdge(edge: number): void {
+    const relations = this.#stated;
+    relations.length = 0;
+    let conditional = 0;
     let last = -1;
-    this.edges.clearRelations(edge);
-    for (let each = this.edges.first(edge); each !== -1; each = this.#tuples.get(each, NEXT_OF_EDGE)) {
-      if (each !== tuple) {
-        this.#count(edge, each);
-        last = each;
-      } else if (last === -1) {
-        this.edges.setFirst(edge, this.#tuples.get(each, NEXT_OF_EDGE));
+    for (let tuple = this.edges.first(edge); tuple !== -1; ) {
+      const next = this.#tuples.get(tuple, NEXT_OF_EDGE);
+      const relation = this.#tuples.get(tuple, RELATION);
+      if (relation === GONE) {
+        if (last === -1) this.edges.setFirst(edge, next);
+        else this.#tuples.set(last, NEXT_OF_EDGE, next);
+        this.#tuples.set(tuple, NEXT_OF_SOURCE, this.#freeTuple);
+        this.#freeTuple = tuple;
       } else {
-        this.#tuples.set(last, NEXT_OF_EDGE, this.#tuples.get(each, NEXT_OF_EDGE));
+        if (this.#conditions.has(tuple)) conditional++;
+        else relations.push(relation);
+        last = tuple;
       }
+      tuple = next;
     }
     if (last === -1) this.#emptyEdges++;
+    this.edges.settle(edge, ascending(relations), conditional);
   }
 
   *#all(): IterableIterator<Tuple> {
@@ -225,6 +295,16 @@ export class Graph {
     this.#conditions = fresh.#conditions;
     this.#emptyEdges = fresh.#emptyEdges;
   }
+}
+
+/** Sorts the list and removes repetitions, in place. */
+function ascending(list: number[]): readonly number[] {
+  if (list.length < 2) return list;
+  list.sort((a, b) => a - b);
+  let kept = 1;
+  for (let i = 1; i < list.length; i++) if (list[i] !== list[kept - 1]) list[kept++] = list[i] as number;
+  list.length = kept;
+  return list;
 }
 
 /**

@@ -1,11 +1,11 @@
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
-import type { Kind } from './model-types.ts';
+import type { Kind, TypeDef } from './model-types.ts';
 import { REACHES, USES } from './nodes.ts';
 import { validUser, walkOf } from './query.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
-import { UNSURE, YES } from './steps.ts';
+import { FAULT, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 
 export interface ObjectsQuestion extends Surroundings {
@@ -107,22 +107,27 @@ class Search {
         const object = edges.object(edge);
         const { type } = this.#graph.kind(object);
         const targets = (relation: number): readonly number[] =>
-          (inherited === undefined ? [relation] : this.#reach.inheriting(type, relation, inherited)).filter(
-            (target) => this.#useful[type.firstUserset + target] === 1,
-          );
-        for (const relation of edges.relations(edge)) {
+          this.#targets(type, relation, inherited).filter((target) => this.#useful[type.firstUserset + target] === 1);
+        const restated = inherited === undefined ? this.#graph.restated?.get(edge) : undefined;
+        for (const relation of restated?.relations ?? edges.relations(edge)) {
           for (const target of targets(relation)) this.#add(object, type.firstUserset + target);
         }
         if (edges.conditional(edge) === 0) continue;
-        for (const conditional of this.#graph.conditional(edge)) {
+        for (const conditional of restated?.conditional ?? this.#graph.conditional(edge)) {
           const reached = targets(conditional.relation);
           if (reached.length === 0) continue;
           const value = this.#walk.weigh(conditional);
-          if (value === UNSURE) this.fault ??= this.#walk.lastFault;
+          if (value === FAULT) this.fault ??= this.#walk.lastFault;
           if (value === YES) for (const target of reached) this.#add(object, type.firstUserset + target);
         }
       }
     }
+  }
+
+  /** The relations of the object that a tuple of this relation contributes to. */
+  #targets(type: TypeDef, relation: number, inherited: string | undefined): readonly number[] {
+    if (inherited !== undefined) return this.#reach.inheriting(type, relation, inherited);
+    return this.#reach.takesDirect(type.firstUserset + relation) ? [relation] : [];
   }
 
   #add(node: number, kind: number): void {

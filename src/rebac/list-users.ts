@@ -3,10 +3,11 @@ import type { Graph } from './graph.ts';
 import type { Model } from './model.ts';
 import type { Kind, RelationDef, Rewrite } from './model-types.ts';
 import { GRANTS, LINKS } from './nodes.ts';
+import { sourcesOf } from './paths.ts';
 import { validObject, walkOf } from './query.ts';
-import { type Leaf, leaves, reachOf } from './reach.ts';
+import { type Leaf, leaves } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
-import { UNSURE, YES } from './steps.ts';
+import { FAULT, YES } from './steps.ts';
 import type { Walk } from './walk.ts';
 
 export interface UsersQuestion extends Surroundings {
@@ -84,19 +85,18 @@ class Survey {
   }
 
   /** If the model rules the filter out, OpenFGA reads no tuple and so meets no faulty condition. */
-  #leadsThere(kind: number): boolean {
-    const { kinds } = this.#graph.model;
-    const below = reachOf(this.#graph.model).below(kind);
-    for (const [each, { type, relation }] of kinds.entries()) {
-      if (below[each] === 0 || relation === undefined) continue;
-      if (this.#wanted.has(each)) return true;
-      const { admits, rewrite } = type.relations[relation] as RelationDef;
-      if (
-        [...leaves(rewrite)].some(({ op }) => op === 'this') &&
-        [...admits.keys()].some((one) => this.#wanted.has(one))
-      ) {
-        return true;
-      }
+  #leadsThere(goal: number): boolean {
+    const { kinds, types } = this.#graph.model;
+    const seen = new Set<number>();
+    const queue = [goal];
+    for (let kind = queue.pop(); kind !== undefined; kind = queue.pop()) {
+      if (seen.has(kind)) continue;
+      seen.add(kind);
+      if (this.#wanted.has(kind)) return true;
+      const { type, relation } = kinds[kind] as Kind;
+      if (relation === undefined) continue;
+      const definition = type.relations[relation] as RelationDef;
+      for (const leaf of leaves(definition.rewrite)) queue.push(...sourcesOf(types, type, definition, leaf));
     }
     return false;
   }
@@ -119,11 +119,14 @@ class Survey {
     const { nodes, edges } = this.#graph;
     for (const list of [LINKS, GRANTS]) {
       for (let edge = nodes.first(object, list); edge !== -1; edge = edges.nextIn(edge)) {
-        let holds = edges.relations(edge).includes(relation);
-        for (const conditional of edges.conditional(edge) > 0 ? this.#graph.conditional(edge) : []) {
+        // A user who is assigned directly takes the contextual tuple instead of the stored one; a parent takes both.
+        const restated = ofParents === undefined ? this.#graph.restated?.get(edge) : undefined;
+        let holds = (restated?.relations ?? edges.relations(edge)).includes(relation);
+        const conditionals = edges.conditional(edge) > 0 ? this.#graph.conditional(edge) : [];
+        for (const conditional of restated?.conditional ?? conditionals) {
           if (conditional.relation !== relation) continue;
           const value = this.#walk.weigh(conditional);
-          if (value === UNSURE) this.fault ??= this.#walk.lastFault;
+          if (value === FAULT) this.fault ??= this.#walk.lastFault;
           if (value === YES) holds = true;
         }
         if (holds) this.#meet(edges.subject(edge), denials, ofParents);

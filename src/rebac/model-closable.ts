@@ -1,4 +1,5 @@
 import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
+import { everyLeaf, reachable, readersOf, sourcesOf } from './paths.ts';
 
 export interface ClosureTables {
   /** By userset kind: the caller's closure determines its members exactly, so no walk has to open it. */
@@ -11,6 +12,8 @@ export interface ClosureTables {
   readonly linked: Uint8Array;
   /** By type × kind count + kind: at least one relation of the type admits the kind. */
   readonly admitted: Uint8Array;
+  /** By userset kind: whether its answer can depend on a closable userset behind `but not`. */
+  readonly guarded: Uint8Array;
 }
 
 /**
@@ -57,7 +60,37 @@ export function markClosable(types: readonly TypeDef[], kinds: readonly Kind[]):
       if (closable[kind] === 1) within[kind] = parts(type, relation, new Uint8Array(type.relations.length));
     }
   }
-  return { closable, within, inClosure, linked, admitted };
+  const guarded = markGuarded(types, kinds, closable);
+  return { closable, within, inClosure, linked, admitted, guarded };
+}
+
+/** Relations behind a `but not` to which a closable userset can be assigned, and every relation that reads one of them. */
+function markGuarded(types: readonly TypeDef[], kinds: readonly Kind[], closable: Uint8Array): Uint8Array {
+  const sources: number[][] = kinds.map(() => []);
+  const denied: number[] = [];
+  const holders: number[] = [];
+  for (const type of types) {
+    for (const relation of type.relations) {
+      const kind = type.firstUserset + relation.index;
+      const leaves = [...everyLeaf(relation.rewrite)];
+      for (const leaf of leaves) sources[kind]?.push(...sourcesOf(types, type, relation, leaf));
+      const holds = [...relation.admits.keys()].some((subject) => closable[subject] === 1);
+      if (holds && leaves.some(({ op }) => op === 'this')) holders.push(kind);
+      for (const leaf of [...subtracted(relation.rewrite)].flatMap((rewrite) => [...everyLeaf(rewrite)])) {
+        denied.push(...(leaf.op === 'this' ? [kind] : sourcesOf(types, type, relation, leaf)));
+      }
+    }
+  }
+  const behind = reachable(denied, sources);
+  const risky = holders.filter((kind) => behind[kind] === 1);
+  return reachable(risky, readersOf(types, kinds.length));
+}
+
+function* subtracted(rewrite: Rewrite): IterableIterator<Rewrite> {
+  if (rewrite.op === 'not') {
+    yield rewrite.subtract;
+    yield* subtracted(rewrite.base);
+  } else if ('of' in rewrite) for (const operand of rewrite.of) yield* subtracted(operand);
 }
 
 function isUnion(rewrite: Rewrite, type: TypeDef, relation: RelationDef, isOpen: (kind: number) => boolean): boolean {

@@ -4,6 +4,8 @@ import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 import { createPlanTable, type PlanTable } from './plan.ts';
 import { RebacError } from './rebac-error.ts';
 import { type ModelJson, type ModuleFile, parseModules, parseText, type RewriteJson, type TypeJson } from './syntax.ts';
+import { locateInFiles, locateInText } from './validation/model-source.ts';
+import { validateModel } from './validation/model-validation.ts';
 
 export interface Model extends ClosureTables {
   readonly json: ModelJson;
@@ -17,18 +19,27 @@ export interface Model extends ClosureTables {
 
 /** Reads `.fga` text: parses, validates and compiles it. Throws a RebacError that names each line and its fault. */
 export async function readModel(text: string): Promise<Model> {
-  return compileModel(await parseText(text));
+  const json = await parseText(text);
+  validateModel(json, locateInText(text));
+  return compileModel(json);
 }
 
 /** Reads the module files that an `fga.mod` names. */
 export async function readModules(files: readonly ModuleFile[], schemaVersion = '1.2'): Promise<Model> {
-  return compileModel(await parseModules(files, schemaVersion));
+  const json = await parseModules(files, schemaVersion);
+  validateModel(json, locateInFiles(files));
+  return compileModel(json);
 }
 
-/** The JSON must have passed the language's validator. */
-export async function compileModel(json: ModelJson): Promise<Model> {
+/** Reads a model in its JSON form. Throws a RebacError that names each type, relation or condition and its fault. */
+export async function readModelJson(json: ModelJson): Promise<Model> {
+  validateModel(json);
+  return compileModel({ ...json, type_definitions: json.type_definitions ?? [] });
+}
+
+async function compileModel(json: ModelJson): Promise<Model> {
   const conditions = await compileConditions(Object.values(json.conditions ?? {}));
-  const types = typeTable(json.type_definitions ?? []);
+  const types = typeTable(json.type_definitions);
   const typeIndex = new Map(types.map((type) => [type.name, type]));
   const kinds: Kind[] = [
     ...types.map((type) => ({ type, relation: undefined, wildcard: false })),
@@ -39,7 +50,7 @@ export async function compileModel(json: ModelJson): Promise<Model> {
   ];
   for (const type of types) fillRelations(type, json.type_definitions[type.index] as TypeJson, typeIndex);
   const tables = markClosable(types, kinds);
-  return { json, types, typeIndex, kinds, conditions, ...tables, plans: createPlanTable() };
+  return { json, types, typeIndex, kinds, conditions, ...tables, plans: createPlanTable(tables.guarded) };
 }
 
 interface OpenType extends TypeDef {

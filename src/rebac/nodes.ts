@@ -22,6 +22,8 @@ const USERSETS = 7;
 /** Everything that can be on the left or right of a relation, as an integer: objects, `type:*`, and usersets. */
 export class Nodes {
   readonly rows: Rows;
+  /** All usersets that have been a subject. */
+  readonly usersets: number[] = [];
   readonly #names = new Names();
   readonly #buckets: Buckets;
 
@@ -102,6 +104,7 @@ export class Nodes {
     this.rows.set(node, REF, object);
     this.rows.set(node, USERSETS, this.nextUserset(object));
     this.rows.set(object, USERSETS, node);
+    this.usersets.push(node);
     return node;
   }
 
@@ -116,7 +119,7 @@ export class Nodes {
   }
 
   get bytes(): number {
-    return this.#buckets.bytes + this.#names.bytes;
+    return this.#buckets.bytes + this.#names.bytes + this.usersets.length * 8;
   }
 
   reserve(nodes: number): void {

@@ -1,6 +1,7 @@
 import type { RelationDef, Rewrite, TypeDef } from './model-types.ts';
+import { everyLeaf } from './paths.ts';
 
-/** A step that computes one slot from others. `not` takes its second operand from the negated side of the walk. */
+/** A step that computes one slot from others. */
 export interface Step {
   readonly op: 'or' | 'and' | 'not';
   readonly out: number;
@@ -11,11 +12,14 @@ export interface Step {
 export interface ParentStep {
   readonly relation: string;
   readonly slot: number;
+  /** The relation that is defined by it. */
+  readonly of: number;
 }
 
 /**
  * What must be known about one object to answer some relations of its type: slots, filled first from tuples and
- * parents, then by steps, ordered so that operands come before what is computed from them.
+ * parents, then by steps, ordered so that operands come before what is computed from them. Relations of a type never refer
+ * to each other in a circle: such a model is rejected.
  */
 export interface Plan {
   readonly id: number;
@@ -28,9 +32,8 @@ export interface Plan {
   /** By tupleset relation: what is read through it. */
   readonly parents: readonly (readonly ParentStep[] | undefined)[];
   readonly steps: readonly Step[];
-  /** Relations of the type refer to each other in a circle, so one pass over the steps is not enough. */
-  readonly circular: boolean;
-  readonly negates: boolean;
+  /** Some relation is guarded (`ClosureTables`). */
+  readonly guarded: boolean;
   /** By tupleset and type of the parent: the results of `forParent`. */
   readonly known: (ParentPlan | null)[][];
 }
@@ -40,6 +43,8 @@ export interface ParentPlan {
   readonly plan: Plan;
   readonly theirs: readonly number[];
   readonly ours: readonly number[];
+  /** By position in `theirs`: which relation of the parent it is. */
+  readonly relations: readonly number[];
 }
 
 export interface PlanTable {
@@ -51,7 +56,7 @@ export interface PlanTable {
   forParent(plan: Plan, tupleset: number, parent: TypeDef): ParentPlan | null;
 }
 
-export function createPlanTable(): PlanTable {
+export function createPlanTable(guarded: Uint8Array): PlanTable {
   const plans = new Map<string, Plan>();
   const ones = new Map<number, Plan>();
   const alls: Plan[] = [];
@@ -60,7 +65,7 @@ export function createPlanTable(): PlanTable {
     const key = `${type.index}:${relations.join()}`;
     let plan = plans.get(key);
     if (plan === undefined) {
-      plan = compilePlan(plans.size, type, relations);
+      plan = compilePlan(plans.size, type, relations, guarded);
       plans.set(key, plan);
     }
     return plan;
@@ -98,34 +103,33 @@ export function createPlanTable(): PlanTable {
       [...new Set(relations)].sort((a, b) => a - b),
     );
     const theirs = relations.map((relation) => plan.slotOf[relation] as number);
-    return { plan, theirs, ours: answered.map(({ slot }) => slot) };
+    return { plan, theirs, ours: answered.map(({ slot }) => slot), relations };
   }
 
   return { forRelations, forAll, forOne, forParent };
 }
 
-function compilePlan(id: number, type: TypeDef, relations: readonly number[]): Plan {
+function compilePlan(id: number, type: TypeDef, relations: readonly number[], guardedKinds: Uint8Array): Plan {
   const slotOf = new Int16Array(type.relations.length).fill(-1);
   const directSlotOf = new Int16Array(type.relations.length).fill(-1);
   const parents: ParentStep[][] = [];
   const steps: Step[] = [];
-  const done = new Set<number>();
   let slots = 0;
-  let circular = false;
 
   function relationSlot(index: number): number {
-    if (slotOf[index] !== -1) {
-      if (!done.has(index)) circular = true;
-      return slotOf[index] as number;
-    }
+    if (slotOf[index] !== -1) return slotOf[index] as number;
     const slot = slots++;
     slotOf[index] = slot;
     const relation = type.relations[index] as RelationDef;
     // Direct assignments and parents of a plain union need no slot of their own: slots only ever gain.
     const operands = relation.rewrite.op === 'or' ? relation.rewrite.of : [relation.rewrite];
-    const others = operands.filter((operand) => !fills(index, operand, slot)).map((operand) => slotFor(index, operand));
+    // A direct assignment that occurs elsewhere as well, say behind `but not`, is read on its own.
+    const repeated = [...everyLeaf(relation.rewrite)].filter(({ op }) => op === 'this').length > 1;
+    const isOwn = (operand: Rewrite): boolean => repeated && operand.op === 'this';
+    const others = operands
+      .filter((operand) => isOwn(operand) || !fills(index, operand, slot))
+      .map((operand) => slotFor(index, operand));
     if (others.length > 0) steps.push({ op: 'or', out: slot, from: others });
-    done.add(index);
     return slot;
   }
 
@@ -134,7 +138,7 @@ function compilePlan(id: number, type: TypeDef, relations: readonly number[]): P
     if (rewrite.op === 'this') directSlotOf[index] = slot;
     else if (rewrite.op === 'parent') {
       const through = parents[rewrite.tupleset] ?? [];
-      through.push({ relation: rewrite.relation, slot });
+      through.push({ relation: rewrite.relation, slot, of: index });
       parents[rewrite.tupleset] = through;
     } else return false;
     return true;
@@ -162,6 +166,6 @@ function compilePlan(id: number, type: TypeDef, relations: readonly number[]): P
   }
 
   for (const relation of relations) relationSlot(relation);
-  const negates = steps.some((step) => step.op === 'not');
-  return { id, type, slots, slotOf, directSlotOf, parents, steps, circular, negates, known: [] };
+  const guarded = relations.some((relation) => guardedKinds[type.firstUserset + relation] === 1);
+  return { id, type, slots, slotOf, directSlotOf, parents, steps, guarded, known: [] };
 }

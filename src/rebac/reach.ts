@@ -3,11 +3,16 @@ import type { Kind, RelationDef, Rewrite, TypeDef } from './model-types.ts';
 
 export type Leaf = Extract<Rewrite, { op: 'this' } | { op: 'computed' } | { op: 'parent' }>;
 
-/** The leaves of a rewrite that can contribute to it, which excludes those behind `but not`. */
+/**
+ * The leaves of a rewrite without which nothing can hold: not those behind `but not`, and of an intersection only those
+ * of the first operand, as in OpenFGA. What holds at all holds in that one, and a faulty condition in another is none of
+ * the caller's business then.
+ */
 export function* leaves(rewrite: Rewrite): IterableIterator<Leaf> {
   if (rewrite.op === 'not') yield* leaves(rewrite.base);
-  else if ('of' in rewrite) for (const operand of rewrite.of) yield* leaves(operand);
-  else yield rewrite;
+  else if ('of' in rewrite) {
+    for (const operand of rewrite.op === 'and' ? rewrite.of.slice(0, 1) : rewrite.of) yield* leaves(operand);
+  } else yield rewrite;
 }
 
 /**
@@ -17,6 +22,8 @@ export function* leaves(rewrite: Rewrite): IterableIterator<Leaf> {
 export interface Reach {
   /** The relation itself and all relations that it can gain from, directly or indirectly. */
   below(kind: number): Uint8Array;
+  /** Whether a direct assignment can contribute to the relation. One that stands behind `but not` only cannot. */
+  takesDirect(kind: number): boolean;
   /** Relations of the same type that are computed from it. */
   computedFrom(kind: number): readonly number[];
   /** Relations of the child's type that gain from a relation of this name through this tupleset. */
@@ -38,6 +45,7 @@ function createReach(model: Model): Reach {
   const computed: number[][] = model.kinds.map(() => []);
   const inherited = new Map<string, number[]>();
   const gains: number[][] = model.kinds.map(() => []);
+  const direct = new Uint8Array(model.kinds.length);
   for (const type of model.types) for (const relation of type.relations) read(type, relation);
 
   function read(type: TypeDef, relation: RelationDef): void {
@@ -47,6 +55,7 @@ function createReach(model: Model): Reach {
         computed[type.firstUserset + leaf.relation]?.push(relation.index);
         gains[kind]?.push(type.firstUserset + leaf.relation);
       } else if (leaf.op === 'this') {
+        direct[kind] = 1;
         gains[kind]?.push(...[...relation.admits.keys()].filter((each) => model.kinds[each]?.relation !== undefined));
       } else {
         const key = `${type.index}:${leaf.tupleset}:${leaf.relation}`;
@@ -73,6 +82,7 @@ function createReach(model: Model): Reach {
 
   return {
     below,
+    takesDirect: (kind) => direct[kind] === 1,
     computedFrom: (kind) => computed[kind] ?? [],
     inheriting: (child, tupleset, relation) => inherited.get(`${child.index}:${tupleset}:${relation}`) ?? [],
   };

@@ -1,5 +1,5 @@
 import type { Frames } from './frames.ts';
-import { runSteps, UNSURE } from './steps.ts';
+import { CERTAIN, DENYING, FAULT, LIKELY, type Logic, OPEN, runStepsBy } from './steps.ts';
 
 /** Slots of one frame that gain from another frame, through a tuple of the graph. */
 export interface Dependency {
@@ -12,90 +12,90 @@ export interface Dependency {
 
 type Dependencies = readonly (readonly Dependency[])[];
 
-/**
- * Finds what holds in frames that depend on each other in circles. Without negation that is the least solution, found
- * in rounds, each of which looks one hop farther. A negation within a circle is solved by alternating bounds (the
- * well-founded solution): a pass takes its denials from the bounds of the previous pass, until a pass changes nothing.
- * What is still open then is neither yes nor no. Returns, for each cell, the round in which it became certain.
- */
-export function settle(frames: Frames, dependencies: Dependencies): Int32Array {
-  const facts = frames.cells.slice(0, frames.size);
-  const dependents = invert(dependencies);
-  const negates = frames.plan.slice(0, frames.count).some((plan) => plan.negates);
-  let denied: Uint8Array = new Uint8Array(facts.length).fill(UNSURE);
-  for (;;) {
-    const ranks = new Int32Array(facts.length);
-    frames.cells.set(facts);
-    leastSolution(frames, dependencies, dependents, denied, ranks);
-    const found = frames.cells.slice(0, facts.length);
-    if (!negates || Buffer.compare(found, denied) === 0) return ranks;
-    denied = found;
-  }
-}
+/** What is known of frames that depend on each other, possibly in circles. */
+export class Settlement {
+  /** By cell: the round in which it became certain. A round looks one hop farther than the one before. */
+  readonly ranks: Int32Array;
+  readonly #frames: Frames;
+  readonly #dependencies: Dependencies;
+  readonly #dependents: readonly (readonly number[])[];
+  readonly #facts: Uint8Array;
+  #denied: Uint8Array | undefined;
 
-function leastSolution(
-  frames: Frames,
-  dependencies: Dependencies,
-  dependents: readonly (readonly number[])[],
-  denied: Uint8Array,
-  ranks: Int32Array,
-): void {
-  const next = frames.cells.slice(0, frames.size);
-  let due: readonly number[] = [...Array(frames.count).keys()];
-  const queued = new Int32Array(frames.count);
-  for (let round = 1; due.length > 0; round++) {
-    for (const frame of due) advance(frames, frame, round === 1 ? [] : (dependencies[frame] ?? []), next, denied);
-    const following: number[] = [];
-    // All results of a round are entered at its end, so that a round is exactly one hop. The facts of the first round
-    // are news to every frame that depends on them.
-    for (const frame of due) {
-      if (!commit(frames, frame, next, ranks, round) && round > 1) continue;
-      for (const dependent of dependents[frame] ?? []) {
-        if (queued[dependent] === round) continue;
-        queued[dependent] = round;
-        following.push(dependent);
+  /**
+   * Finds everything that is certain, in rounds. At first every cell is open. A cell becomes certain once the cells that
+   * it depends on are. What is still open in the end depends on itself.
+   */
+  constructor(frames: Frames, dependencies: Dependencies) {
+    this.#frames = frames;
+    this.#dependencies = dependencies;
+    this.#dependents = invert(dependencies);
+    this.#facts = frames.cells.slice(0, frames.size);
+    this.ranks = new Int32Array(frames.size);
+    frames.cells.fill(OPEN, 0, frames.size);
+    this.#solve(CERTAIN, frames.cells, (cell, round) => {
+      this.ranks[cell] = round;
+    });
+  }
+
+  /** Whether OpenFGA would hear a fault in this open cell, instead of denying because of a circle. */
+  isFaulty(cell: number): boolean {
+    if (this.#denied === undefined) {
+      this.#denied = this.#frames.cells.slice(0, this.#frames.size);
+      for (const logic of [LIKELY, DENYING]) this.#solve(logic, this.#denied, () => {});
+    }
+    return this.#denied[cell] === FAULT;
+  }
+
+  /** Evaluates frames until no open cell changes. */
+  #solve(logic: Logic, cells: Uint8Array, settled: (cell: number, round: number) => void): void {
+    const frames = this.#frames;
+    const next = new Uint8Array(frames.size);
+    let due: readonly number[] = [...Array(frames.count).keys()];
+    const queued = new Int32Array(frames.count);
+    for (let round = 1; due.length > 0; round++) {
+      for (const frame of due) this.#evaluate(logic, frame, cells, next);
+      const following: number[] = [];
+      // All results of a round are entered at its end, so that a round is exactly one hop.
+      for (const frame of due) {
+        if (!this.#enter(frame, cells, next, (cell) => settled(cell, round))) continue;
+        for (const dependent of this.#dependents[frame] ?? []) {
+          if (queued[dependent] === round) continue;
+          queued[dependent] = round;
+          following.push(dependent);
+        }
+      }
+      due = following;
+    }
+  }
+
+  /** What a frame says, given the others as they were at the end of the previous round. */
+  #evaluate(logic: Logic, frame: number, cells: Uint8Array, next: Uint8Array): void {
+    const base = this.#frames.baseOf(frame);
+    const plan = this.#frames.planOf(frame);
+    next.set(this.#facts.subarray(base, base + plan.slots), base);
+    for (const { frame: other, theirs, ours } of this.#dependencies[frame] ?? []) {
+      const from = this.#frames.baseOf(other);
+      for (let i = 0; i < ours.length; i++) {
+        const cell = base + (ours[i] as number);
+        next[cell] = logic.or[(next[cell] as number) * 4 + (cells[from + (theirs[i] as number)] as number)] as number;
       }
     }
-    due = following;
+    runStepsBy(logic, plan, next, base);
   }
-}
 
-/** What one frame gains from the others as they were at the end of the previous round. */
-function advance(
-  frames: Frames,
-  frame: number,
-  gains: readonly Dependency[],
-  next: Uint8Array,
-  denied: Uint8Array,
-): void {
-  const base = frames.baseOf(frame);
-  const plan = frames.planOf(frame);
-  for (let i = 0; i < gains.length; i++) {
-    const { frame: other, theirs, ours } = gains[i] as Dependency;
-    const from = frames.baseOf(other);
-    for (let j = 0; j < ours.length; j++) {
-      const cell = base + (ours[j] as number);
-      next[cell] = (next[cell] as number) | (frames.cells[from + (theirs[j] as number)] as number);
+  #enter(frame: number, cells: Uint8Array, next: Uint8Array, settled: (cell: number) => void): boolean {
+    const base = this.#frames.baseOf(frame);
+    const end = base + this.#frames.planOf(frame).slots;
+    let changed = false;
+    for (let cell = base; cell < end; cell++) {
+      if (cells[cell] !== OPEN || next[cell] === OPEN) continue;
+      cells[cell] = next[cell] as number;
+      settled(cell);
+      changed = true;
     }
+    return changed;
   }
-  runSteps(plan, next, base, denied, base);
-  // Relations that refer to each other in a circle gain at most once each from every further pass.
-  for (let pass = 0; plan.circular && pass < plan.slots; pass++) runSteps(plan, next, base, denied, base);
-}
-
-function commit(frames: Frames, frame: number, next: Uint8Array, ranks: Int32Array, round: number): boolean {
-  const { cells } = frames;
-  const base = frames.baseOf(frame);
-  const end = base + frames.planOf(frame).slots;
-  let changed = false;
-  for (let cell = base; cell < end; cell++) {
-    const value = next[cell] as number;
-    if ((value & 1) === 1 && ranks[cell] === 0) ranks[cell] = round;
-    if (value === cells[cell]) continue;
-    cells[cell] = value;
-    changed = true;
-  }
-  return changed;
 }
 
 function invert(dependencies: Dependencies): number[][] {

@@ -25,20 +25,29 @@ export interface ParameterTypeJson {
   readonly generic_types?: readonly ParameterTypeJson[];
 }
 
+/** Where a part of a modular model comes from. */
+interface OriginJson {
+  readonly module?: string;
+  readonly source_info?: { readonly file?: string } | null;
+}
+
 export interface ConditionJson {
   readonly name: string;
   readonly expression: string;
   readonly parameters?: Readonly<Record<string, ParameterTypeJson>>;
+  readonly metadata?: OriginJson | null;
 }
 
 export interface TypeJson {
   readonly type: string;
   readonly relations?: Readonly<Record<string, RewriteJson>>;
-  readonly metadata?: {
-    readonly relations?: Readonly<
-      Record<string, { readonly directly_related_user_types?: readonly RestrictionJson[] }>
-    > | null;
-  } | null;
+  readonly metadata?:
+    | (OriginJson & {
+        readonly relations?: Readonly<
+          Record<string, OriginJson & { readonly directly_related_user_types?: readonly RestrictionJson[] }>
+        > | null;
+      })
+    | null;
 }
 
 export interface ModelJson {
@@ -58,36 +67,17 @@ interface LanguageFault {
   readonly file?: string;
 }
 
-/** The validator finds the line of a fault by its text, and misses a line that ends in a comment. */
-const TRAILING_COMMENT = /^([ \t]*(?:type|extend|relations|define|schema|module)\b.*?)[ \t]+#.*$/gm;
-
-/** Converts text to JSON. Rejects it with the line and the fault of everything that is wrong. */
+/** Converts text to JSON. Rejects it with the line of every syntax error. What the text means is not checked here. */
 export async function parseText(text: string): Promise<ModelJson> {
-  const { transformer, validator } = await language();
-  const plain = text.replace(TRAILING_COMMENT, '$1');
-  return refusing(() => {
-    validator.validateDSL(plain);
-    return withTypes(transformer.transformDSLToJSONObject(plain) as unknown as ModelJson);
-  });
+  const { transformer } = await language();
+  return refusing(() => restored(transformer.transformDSLToJSONObject(disguised(text))));
 }
 
 /** The files that an `fga.mod` names, joined into one model. */
 export async function parseModules(files: readonly ModuleFile[], schemaVersion: string): Promise<ModelJson> {
-  const { transformer, validator } = await language();
-  return refusing(() => {
-    const json = transformer.transformModuleFilesToModel([...files], schemaVersion);
-    validator.validateJSON(json as Parameters<typeof validator.validateJSON>[0]);
-    return withTypes(json as unknown as ModelJson);
-  });
-}
-
-/** A model given as JSON must follow the same rules. */
-export async function parseJson(json: ModelJson): Promise<ModelJson> {
-  const { validator } = await language();
-  return refusing(() => {
-    validator.validateJSON(json as unknown as Parameters<typeof validator.validateJSON>[0]);
-    return withTypes(json);
-  });
+  const { transformer } = await language();
+  const disguisedFiles = files.map(({ name, contents }) => ({ name, contents: disguised(contents) }));
+  return refusing(() => restored(transformer.transformModuleFilesToModel(disguisedFiles, schemaVersion)));
 }
 
 /** The parser costs 160 ms and some megabytes, so it is loaded only when a model is parsed. */
@@ -96,8 +86,23 @@ async function language() {
   return parser;
 }
 
+/**
+ * The parser looks names up in plain objects, so it takes a relation that is named like a property of every object
+ * (`constructor`, `toString`) for a duplicate. It gets to see such names with this ending.
+ */
+const DISGUISE = '_0builtin0';
+const BUILT_IN = new RegExp(
+  `(?<![\\w.-])(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})(?![\\w.-])`,
+  'g',
+);
+
+function disguised(text: string): string {
+  return text.replace(BUILT_IN, `$&${DISGUISE}`);
+}
+
 /** A model may define no types; upstream then omits the list. */
-function withTypes(json: ModelJson): ModelJson {
+function restored(parsed: object): ModelJson {
+  const json = JSON.parse(JSON.stringify(parsed).replaceAll(DISGUISE, '')) as ModelJson;
   return { ...json, type_definitions: json.type_definitions ?? [] };
 }
 
@@ -107,7 +112,8 @@ function refusing<T>(read: () => T): T {
   } catch (error) {
     const faults = (error as { errors?: readonly LanguageFault[] }).errors ?? [];
     const told = faults.map((fault) => `${place(fault)}${fault.msg ?? 'syntax error'}`);
-    throw new RebacError('invalidModel', told.length > 0 ? told.join('; ') : String(error), error);
+    const message = told.length > 0 ? told.join('; ') : String(error);
+    throw new RebacError('invalidModel', message.replaceAll(DISGUISE, ''), error);
   }
 }
 

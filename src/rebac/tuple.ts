@@ -30,7 +30,9 @@ export interface Entry {
   readonly context: Context | undefined;
 }
 
-const MAX_REFERENCE = 512;
+/** The limits of OpenFGA: a user in bytes, an object in characters. */
+const MAX_USER_BYTES = 512;
+const MAX_OBJECT = 256;
 
 /** Reads `type:id`, `type:*` or `type:id#relation`. A returned string says what is wrong with the text. */
 export function readReference(model: Model, text: string): Reference | string {
@@ -40,8 +42,9 @@ export function readReference(model: Model, text: string): Reference | string {
   if (type === undefined) return `type '${text.slice(0, colon)}' is not in the model`;
   const hash = text.indexOf('#', colon);
   const to = hash === -1 ? text.length : hash;
-  if (to === colon + 1 || text.length > MAX_REFERENCE || !isPlain(text, colon + 1, to))
-    return `'${text}' has no valid id`;
+  if (to === colon + 1 || !isPlain(text, colon + 1, to)) return `'${text}' has no valid id`;
+  if (text.length * 3 > MAX_USER_BYTES && Buffer.byteLength(text) > MAX_USER_BYTES)
+    return `'${text}' is longer than ${MAX_USER_BYTES} bytes`;
   const wildcard = to === colon + 2 && text.charCodeAt(colon + 1) === 42;
   const kind = wildcard ? model.types.length + type.index : type.index;
   if (hash === -1) return { type, kind, from: colon + 1, to, userset: -1 };
@@ -63,6 +66,8 @@ function typeAt({ types }: Model, text: string, colon: number): TypeDef | undefi
 export function readObject(model: Model, text: string): Reference | string {
   const read = readReference(model, text);
   if (typeof read === 'string') return read;
+  if (text.length > MAX_OBJECT && [...text].length > MAX_OBJECT)
+    return `'${text}' is longer than ${MAX_OBJECT} characters`;
   return read.userset !== -1 || read.kind !== read.type.index ? `'${text}' is not an object` : read;
 }
 
@@ -102,6 +107,8 @@ export class TupleReader {
     }
     const subject = this.#user;
     if (typeof subject === 'string') return subject;
+    if (subject.userset !== -1 && tuple.user === `${tuple.object}#${tuple.relation}`)
+      return `'${tuple.user}' is in itself without a tuple`;
     const allowed = relation.admits.get(subject.userset === -1 ? subject.kind : subject.userset);
     if (allowed === undefined) return `'${tuple.user}' may not be ${tuple.relation} of '${object.type.name}'`;
     if (!allowed.has(tuple.condition?.name || undefined)) return `condition does not match '${tuple.relation}'`;
@@ -121,12 +128,11 @@ export class TupleReader {
   }
 }
 
-/** Contains neither white space nor a separator. */
+/** Contains neither a separator nor a space nor a control character. Like OpenFGA, it accepts any other white space. */
 function isPlain(text: string, from: number, to: number): boolean {
   for (let i = from; i < to; i++) {
     const unit = text.charCodeAt(i);
-    if (unit <= 32 || unit === 35 || unit === 58 || unit === 0x7f) return false;
-    if (unit > 0x7f && /\s/.test(text.charAt(i))) return false;
+    if (unit <= 32 || unit === 35 || unit === 58 || (unit >= 0x7f && unit <= 0x9f)) return false;
   }
   return true;
 }

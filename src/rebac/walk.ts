@@ -1,13 +1,16 @@
 import { Caller } from './caller.ts';
+import { closureHeight } from './closure-height.ts';
 import type { Context } from './conditions/condition.ts';
 import { Frames } from './frames.ts';
 import type { ConditionalTuple, Graph } from './graph.ts';
 import type { Kind } from './model-types.ts';
 import { GRANTS, LINKS } from './nodes.ts';
-import type { ParentStep, Plan } from './plan.ts';
+import { pathsFrom } from './paths.ts';
+import type { Plan } from './plan.ts';
 import { RebacError } from './rebac-error.ts';
-import { type Dependency, settle } from './settle.ts';
-import { NO, runSteps, UNSURE, YES } from './steps.ts';
+import { type Dependency, Settlement } from './settle.ts';
+import { FAULT, NO, OPEN, runSteps, YES } from './steps.ts';
+import type { Tuple } from './tuple.ts';
 
 /** The maximum number of hops from object to object, as in OpenFGA. Beyond it a query counts as too complex. */
 export const MAX_HOPS = 25;
@@ -26,16 +29,22 @@ export class Walk {
   readonly frames = new Frames();
   /** Wide walk only: what is still to be read, and from where. */
   dependencies: Dependency[][] = [];
-  /** Wide walk only: by cell, the round in which it became certain. */
-  ranks: Int32Array | undefined;
+  /** Wide walk only: what all frames together say. */
+  settlement: Settlement | undefined;
   /** The first condition that could not be evaluated, in case the answer depends on it. */
   fault: RebacError | undefined;
-  /** Why the last condition was UNSURE. */
+  /** Why the last condition was a FAULT. */
   lastFault: RebacError | undefined;
   #wide = false;
   #trouble = false;
+  /** How many hops there can be beyond the objects that a plain descent visits. */
+  #beyond = 0;
+  /** By userset kind: whether the model has a path from the caller. */
+  #paths: Uint8Array = new Uint8Array(0);
   #context: Context | undefined;
   #rootIsSelf = false;
+  #root = '';
+  #assumed: readonly Tuple[] = [];
 
   constructor(graph: Graph) {
     this.graph = graph;
@@ -47,12 +56,15 @@ export class Walk {
     this.caller.become(user, wide);
     this.frames.reset();
     this.fault = undefined;
-    this.ranks = undefined;
+    this.settlement = undefined;
     this.#context = context;
     this.#trouble = false;
     this.#wide = wide;
+    this.#root = object;
     this.#rootIsSelf = node === -1 && object === this.caller.selfText;
+    this.#paths = pathsFrom(this.graph.model, this.caller.kind);
     if (!wide) {
+      this.#beyond = plan.guarded ? Math.max(this.caller.levels, closureHeight(this.graph)) : this.caller.levels;
       this.#descend(node, plan, 0);
       if (this.#trouble) this.run(user, object, node, plan, context, true);
       return;
@@ -63,7 +75,12 @@ export class Walk {
       this.dependencies.push([]);
       this.#fill(frame, 0);
     }
-    this.ranks = settle(this.frames, this.dependencies);
+    this.settlement = new Settlement(this.frames, this.dependencies);
+  }
+
+  /** Until further notice, walks as if the caller had these tuples, with conditions that hold. */
+  assume(tuples: readonly Tuple[]): void {
+    this.#assumed = tuples;
   }
 
   /** Prepares for evaluating conditions and, unless the user is empty, for following the edges out of that user. */
@@ -76,21 +93,22 @@ export class Walk {
   answer(slot: number): boolean | RebacError {
     const value = this.frames.cells[slot] as number;
     if (value === YES) return this.tooDeep(slot) ? tooComplex() : true;
-    return value === NO ? false : (this.fault ?? false);
+    if (this.fault === undefined || value === NO) return false;
+    return value === OPEN && !this.settlement?.isFaulty(slot) ? false : this.fault;
   }
 
   tooDeep(slot: number): boolean {
-    return this.ranks !== undefined && (this.ranks[slot] as number) > MAX_HOPS;
+    return this.settlement !== undefined && (this.settlement.ranks[slot] as number) > MAX_HOPS;
   }
 
-  /** The result of a condition. UNSURE if it cannot be evaluated. */
+  /** The result of a condition. FAULT if it cannot be evaluated. */
   weigh({ condition, context }: ConditionalTuple): number {
     try {
       return condition.holds(context, this.#context) ? YES : NO;
     } catch (error) {
       if (!(error instanceof RebacError)) throw error;
       this.lastFault = error;
-      return UNSURE;
+      return FAULT;
     }
   }
 
@@ -101,12 +119,12 @@ export class Walk {
       return known;
     }
     const frame = this.frames.push(node, plan);
-    if (plan.circular || hops + this.caller.levels >= MAX_HOPS) this.#trouble = true;
+    if (hops + this.#beyond >= MAX_HOPS) this.#trouble = true;
     if (this.#trouble) return frame;
     this.#fill(frame, hops);
     const { cells } = this.frames;
     const base = this.frames.baseOf(frame);
-    runSteps(plan, cells, base, cells, base);
+    runSteps(plan, cells, base);
     this.frames.done[frame] = 1;
     return frame;
   }
@@ -117,6 +135,7 @@ export class Walk {
     const node = frames.node[frame] as number;
     const plan = frames.planOf(frame);
     if (caller.selfKind !== -1) this.#define(frame, node, plan);
+    if (this.#assumed.length > 0) this.#fillAssumed(frame, node, plan);
     if (node === -1) return;
     if (caller.ownComplete) this.#grantedByOwn(frame, node, plan);
     else if (!this.#grantedByList(frame, node, plan)) this.#grantedByPairs(frame, node, plan);
@@ -135,6 +154,14 @@ export class Walk {
     const { type, relation = -1 } = this.graph.model.kinds[this.caller.selfKind] as Kind;
     const slot = type === plan.type ? (plan.slotOf[relation] as number) : -1;
     if (slot !== -1) this.frames.gain(frame, slot, YES);
+  }
+
+  #fillAssumed(frame: number, node: number, plan: Plan): void {
+    const text = node === -1 ? this.#root : this.graph.text(node);
+    for (const { object, relation } of this.#assumed) {
+      const slot = object === text ? plan.directSlotOf[plan.type.relationIndex.get(relation) ?? -1] : undefined;
+      if (slot !== undefined && slot !== -1) this.frames.gain(frame, slot, YES);
+    }
   }
 
   #grantedByOwn(frame: number, node: number, plan: Plan): void {
@@ -173,18 +200,19 @@ export class Walk {
   /** The caller is the subject of this edge. */
   #grant(frame: number, plan: Plan, edge: number): void {
     const { graph, frames } = this;
-    const relations = graph.edges.relations(edge);
+    const restated = graph.restated?.get(edge);
+    const relations = restated?.relations ?? graph.edges.relations(edge);
     const base = frames.baseOf(frame);
     for (let i = 0; i < relations.length; i++) {
       const slot = plan.directSlotOf[relations[i] as number] as number;
       if (slot !== -1) frames.cells[base + slot] = YES;
     }
     if (graph.edges.conditional(edge) === 0 || graph.kind(graph.edges.subject(edge)).relation !== undefined) return;
-    for (const conditional of graph.conditional(edge)) {
+    for (const conditional of restated?.conditional ?? graph.conditional(edge)) {
       const slot = plan.directSlotOf[conditional.relation] as number;
       if (slot === -1) continue;
       const value = this.weigh(conditional);
-      if (value === UNSURE) this.fault ??= this.lastFault;
+      if (value === FAULT) this.fault ??= this.lastFault;
       frames.gain(frame, slot, value);
     }
   }
@@ -198,16 +226,24 @@ export class Walk {
     for (const conditional of graph.conditional(edge)) {
       const { relation } = conditional;
       const userset = graph.kind(graph.edges.subject(edge)).relation !== undefined;
-      const slots = userset
-        ? [plan.directSlotOf[relation] as number].filter((slot) => slot !== -1)
-        : (plan.parents[relation] ?? []).map(({ slot }: ParentStep) => slot);
+      const slots = this.#slotsFrom(plan, relation, userset);
       if (slots.length === 0) continue;
       const value = this.weigh(conditional);
       if (value === YES) this.#open(frame, plan, edge, relation, hops);
-      if (value !== UNSURE || this.#anotherHolds(graph.edges.object(edge), relation, userset)) continue;
+      if (value !== FAULT || this.#anotherHolds(graph.edges.object(edge), relation, userset)) continue;
       this.fault ??= this.lastFault;
-      for (const slot of slots) this.frames.gain(frame, slot, UNSURE);
+      for (const slot of slots) this.frames.gain(frame, slot, FAULT);
     }
+  }
+
+  /** The slots that gain from a userset or parent through this relation. A relation without a path reads no tuple. */
+  #slotsFrom(plan: Plan, relation: number, userset: boolean): readonly number[] {
+    const first = plan.type.firstUserset;
+    if (!userset) {
+      return (plan.parents[relation] ?? []).filter(({ of }) => this.#paths[first + of] === 1).map(({ slot }) => slot);
+    }
+    const slot = plan.directSlotOf[relation] as number;
+    return slot === -1 || this.#paths[first + relation] === 0 ? [] : [slot];
   }
 
   #open(frame: number, plan: Plan, edge: number, relation: number, hops: number): void {
@@ -218,7 +254,9 @@ export class Walk {
     if (of === undefined) {
       if (plan.parents[relation] === undefined) return;
       const parent = graph.model.plans.forParent(plan, relation, type);
-      if (parent !== null) this.#take(frame, edge, relation, subject, parent.plan, parent.theirs, parent.ours, hops);
+      if (parent === null) return;
+      const { plan: theirPlan, relations, theirs, ours } = parent;
+      this.#take(frame, edge, relation, subject, theirPlan, relations, theirs, ours, hops);
       return;
     }
     const slot = plan.directSlotOf[relation] as number;
@@ -228,7 +266,8 @@ export class Walk {
       return;
     }
     const theirs = graph.model.plans.forOne(type, of);
-    this.#take(frame, edge, relation, graph.nodes.base(subject), theirs, [theirs.slotOf[of] as number], [slot], hops);
+    const theirSlots = [theirs.slotOf[of] as number];
+    this.#take(frame, edge, relation, graph.nodes.base(subject), theirs, [of], theirSlots, [slot], hops);
   }
 
   /** Continues to another object and merges some of its slots into ours. */
@@ -238,6 +277,7 @@ export class Walk {
     relation: number,
     node: number,
     plan: Plan,
+    relations: readonly number[],
     theirs: readonly number[],
     ours: readonly number[],
     hops: number,
@@ -246,7 +286,9 @@ export class Walk {
     if (this.#wide) {
       const known = frames.find(node, plan);
       const other = known === -1 ? frames.push(node, plan) : known;
-      this.dependencies[frame]?.push({ frame: other, theirs, ours, edge, relation });
+      const leads = relations.map((each) => this.#paths[plan.type.firstUserset + each] === 1);
+      const [from, into] = [theirs, ours].map((slots) => slots.filter((_, at) => leads[at])) as [number[], number[]];
+      this.dependencies[frame]?.push({ frame: other, theirs: from, ours: into, edge, relation });
       return;
     }
     const other = frames.baseOf(this.#descend(node, plan, hops + 1));
@@ -254,7 +296,8 @@ export class Walk {
     const { cells } = frames;
     for (let i = 0; i < theirs.length; i++) {
       const cell = base + (ours[i] as number);
-      cells[cell] = (cells[cell] as number) | (cells[other + (theirs[i] as number)] as number);
+      const value = cells[other + (theirs[i] as number)] as number;
+      if (value > (cells[cell] as number)) cells[cell] = value;
     }
   }
 

@@ -10,8 +10,12 @@ import { createRobotStore } from './robots.store.ts';
 import { createRobots } from './robots.ts';
 
 /** Robots and their tokens. */
-export function wireRobots({ db, revisions, baseUrl }: Infrastructure, { tokens, tokenUsage }: Identity, judge: Judge) {
-  const robots = createRobots(createRobotStore(db, revisions.write));
+export function wireRobots(
+  { db, revisions, room, baseUrl }: Infrastructure,
+  { tokens, tokenUsage }: Identity,
+  judge: Judge,
+) {
+  const robots = createRobots(createRobotStore(db, revisions.write, room));
   const robotTokens = createRobotTokens(createRobotTokenStore(db), tokens, judge, tokenUsage.flush);
   return {
     robots,

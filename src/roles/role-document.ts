@@ -1,4 +1,5 @@
 import { AppError, type FieldFault } from '../base/errors.ts';
+import { mapInSlices } from '../base/slices.ts';
 import { CATALOG } from './catalog.ts';
 import type { RoleDraft } from './roles.ts';
 
@@ -20,13 +21,15 @@ export const API_VERSION = 'atrium/v1';
 export const KIND = 'Roles';
 
 const MAX_FAULTS = 20;
+const MAX_ITEMS = 1000;
+const ROLES_IN_SLICE = 250;
 const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles'];
 const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads parsed JSON or YAML. Nothing unknown is ignored, because it may be a typo. */
-export function readDocument(value: unknown): RoleDocument {
+export async function readDocument(value: unknown): Promise<RoleDocument> {
   const faults: FieldFault[] = [];
   const fault = (field: string, message: string) => {
     faults.push({ field, message: `${field} ${message}` });
@@ -41,7 +44,8 @@ export function readDocument(value: unknown): RoleDocument {
   if (organization === '') fault('organization', 'is required');
   const roles = list(document, '', 'roles');
   if (!roles) fault('roles', 'is required');
-  const read = { organization, roles: (roles ?? []).map((role, place) => readRole(role, `roles[${place}]`)) };
+  const entries = await mapInSlices(roles ?? [], ROLES_IN_SLICE, (role, place) => readRole(role, `roles[${place}]`));
+  const read = { organization, roles: entries };
   if (faults.length > 0) throw rejection(faults.slice(0, MAX_FAULTS));
   return read;
 
@@ -87,7 +91,9 @@ export function readDocument(value: unknown): RoleDocument {
   }
 
   function texts(fields: Fields, path: string, key: string): string[] {
-    return (list(fields, path, key) ?? []).flatMap((item, place) => {
+    const items = list(fields, path, key) ?? [];
+    if (items.length > MAX_ITEMS) fault(`${path}${key}`, `must have at most ${MAX_ITEMS} items`);
+    return items.slice(0, MAX_ITEMS).flatMap((item, place) => {
       if (typeof item === 'string') return [item];
       fault(`${path}${key}[${place}]`, 'must be a string');
       return [];
@@ -102,11 +108,12 @@ export type NamedRole = Pick<RoleDraft, 'name' | 'description' | 'permissions'> 
 
 /** The same roles give the same document, whatever the order in which they were created. */
 export function documentOf(organization: string, roles: readonly NamedRole[]): RoleDocument {
+  const inOrder = sorterOf(roles.flatMap((role) => role.teamNames));
   const entries = roles.map((role) => ({
     name: role.name,
     description: role.description,
     permissions: byNamespace(role),
-    teams: role.teamNames.toSorted(byName),
+    teams: inOrder(role.teamNames),
   }));
   return { organization, roles: entries.sort((a, b) => byName(a.name, b.name)) };
 }
@@ -116,6 +123,12 @@ export function byName(a: string, b: string): number {
   const [one, other] = [a.toLowerCase(), b.toLowerCase()];
   if (one !== other) return one < other ? -1 : 1;
   return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Sorts lists of these names. The names are compared once: a thousand roles may have the same hundred teams. */
+export function sorterOf(names: readonly string[]): (list: readonly string[]) => string[] {
+  const places = new Map([...new Set(names)].sort(byName).map((name, place) => [name, place]));
+  return (list) => list.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
 }
 
 function byNamespace({ permissions }: NamedRole): ReadonlyMap<string, readonly string[]> {

@@ -1,13 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
+import { writeJson, writeListInSlices } from '../base/json.ts';
 import { actorOf, callerIn, holds } from '../http/access.ts';
 import { requireMatch } from '../http/etag.ts';
 import { media, OrgQuery } from '../http/schemas.ts';
-import type { Scope } from '../http/server.ts';
+import { type Scope, sendText } from '../http/server.ts';
 import { readDocument } from './role-document.ts';
+import { writeJsonDocument } from './role-document-writer.ts';
 import type { RoleFile } from './role-file.ts';
-import { readYaml, writeJsonDocument, writeYaml } from './role-yaml.ts';
+import { readYaml } from './role-yaml.ts';
 
 const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml'];
 const FORMATS = ['yaml', 'json'] as const;
@@ -86,11 +88,11 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
       },
       async (request, reply) => {
         const { organization } = callerIn(request);
-        const { document, version } = await file.exportRoles(organization.id, organization.name);
+        const { document, yaml, version } = await file.exportRoles(organization.id, organization.name);
         reply.header('ETag', etagOf(version)).header('Vary', 'Accept');
         const isJson = formatOf(request, request.query.format) === 'json';
         reply.type(isJson ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
-        return reply.send((isJson ? writeJsonDocument(document) : writeYaml(document)) as never);
+        return reply.send((isJson ? await writeJsonDocument(document) : yaml) as never);
       },
     );
 
@@ -107,7 +109,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
           response: { 200: Report },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { organization } = callerIn(request);
         const { dry_run: isDryRun = false, prune: prunes = false } = request.query;
         const setting = {
@@ -115,17 +117,17 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
           organizationName: organization.name,
           actor: actorOf(request),
         };
-        const report = await file.importRoles(setting, readDocument(request.body), {
+        const report = await file.importRoles(setting, await readDocument(request.body), {
           isDryRun,
           prunes,
           precondition: (version) => requireMatch(request, etagOf(version)),
         });
-        return {
-          changes: report.changes.map(({ role, kind, words }) => ({ role, kind, words: [...words] })),
-          unchanged: report.unchanged,
-          unmanaged: [...report.unmanaged],
-          dry_run: isDryRun,
-        };
+        // A file may change many roles, each in many ways.
+        const changes = await writeListInSlices(report.changes, ({ role, kind, words }) => ({ role, kind, words }));
+        const { unchanged, unmanaged } = report;
+        const rest = writeJson({ unchanged, unmanaged, dry_run: isDryRun });
+        sendText(reply, `{"changes":${changes},${rest.slice(1)}`);
+        return reply;
       },
     );
   });

@@ -1,18 +1,12 @@
+import { breath, mapInSlices } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
 import type { RoleFileStore } from './role-file.ts';
 import type { Plan, RolesNow, StoredRole, Team } from './role-plan.ts';
-import { nameKey, ROLE_COLUMNS, type RoleRow, toRole, toState } from './roles.store.ts';
+import { nameKey, readRoles, toState } from './roles.store.ts';
 import type { RoleDraft } from './roles.ts';
 
-const READ = sql(
-  'roleFile.read',
-  `select ${ROLE_COLUMNS},
-          array(select n.name from role_team t join team n on n.id = t.team_id where t.role_id = r.id order by t.team_id)
-            as team_names
-     from role r where r.organization_id = $1 order by r.id`,
-);
 const TEAMS = sql('roleFile.teams', 'select id, name from team where organization_id = $1 order by id');
 // Creating a role locks its organization, changing one locks the role, so an import serialises with both.
 const LOCK_ORGANIZATION = sql(
@@ -58,6 +52,10 @@ const ADD_TEAMS = sql(
      from unnest($1::bigint[], $2::bigint[]) as n (role_id, team_id) on conflict do nothing`,
 );
 
+const ROLES_IN_SLICE = 100;
+/** Written with one round of statements. The built-in database writes in this process, and other requests wait. */
+const ROLES_AT_ONCE = 25;
+
 /** A role that is written, with its ID. */
 interface Written {
   readonly id: bigint;
@@ -66,18 +64,18 @@ interface Written {
 }
 
 export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
-  return { read: (organizationId) => read(db.query, organizationId, TEAMS), change };
+  return { read: (organizationId) => db.snapshot((query) => read(query, organizationId, TEAMS)), change };
 
   async function change<T extends { readonly plan: Plan }>(
     organizationId: bigint,
-    decide: (now: RolesNow) => T,
+    decide: (now: RolesNow) => Promise<T>,
     actor: Actor,
   ): Promise<T | undefined> {
     return await write(async (query, touch, record) => {
       const [organization] = await query(LOCK_ORGANIZATION, [organizationId]);
       if (!organization) return undefined;
       await query(LOCK_ROLES, [organizationId]);
-      const decision = decide(await read(query, organizationId, LOCK_TEAMS));
+      const decision = await decide(await read(query, organizationId, LOCK_TEAMS));
       const { deletes } = decision.plan;
       if (deletes.length > 0) await query(DELETE, [deletes.map(({ id }) => id)]);
       const written = await put(query, organizationId, decision.plan);
@@ -95,17 +93,30 @@ export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
   }
 }
 
-/** A handful of statements, however many roles there are. */
+/** A handful of statements for every few roles. */
 async function put(query: Query, organizationId: bigint, { creates, updates }: Plan): Promise<Written[]> {
-  const changed = updates.map(({ current, next }) => ({ id: current.id, before: current, draft: next }));
-  const written: Written[] = [...(await insert(query, organizationId, creates)), ...changed];
-  if (written.length === 0) return [];
-  if (changed.length > 0) {
+  const written: Written[] = [];
+  for (let first = 0; first < creates.length; first += ROLES_AT_ONCE) {
+    const created = await insert(query, organizationId, creates.slice(first, first + ROLES_AT_ONCE));
+    await fill(query, created);
+    written.push(...created);
+    await breath();
+  }
+  for (let first = 0; first < updates.length; first += ROLES_AT_ONCE) {
+    const part = updates.slice(first, first + ROLES_AT_ONCE);
+    const changed = part.map(({ current, next }) => ({ id: current.id, before: current, draft: next }));
     await query(UPDATE, [changed.map(({ id }) => id), ...columnsOf(changed.map(({ draft }) => draft))]);
     await query(CLEAR_PERMISSIONS, [changed.map(({ id }) => id)]);
     const gone = changed.flatMap(({ id, before, draft }) => pairs(id, without(before.teamIds, draft.teamIds)));
     await query(DROP_TEAMS, [gone.map(([role]) => role), gone.map(([, team]) => team)]);
+    await fill(query, changed);
+    written.push(...changed);
+    await breath();
   }
+  return written;
+}
+
+async function fill(query: Query, written: readonly Written[]): Promise<void> {
   const granted = written.flatMap(({ id, draft }) => draft.permissions.map((one) => ({ id, ...one })));
   await query(ADD_PERMISSIONS, [
     granted.map(({ id }) => id),
@@ -115,11 +126,9 @@ async function put(query: Query, organizationId: bigint, { creates, updates }: P
   ]);
   const joined = written.flatMap(({ id, before, draft }) => pairs(id, without(draft.teamIds, before?.teamIds ?? [])));
   await query(ADD_TEAMS, [joined.map(([role]) => role), joined.map(([, team]) => team)]);
-  return written;
 }
 
 async function insert(query: Query, organizationId: bigint, drafts: readonly RoleDraft[]): Promise<Written[]> {
-  if (drafts.length === 0) return [];
   const rows = await query<{ id: bigint; name_key: string }>(INSERT, [organizationId, ...columnsOf(drafts)]);
   const ids = new Map(rows.map((row) => [row.name_key, row.id]));
   return drafts.map((draft) => {
@@ -141,11 +150,14 @@ function without(ids: readonly bigint[], others: readonly bigint[]): bigint[] {
   return ids.filter((id) => !others.includes(id));
 }
 
-async function read(query: Query, organizationId: bigint, teams: typeof TEAMS): Promise<RolesNow> {
-  const known = await query<{ id: bigint; name: string }>(teams, [organizationId]);
-  const rows = await query<RoleRow & { team_names: string[] }>(READ, [organizationId]);
-  return {
-    teams: known.map(({ id, name }): Team => ({ id, name })),
-    roles: rows.map((row) => ({ ...toRole(row), teamNames: row.team_names })),
-  };
+/** The names of teams are read once, not for each role that has them. */
+async function read(query: Query, organizationId: bigint, statement: typeof TEAMS): Promise<RolesNow> {
+  const rows = await query<{ id: bigint; name: string }>(statement, [organizationId]);
+  const teams = rows.map(({ id, name }): Team => ({ id, name }));
+  const names = new Map(teams.map(({ id, name }) => [id, name]));
+  const roles = await mapInSlices(await readRoles(query, organizationId), ROLES_IN_SLICE, (role) => ({
+    ...role,
+    teamNames: role.teamIds.map((id) => names.get(id) ?? ''),
+  }));
+  return { teams, roles };
 }

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
+import { limitReached } from '../base/limits.ts';
+import { breath, mapInSlices } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import { CATALOG } from './catalog.ts';
 import { documentOf, type RoleDocument, type RoleEntry } from './role-document.ts';
+import { writeYaml } from './role-document-writer.ts';
 import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
-import { writeYaml } from './role-yaml.ts';
-import { draftOf, grantedAnew, type Setting } from './roles.ts';
+import { draftOf, grantedAnew, type RoleLimits, requireRoomForTeams, type Setting } from './roles.ts';
 
 export interface RoleFileStore {
   read(organizationId: bigint): Promise<RolesNow>;
@@ -17,7 +19,7 @@ export interface RoleFileStore {
    */
   change<T extends { readonly plan: Plan }>(
     organizationId: bigint,
-    decide: (now: RolesNow) => T,
+    decide: (now: RolesNow) => Promise<T>,
     actor: Actor,
   ): Promise<T | undefined>;
 }
@@ -40,6 +42,8 @@ export interface Report {
   readonly unmanaged: readonly string[];
 }
 
+const ROLES_IN_SLICE = 250;
+
 export type RoleFile = ReturnType<typeof createRoleFile>;
 
 /** The relations that a change needs, named as in the routes that change single roles. */
@@ -50,36 +54,39 @@ const NEEDED = {
 } as const;
 
 /** The roles of an organization as one document: exported, and imported as a whole or not at all. */
-export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>) {
+export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
   return { exportRoles, importRoles };
 
   async function exportRoles(organizationId: bigint, organizationName: string) {
     const { roles } = await store.read(organizationId);
     const document = documentOf(organizationName, roles);
-    return { document, version: versionOf(document) };
+    const yaml = await writeYaml(document);
+    return { document, yaml, version: versionOf(yaml) };
   }
 
   async function importRoles(setting: FileSetting, document: RoleDocument, options: ImportOptions): Promise<Report> {
     const { organizationId, organizationName, actor } = setting;
     refuseOther(document, organizationName);
-    const wanted = readRoles(document);
+    const wanted = await readRoles(document);
     const held = await heldBy(judge, actor.id, organizationId);
-    const decide = (now: RolesNow) => {
-      options.precondition(versionOf(documentOf(organizationName, now.roles)));
+    const decide = async (now: RolesNow) => {
+      options.precondition(versionOf(await writeYaml(documentOf(organizationName, now.roles))));
       const plan = planFor(now, wanted, options.prunes);
       refuseUnallowed(plan, held);
+      requireRoom(plan, now, limits);
+      await breath();
       return { plan, report: reportOn(plan, now) };
     };
-    if (options.isDryRun) return decide(await store.read(organizationId)).report;
+    if (options.isDryRun) return (await decide(await store.read(organizationId))).report;
     const done = await store.change(organizationId, decide, actor);
     if (!done) throw new AppError('notFound', 'organization does not exist', { reason: 'organization_not_found' });
     return done.report;
   }
 }
 
-/** Depends only on the content of the document, so that it is the same for the same roles. */
-function versionOf(document: RoleDocument): string {
-  return createHash('sha256').update(writeYaml(document)).digest('hex').slice(0, 32);
+/** Depends only on the content of the document, as YAML, so that it is the same for the same roles. */
+function versionOf(yaml: string): string {
+  return createHash('sha256').update(yaml).digest('hex').slice(0, 32);
 }
 
 function refuseOther({ organization }: RoleDocument, name: string): void {
@@ -87,8 +94,10 @@ function refuseOther({ organization }: RoleDocument, name: string): void {
   throw new AppError('invalid', `the document is for organization ${quote(organization)}, not for ${quote(name)}`);
 }
 
-function readRoles(document: RoleDocument): Wanted[] {
-  const wanted = document.roles.map((entry, place) => aboutRole(entry.name, place, () => readEntry(entry)));
+async function readRoles(document: RoleDocument): Promise<Wanted[]> {
+  const wanted = await mapInSlices(document.roles, ROLES_IN_SLICE, (entry, place) =>
+    aboutRole(entry.name, place, () => readEntry(entry)),
+  );
   const places = new Map<string, number>();
   for (const [place, { draft }] of wanted.entries()) {
     const key = draft.name.toLowerCase();
@@ -121,7 +130,10 @@ function aboutRole<T>(name: string, place: number, read: () => T): T {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const errors = error.detail.errors?.map(({ field, message }) => ({ field: `roles[${place}].${field}`, message }));
-    throw new AppError(error.kind, `role ${quote(name)}: ${error.message}`, errors ? { errors } : {});
+    throw new AppError(error.kind, `role ${quote(name)}: ${error.message}`, {
+      ...error.detail,
+      ...(errors && { errors }),
+    });
   }
 }
 
@@ -136,6 +148,16 @@ function refuseUnallowed({ creates, updates, deletes }: Plan, held: ReadonlySet<
   for (const { current, next } of updates) {
     aboutRole(next.name, 0, () => rejectEscalation(grantedAnew(current, next), held));
   }
+}
+
+/** Nobody else can create a role meanwhile, so the number of roles is what it is. */
+function requireRoom({ creates, updates, deletes }: Plan, now: RolesNow, limits: RoleLimits): void {
+  const after = now.roles.length + creates.length - deletes.length;
+  if (after > limits.rolesPerOrganization && after > now.roles.length) {
+    throw limitReached('rolesPerOrganization', limits.rolesPerOrganization, now.roles.length);
+  }
+  for (const draft of creates) aboutRole(draft.name, 0, () => requireRoomForTeams(limits, draft));
+  for (const { current, next } of updates) aboutRole(next.name, 0, () => requireRoomForTeams(limits, next, current));
 }
 
 function reportOn(plan: Plan, now: RolesNow): Report {

@@ -1,7 +1,7 @@
 import { describePermission } from '../authz/escalation.ts';
 import { AppError } from '../base/errors.ts';
 import type { CatalogEntry } from './catalog.ts';
-import { byName } from './role-document.ts';
+import { byName, sorterOf } from './role-document.ts';
 import type { Role, RoleDraft } from './roles.ts';
 
 export interface StoredRole extends Role {
@@ -98,7 +98,8 @@ export function wordsFor({ creates, updates, deletes }: Plan, { teams, roles }: 
   const names = new Map(teams.map((team) => [team.id, team.name]));
   for (const role of roles)
     for (const [place, id] of role.teamIds.entries()) names.set(id, role.teamNames[place] ?? '');
-  const teamsIn = (ids: readonly bigint[]) => ids.map((id) => names.get(id) ?? String(id)).sort(byName);
+  const inOrder = sorterOf([...names.values()]);
+  const teamsIn = (ids: readonly bigint[]) => inOrder(ids.map((id) => names.get(id) ?? String(id)));
   const changes: Change[] = [
     ...creates.map((next) => ({ role: next.name, kind: 'create' as const, words: words(NOTHING, next) })),
     ...updates.map(({ current, next }) => ({ role: next.name, kind: 'update' as const, words: words(current, next) })),

@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
+import { writeListInSlices } from '../base/json.ts';
 import { callerIn, member } from '../http/access.ts';
 import { Int64, Int64Input, OrgQuery, readIdNumber } from '../http/schemas.ts';
-import type { Scope } from '../http/server.ts';
+import { type Scope, sendText } from '../http/server.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { RolePreview } from './role-preview.ts';
 import { readInput, UpdateRole } from './roles.routes.ts';
@@ -15,7 +16,10 @@ const PreviewRole = Type.Object({
   delete: Type.Optional(Type.Boolean({ description: 'If true, previews deleting the role. Requires id.' })),
 });
 const Effects = Type.Object({
-  changes: Type.Array(Type.Object({ user: User, gains: Type.Array(Pair), loses: Type.Array(Pair) })),
+  changes: Type.Array(Type.Object({ user: User, gains: Type.Array(Pair), loses: Type.Array(Pair) }), {
+    description: 'Ordered by user ID; those after the first thousand are left out.',
+  }),
+  total: Type.Integer({ description: 'How many users the change affects.' }),
 });
 
 export function rolePreviewRoutes(scope: Scope, { preview }: RolePreview): void {
@@ -34,18 +38,20 @@ export function rolePreviewRoutes(scope: Scope, { preview }: RolePreview): void 
         response: { 200: Effects },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { person, organization } = callerIn(request);
       const { id, delete: isDelete, ...body } = request.body;
       if (isDelete && id === undefined) throw new AppError('invalid', 'delete needs the id of a role');
       const roleId = id === undefined ? undefined : readIdNumber(id, 'role ID');
-      const found = await preview(organization.id, person.id, roleId, isDelete ? 'delete' : readInput(body));
-      const changes = found.map(({ person: user, gains, loses }) => ({
+      const wanted = isDelete ? 'delete' : readInput(body);
+      const { effects, total } = await preview(organization.id, person.id, roleId, wanted);
+      const changes = await writeListInSlices(effects, ({ person: user, gains, loses }) => ({
         user,
         gains: gains.map(pair),
         loses: loses.map(pair),
       }));
-      return { changes };
+      sendText(reply, `{"changes":${changes},"total":${total}}`);
+      return reply;
     },
   );
 }

@@ -1,10 +1,10 @@
 import type { ExplainStore, PersonRef } from '../authz/explain.ts';
-import type { Graphs } from '../authz/graphs.ts';
+import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
-import { allowed, check } from '../rebac/engine.ts';
+import { breath, mapInSlices } from '../base/slices.ts';
+import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
-import { listUsers } from '../rebac/list-users.ts';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
 import { draftOf, type RoleDraft, type RoleInput, type RoleStore } from './roles.ts';
 
@@ -16,7 +16,25 @@ export interface Effect {
 
 export type RolePreview = ReturnType<typeof createRolePreview>;
 
-type Held = ReadonlyMap<string, ReadonlySet<string>>;
+export interface Effects {
+  /** Ordered by ID; those after the first thousand are left out. */
+  readonly effects: readonly Effect[];
+  /** How many users are affected. */
+  readonly total: number;
+}
+
+/** Users about whom the same is said. */
+interface Group {
+  readonly representative: string;
+  readonly users: string[];
+}
+
+/** What each group holds. */
+type Held = readonly ReadonlySet<string>[];
+
+const MAX_LISTED = 1000;
+const GROUPS_IN_SLICE = 20;
+const USERS_IN_SLICE = 2_000;
 
 /** What a change to a role would change, and for whom. Nothing is written; the answers come from the same engine. */
 export function createRolePreview(
@@ -33,35 +51,82 @@ export function createRolePreview(
     callerId: bigint,
     id: bigint | undefined,
     input: RoleInput | 'delete',
-  ) {
+  ): Promise<Effects> {
     const needed = id === undefined ? 'can_create_role' : input === 'delete' ? 'can_delete_roles' : 'can_edit_roles';
     const organization = { type: 'organization', id: organizationId } as const;
     if (!(await judge.holds(callerId, organizationId, needed, organization))) throw missingRelation(needed);
     const current = id === undefined ? undefined : await roles.get(organizationId, id);
     if (id !== undefined && !current) throw new AppError('notFound', 'role not found', { reason: 'role_not_found' });
     const next = input === 'delete' ? undefined : draftOf(current, input);
-    const graph = await graphs.copyOf(organizationId);
-    const teams = new Set([...teamsOf(current), ...teamsOf(next)]);
-    const members = new Set([...teams].flatMap((team) => membersSeen(graph, organizationId, callerId, team)));
-    const before = heldBy(graph, organizationId, members);
+    const teamIds = [...new Set([...teamsOf(current), ...teamsOf(next)])];
+    const teams = await visibleTeams(organizationId, callerId, teamIds);
+    const { graph, groups } = await scene(organizationId, (user, object) =>
+      user === `user:${callerId}` ? teamIds.some((id) => object === `team:${id}`) : teams.has(object),
+    );
+    const before = await heldBy(graph, organizationId, groups);
     graph.replaceSource(`role:${id ?? 0n}`, next ? roleTuples(organizationId, id ?? 0n, next) : []);
-    const after = heldBy(graph, organizationId, members);
-    return await effects(before, after);
+    const after = await heldBy(graph, organizationId, groups);
+    return await effects(groups, before, after);
   }
 
-  async function effects(before: Held, after: Held): Promise<Effect[]> {
-    const persons = await people([...before.keys()]);
-    return persons
-      .map((person) => {
-        const had = before.get(`user:${person.id}`) ?? new Set();
-        const has = after.get(`user:${person.id}`) ?? new Set();
-        return {
-          person,
-          gains: CATALOG.filter(({ relation }) => has.has(relation) && !had.has(relation)),
-          loses: CATALOG.filter(({ relation }) => had.has(relation) && !has.has(relation)),
-        };
-      })
-      .filter(({ gains, loses }) => gains.length + loses.length > 0);
+  /**
+   * The model does not know users by name, so users about whom the same is said hold the same. An organization may have
+   * fifty thousand members, but they are in a few teams. So the graph has one user of each group.
+   */
+  async function scene(organizationId: bigint, isShown: (user: string, team: string) => boolean) {
+    const about = new Map<string, GraphTuple[]>();
+    const graph = await graphs.copyOf(organizationId, (tuple) => {
+      const { user } = tuple;
+      if (!user.startsWith('user:') || user === 'user:*') return true;
+      const said = about.get(user);
+      if (said) said.push(tuple);
+      else about.set(user, [tuple]);
+      return false;
+    });
+    const groups = new Map<string, Group>();
+    let seen = 0;
+    for (const [user, said] of about) {
+      if (++seen % USERS_IN_SLICE === 0) await breath();
+      // Members of a team are only ever stated directly.
+      if (!said.some(({ object, relation }) => relation === 'member' && isShown(user, object))) continue;
+      const key = said
+        .map(({ object, relation }) => `${object}#${relation}`)
+        .sort()
+        .join(' ');
+      const group = groups.get(key);
+      if (group) group.users.push(user);
+      else groups.set(key, { representative: user, users: [user] });
+      if (!group) graph.load(said, said.length);
+    }
+    return { graph, groups: [...groups.values()] };
+  }
+
+  async function effects(groups: readonly Group[], before: Held, after: Held): Promise<Effects> {
+    const changes = new Map<string, Pick<Effect, 'gains' | 'loses'>>();
+    for (const [place, { users }] of groups.entries()) {
+      const [had, has] = [before[place] ?? new Set(), after[place] ?? new Set()];
+      const gains = CATALOG.filter(({ relation }) => has.has(relation) && !had.has(relation));
+      const loses = CATALOG.filter(({ relation }) => had.has(relation) && !has.has(relation));
+      if (gains.length + loses.length > 0) for (const user of users) changes.set(user, { gains, loses });
+    }
+    const listed = [...changes.keys()].sort(byId).slice(0, MAX_LISTED);
+    const effects = (await people(listed)).flatMap((person) => {
+      const change = changes.get(`user:${person.id}`);
+      return change ? [{ person, ...change }] : [];
+    });
+    return { effects, total: changes.size };
+  }
+
+  /** Whoever may manage roles may still not know who is in which team. What changes for themselves, everybody may know. */
+  async function visibleTeams(organizationId: bigint, callerId: bigint, teamIds: readonly bigint[]) {
+    const organization = { type: 'organization', id: organizationId } as const;
+    const seesAll = await judge.holds(callerId, organizationId, 'can_view_members', organization);
+    const seen = new Set<string>();
+    for (const id of teamIds) {
+      if (seesAll || (await judge.holds(callerId, organizationId, 'can_view', { type: 'team', id })))
+        seen.add(`team:${id}`);
+    }
+    return seen;
   }
 
   async function people(users: readonly string[]): Promise<PersonRef[]> {
@@ -82,24 +147,18 @@ export function roleTuples(organizationId: bigint, id: bigint, draft: Pick<RoleD
   ];
 }
 
-function heldBy(graph: Graph, organizationId: bigint, users: ReadonlySet<string>): Held {
-  const held = [...users].map(
-    (user) => [user, new Set(allowed(graph, user, `organization:${organizationId}`))] as const,
+async function heldBy(graph: Graph, organizationId: bigint, groups: readonly Group[]): Promise<Held> {
+  return await mapInSlices(
+    groups,
+    GROUPS_IN_SLICE,
+    ({ representative }) => new Set(allowed(graph, representative, `organization:${organizationId}`)),
   );
-  return new Map(held);
+}
+
+function byId(one: string, other: string): number {
+  return one.length - other.length || (one < other ? -1 : 1);
 }
 
 function teamsOf(role: Pick<RoleDraft, 'teamIds'> | undefined): readonly bigint[] {
   return role?.teamIds ?? [];
-}
-
-/** Whoever may manage roles may still not know who is in which team. What changes for themselves, everybody may know. */
-function membersSeen(graph: Graph, organizationId: bigint, callerId: bigint, team: bigint): string[] {
-  const user = `user:${callerId}`;
-  const object = `team:${team}`;
-  const members = listUsers(graph, { object, relation: 'member', filter: 'user' });
-  const seesAll =
-    check(graph, { user, relation: 'can_view_members', object: `organization:${organizationId}` }) ||
-    check(graph, { user, relation: 'can_view', object });
-  return seesAll ? members : members.filter((member) => member === user);
 }

@@ -1,7 +1,7 @@
-import { setImmediate as breath } from 'node:timers/promises';
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, Lexer, LineCounter, Parser, visit } from 'yaml';
 import { AppError } from '../base/errors.ts';
-import { API_VERSION, KIND, type RoleDocument } from './role-document.ts';
+import { breath } from '../base/slices.ts';
+import { partsOf } from './role-yaml-parts.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 /** The maximum number of lexer tokens; a file of 1 MiB that is about roles has a little over 300,000. */
@@ -24,9 +24,23 @@ export async function readYaml(body: Buffer): Promise<unknown> {
   };
   const text = decode(body);
   const tokens = await tokensOf(text, lines, refuse);
+  const { rest, key, lists } = await partsOf(tokens, (offset) => refuse('one part has too many tokens', offset));
+  const document = compose(rest, text.length, refuse);
+  if (key === undefined) return document;
+  const items: unknown[] = [];
+  for (const list of lists) {
+    await breath();
+    items.push(...(compose([list], text.length, refuse) as unknown[]));
+  }
+  const last = (document as Record<string, unknown[]>)[key] ?? [];
+  return { ...(document as object), [key]: [...items, ...last] };
+}
+
+/** In one go, because the library knows no other way, so there must not be many tokens. */
+function compose(tokens: readonly CST.Token[], end: number, refuse: Refuse): unknown {
   // The library's own check for repeated keys compares each key with every other, so it is done here.
   const options = { prettyErrors: false, uniqueKeys: false, logLevel: 'silent' } as const;
-  const [document, second] = new Composer(options).compose(tokens, true, text.length).take(2);
+  const [document, second] = new Composer(options).compose(tokens, true, end).take(2);
   if (second) refuse('there is more than one document', second.range?.[0]);
   if (!document) return null;
   inspect(document, refuse);
@@ -79,51 +93,6 @@ function inspect(document: Document.Parsed, refuse: Refuse): void {
       if (!node.value.isWellFormed()) refuse('unpaired surrogates are not allowed', offsetOf(node));
     }
   });
-}
-
-/** Written by hand, so that the same roles give the same bytes with every version of every dependency. */
-export function writeYaml({ organization, roles }: RoleDocument): string {
-  const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
-  lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
-  for (const role of roles) {
-    lines.push(`  - name: ${onLine(role.name)}`, `    description: ${onLine(role.description)}`);
-    lines.push(`    permissions:${role.permissions.size === 0 ? ' {}' : ''}`);
-    for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
-    lines.push(`    teams: ${listOf(role.teams)}`);
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-export function writeJsonDocument({ organization, roles }: RoleDocument): string {
-  const entries = roles.map((role) => ({ ...role, permissions: Object.fromEntries(role.permissions) }));
-  return `${JSON.stringify({ apiVersion: API_VERSION, kind: KIND, organization, roles: entries }, null, 2)}\n`;
-}
-
-function listOf(items: readonly string[]): string {
-  return `[${items.map(inList).join(', ')}]`;
-}
-
-/**
- * Text that every YAML parser accepts without quotes: it begins with a letter and has no character with a special
- * meaning.
- */
-const PLAIN = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+-]*[\p{L}\p{M}\p{N}_.()/+])?$/u;
-const PLAIN_LINE = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+,;'"!?-]*[\p{L}\p{M}\p{N}_.()/+,;'"!?])?$/u;
-/** Older parsers do not read these words as text. */
-const WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
-
-function inList(text: string): string {
-  return PLAIN.test(text) && !WORDS.test(text) ? text : quoted(text);
-}
-
-function onLine(text: string): string {
-  return PLAIN_LINE.test(text) && !WORDS.test(text) ? text : quoted(text);
-}
-
-/** A JSON string is also a YAML string, except for characters that are not printable in YAML. */
-function quoted(text: string): string {
-  const hidden = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
-  return JSON.stringify(text).replace(hidden, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function decode(body: Buffer): string {

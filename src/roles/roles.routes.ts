@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
+import { writeListInSlices } from '../base/json.ts';
 import { actorOf, callerIn, holds, member } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, timestamp } from '../http/schemas.ts';
-import type { Scope } from '../http/server.ts';
+import { type Scope, sendText } from '../http/server.ts';
 import { CATALOG } from './catalog.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
@@ -74,7 +75,10 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
         response: { 200: Type.Array(RoleResponse) },
       },
     },
-    async (request) => (await roles.list(callerIn(request).organization.id)).map(presentRole),
+    async (request, reply) => {
+      sendText(reply, await writeListInSlices(await roles.list(callerIn(request).organization.id), presentRole));
+      return reply;
+    },
   );
 
   scope.post(

@@ -1,10 +1,12 @@
+import { breath } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
 import type { Principal, Rejection, Role, RoleDraft, RoleStore } from './roles.ts';
 
-export interface RoleRow {
+interface RoleRow {
   id: bigint;
   organization_id: bigint;
   name: string;
@@ -17,16 +19,22 @@ export interface RoleRow {
   team_ids: bigint[];
 }
 
-export const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
+const ROLES_IN_PAGE = 50;
+
+const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
   array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
   array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
   array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids`;
 
-const LIST = sql('roles.list', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 order by r.id`);
+const PAGE = sql(
+  'roles.page',
+  `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id > $2 order by r.id limit $3`,
+);
 const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
 // Waits for a running import of roles, before anything is written that the import could wait for.
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
+const ROOM = roomFor('roles.room', 'role where organization_id = $1');
 const INSERT = sql(
   'roles.insert',
   'insert into role (organization_id, name, name_key, description) values ($1, $2, $3, $4) returning id',
@@ -60,11 +68,13 @@ const PRINCIPALS = sql(
     where r.organization_id = $1 and r.id = $2 order by t.id`,
 );
 
-export function createRoleStore(db: Db, write: Write): RoleStore {
+export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   return { list, get: (organizationId, id) => get(db.query, organizationId, id), principals, create, update, remove };
 
   async function list(organizationId: bigint): Promise<Role[]> {
-    return (await db.query<RoleRow>(LIST, [organizationId])).map(toRole);
+    const first = await db.query<RoleRow>(PAGE, [organizationId, 0n, ROLES_IN_PAGE]);
+    if (first.length < ROLES_IN_PAGE) return first.map(toRole);
+    return await db.snapshot((query) => readRoles(query, organizationId));
   }
 
   async function principals(organizationId: bigint, id: bigint): Promise<Principal[]> {
@@ -78,6 +88,7 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
         await query(JOIN, [organizationId]);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
+        await room.require(query, { limit: 'rolesPerOrganization', ownerId: organizationId, count: ROOM });
         const values = [organizationId, draft.name, nameKey(draft), draft.description];
         const { id } = only(await query<{ id: bigint }>(INSERT, values));
         await fill(query, id, draft);
@@ -138,6 +149,20 @@ export function createRoleStore(db: Db, write: Write): RoleStore {
   }
 }
 
+/**
+ * All roles of an organization, page by page: the built-in database reads in this process, and each statement keeps
+ * other requests waiting. The roles must not change meanwhile, so it takes a snapshot or a lock.
+ */
+export async function readRoles(query: Query, organizationId: bigint): Promise<Role[]> {
+  const roles: Role[] = [];
+  for (;;) {
+    const page = await query<RoleRow>(PAGE, [organizationId, roles.at(-1)?.id ?? 0n, ROLES_IN_PAGE]);
+    for (const row of page) roles.push(toRole(row));
+    if (page.length < ROLES_IN_PAGE) return roles;
+    await breath();
+  }
+}
+
 async function get(query: Query, organizationId: bigint, id: bigint): Promise<Role | undefined> {
   const [row] = await query<RoleRow>(GET, [organizationId, id]);
   return row && toRole(row);
@@ -176,7 +201,7 @@ export function nameKey(draft: RoleDraft): string {
   return draft.name.toLowerCase();
 }
 
-export function toRole(row: RoleRow): Role {
+function toRole(row: RoleRow): Role {
   const pairs = row.namespaces.map((namespace, place) => ({ namespace, action: row.actions[place] ?? '' }));
   return {
     id: row.id,

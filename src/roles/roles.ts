@@ -1,6 +1,7 @@
 import { describePermission, heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, invalidField } from '../base/errors.ts';
+import { type Limits, limitReached } from '../base/limits.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import { type CatalogEntry, findPermission, inCatalogOrder, type PermissionPair } from './catalog.ts';
@@ -72,13 +73,17 @@ export interface Setting {
 /** Throws if the role has changed since the caller last saw it. */
 export type Precondition = (current: Role) => void;
 
+export type RoleLimits = Pick<Limits, 'rolesPerOrganization' | 'teamsPerRole'>;
+
 export type Roles = ReturnType<typeof createRoles>;
 
 const MAX_NAME = 100;
 const MAX_DESCRIPTION = 1000;
+/** An error names at most this many of the things that are wrong. */
+const MAX_NAMED = 20;
 
 /** Custom roles: sets of permissions that are assigned to teams of an organization. */
-export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
+export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
   return { list: store.list, principals: store.principals, get, create, update, remove };
 
   async function get(organizationId: bigint, id: bigint): Promise<Role> {
@@ -89,6 +94,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
 
   async function create({ organizationId, actor }: Setting, input: RoleInput, once?: Once<Role>): Promise<Role> {
     const draft = draftOf(undefined, input);
+    requireRoomForTeams(limits, draft);
     rejectEscalation(draft.permissions, await heldBy(judge, actor.id, organizationId));
     return settled(await store.create(organizationId, draft, actor, once));
   }
@@ -105,6 +111,7 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>) {
     const decide = (current: Role) => {
       precondition(current);
       const next = draftOf(current, typeof input === 'function' ? input(current) : input);
+      requireRoomForTeams(limits, next, current);
       rejectEscalation(grantedAnew(current, next), held);
       return next;
     };
@@ -132,6 +139,12 @@ export function grantedAnew(current: RoleDraft, next: RoleDraft): readonly Catal
   return reachesNewTeam ? next.permissions : next.permissions.filter((one) => !current.permissions.includes(one));
 }
 
+/** Every team of a role is read with the role, wherever roles are listed. */
+export function requireRoomForTeams({ teamsPerRole }: RoleLimits, next: RoleDraft, current?: RoleDraft): void {
+  const [before, after] = [current?.teamIds.length ?? 0, next.teamIds.length];
+  if (after > teamsPerRole && after > before) throw limitReached('teamsPerRole', teamsPerRole, before);
+}
+
 function settled(outcome: Role | Rejection | undefined): Role {
   if (outcome === undefined) throw roleNotFound();
   if (!('refused' in outcome)) return outcome;
@@ -157,7 +170,10 @@ function readDescription(text: string): string {
 function readPermissions(pairs: readonly PermissionPair[]): CatalogEntry[] {
   const unknown = pairs.filter((pair) => !findPermission(pair));
   if (unknown.length > 0)
-    throw new AppError('invalid', `unknown permission: ${unknown.map(describePermission).join(', ')}`);
+    throw new AppError(
+      'invalid',
+      `unknown permission: ${unknown.slice(0, MAX_NAMED).map(describePermission).join(', ')}`,
+    );
   return inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? []));
 }
 

@@ -1,8 +1,8 @@
 import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
-import { modelRoutes } from './model.routes.ts';
-import { describeModel } from './model.ts';
+import { modelWordsRoutes } from './model-words.routes.ts';
+import { describeModel } from './model-words.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
 import { createRoleFile } from './role-file.ts';
@@ -14,15 +14,15 @@ import { createRoles } from './roles.ts';
 import { teamRoleRoutes } from './team-roles.routes.ts';
 import { createTeamRoles } from './team-roles.ts';
 
-export function wireRoles({ db, revisions }: Infrastructure, { model, modelText, graphs, judge, names }: Authz) {
-  const store = createRoleStore(db, revisions.write);
-  const roles = createRoles(store, judge);
+export function wireRoles({ db, revisions, room }: Infrastructure, { model, modelText, graphs, judge, names }: Authz) {
+  const store = createRoleStore(db, revisions.write, room);
+  const roles = createRoles(store, judge, room.limits);
   return { roles, mount };
 
   function mount(scope: Scope): void {
     roleRoutes(scope, roles);
-    modelRoutes(scope, modelText, describeModel(model));
-    roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge));
+    modelWordsRoutes(scope, modelText, describeModel(model));
+    roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits));
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge));
   }

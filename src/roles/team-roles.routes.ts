@@ -1,8 +1,9 @@
 import Type from 'typebox';
+import { writeListInSlices } from '../base/json.ts';
 import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
 import { unchanged } from '../http/etag.ts';
 import { NoBody, readId } from '../http/schemas.ts';
-import type { Scope } from '../http/server.ts';
+import { type Scope, sendText } from '../http/server.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { TeamRoles } from './team-roles.ts';
 
@@ -25,9 +26,10 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
         response: { 200: Type.Array(RoleResponse) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const found = await teamRoles.list(ownerIn(request), readId(request.params.id, 'team ID'));
-      return found.map(presentRole);
+      sendText(reply, await writeListInSlices(found, presentRole));
+      return reply;
     },
   );
 
@@ -39,7 +41,7 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
       method,
       url: '/teams/:id/roles/:role',
       config,
-      schema: { summary, tags, extension: true, params: TeamRole, response: { 204: NoBody } },
+      schema: { summary, tags, extension: true, params: TeamRole, grows: method === 'PUT', response: { 204: NoBody } },
       handler: async (request, reply) => {
         const teamId = readId(request.params.id, 'team ID');
         const gift = { organizationId: ownerIn(request), teamId, roleId: readId(request.params.role, 'role ID') };

@@ -36,11 +36,11 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
       },
     },
     async (request, reply) => {
-      const { id } = callerOf(request).person;
+      const { person } = callerOf(request);
       return await createOnce(
         request,
         reply.code(201),
-        (once) => emails.add(id, request.body.emails, new Date(), once),
+        (once) => emails.add(person, request.body.emails, new Date(), once),
         (list: readonly Email[]) => list.map(present),
       );
     },

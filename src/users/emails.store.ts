@@ -1,5 +1,7 @@
+import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, sql } from '../db/db.ts';
+import { countConfirmations } from './confirmations.store.ts';
 import type { Email, EmailStore } from './emails.ts';
 
 interface EmailRow {
@@ -25,23 +27,31 @@ const INSERT = sql(
    select $1, a.address, $3, false from unnest($2::text[]) with ordinality as a (address, place) order by a.place
    returning id, address, verified, is_primary`,
 );
+const ROOM = roomFor('emails.room', 'email where account_id = $1');
 const DELETE = sql('emails.delete', 'delete from email where account_id = $1 and id = any($2::bigint[])');
 const VERIFY = sql(
   'emails.verify',
   'update email set verified = true where id = $1 and address = $2 returning account_id',
 );
 
-export function createEmailStore(db: Db, write: Write): EmailStore {
+export function createEmailStore(db: Db, write: Write, room: Room): EmailStore {
   return {
     async list(accountId) {
       return (await db.query<EmailRow>(LIST, [accountId])).map(toEmail);
     },
 
-    async add(accountId, addresses, verified, once) {
+    async add(accountId, addresses, verified, sending, once) {
       try {
         return await write(async (query, touch, _record, keep) => {
+          await room.require(query, {
+            limit: 'emailsPerUser',
+            ownerId: accountId,
+            count: ROOM,
+            adding: addresses.length,
+          });
           const [used] = await query<{ address: string }>(USED, [addresses]);
           if (used) return { used: used.address };
+          if (sending) await countConfirmations(query, accountId, addresses, sending);
           const rows = await query<EmailRow>(INSERT, [accountId, addresses, verified]);
           touch({ kind: 'account', id: accountId });
           const present = (await query<EmailRow>(LIST, [accountId])).map(toEmail);

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { Once } from '../changes/write.ts';
+import type { Sending } from './confirmations.ts';
 import { isAddress, isSameAddress } from './email-address.ts';
 
 export interface Email {
@@ -16,11 +17,15 @@ export interface AddedEmails {
 
 export interface EmailStore {
   list(accountId: bigint): Promise<Email[]>;
-  /** All or none; returns what is already in use, or what the account has now. */
+  /**
+   * All or none; returns what is already in use, or what the account has now. Throws if there is no room, or too many
+   * emails would be sent.
+   */
   add(
     accountId: bigint,
     addresses: readonly string[],
     verified: boolean,
+    sending: Sending | undefined,
     once?: Once<readonly Email[]>,
   ): Promise<AddedEmails | { used: string }>;
   /** All or none. `decide` gets the addresses of the account and returns which ones to remove. */
@@ -36,6 +41,8 @@ export interface Mail {
 export interface EmailPolicy {
   /** New addresses must be confirmed by email. */
   readonly confirm: boolean;
+  /** How many confirmation emails a user can cause in an hour. */
+  readonly confirmationsPerHour: number;
   isDomainAllowed(address: string): boolean;
 }
 
@@ -43,6 +50,12 @@ export interface EmailPolicy {
 export interface ConfirmationLinks {
   make(email: Pick<Email, 'id' | 'address'>, now: Date): string;
   read(text: string, now: Date): { id: bigint; address: string } | undefined;
+}
+
+/** The user whose addresses they are. */
+export interface Owner {
+  readonly id: bigint;
+  readonly login: string;
 }
 
 export type Emails = ReturnType<typeof createEmails>;
@@ -53,15 +66,16 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
   return { list: store.list, add, addUnverified, remove, confirm };
 
   async function add(
-    accountId: bigint,
+    owner: Owner,
     addresses: readonly string[],
     now: Date,
     once?: Once<readonly Email[]>,
   ): Promise<readonly Email[]> {
     const foreign = addresses.find((address) => isAddress(address) && !policy.isDomainAllowed(address));
     if (foreign !== undefined) throw fault(`Email address has a domain that is not allowed: ${foreign}`);
-    const { added, present } = await addAs(accountId, addresses, !policy.confirm, once);
-    if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(email, now)));
+    const sending = policy.confirm ? { perHour: policy.confirmationsPerHour, now } : undefined;
+    const { added, present } = await addAs(owner.id, addresses, !policy.confirm, sending, once);
+    if (policy.confirm) await Promise.all(added.map((email) => askToConfirm(owner, email, now)));
     return present;
   }
 
@@ -76,6 +90,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     accountId: bigint,
     addresses: readonly string[],
     verified: boolean,
+    sending?: Sending,
     once?: Once<readonly Email[]>,
   ): Promise<AddedEmails> {
     if (addresses.length === 0) throw fault('Email list empty');
@@ -85,7 +100,7 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
     }
     const twice = addresses.find((one, place) => addresses.slice(0, place).some((other) => isSameAddress(one, other)));
     if (twice) throw fault(`Email address is given twice: ${twice}`);
-    const outcome = await store.add(accountId, addresses, verified, once);
+    const outcome = await store.add(accountId, addresses, verified, sending, once);
     if ('used' in outcome) throw fault(`Email address has been used: ${outcome.used}`);
     return outcome;
   }
@@ -110,8 +125,15 @@ export function createEmails(store: EmailStore, policy: EmailPolicy, links: Conf
   }
 
   /** An email that cannot be sent does not undo the address: the user can remove the address and add it again. */
-  async function askToConfirm(email: Email, now: Date): Promise<void> {
-    const text = `Please confirm that ${email.address} is yours:\n\n${links.make(email, now)}\n\nThe link is good for a day.`;
+  async function askToConfirm({ login }: Owner, email: Email, now: Date): Promise<void> {
+    const text = `The user ${login} has added ${email.address} to their account.
+
+If this is you, please confirm that the address is yours:
+
+${links.make(email, now)}
+
+The link is valid for a day. If you do not know this account, ignore this email: the address stays unconfirmed.
+`;
     await mail.send({ to: email.address, subject: 'Confirm your email address', text });
   }
 }

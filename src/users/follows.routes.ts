@@ -45,7 +45,7 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
       method,
       url: '/user/following/:username',
       config,
-      schema: { summary, tags, params: Username, response: { 204: NoBody } },
+      schema: { summary, tags, params: Username, grows: method === 'PUT', response: { 204: NoBody } },
       handler: async (request, reply) => {
         await follows[verb](callerOf(request).person.id, request.params.username);
         return reply.code(204).send();

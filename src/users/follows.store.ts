@@ -1,5 +1,7 @@
+import { limitReached } from '../base/limits.ts';
 import type { Page, PageRequest } from '../base/page.ts';
-import { type Db, sql } from '../db/db.ts';
+import type { Room } from '../changes/room.store.ts';
+import { type Db, only, type Query, sql } from '../db/db.ts';
 import { nameKey } from '../identity/account-names.ts';
 import type { FollowStore } from './follows.ts';
 import { PROFILE, type ProfileRow, toProfile } from './profile.rows.ts';
@@ -32,22 +34,20 @@ const FOLLOWING = sql(
      select f.followed_id, f.id from follow f where f.follower_id = $1 order by f.id desc offset $2 limit $3
    )
    select o.followings as total, ${PROFILE}
-     from account o left join page p on true left join account a on a.id = p.followed_id
+     from account o left join page p on true left join account a on a.id = p.followed_id and a.kind = 'user'
      left join email e on e.account_id = a.id and e.is_primary
     where o.id = $1 order by p.id desc`,
 );
-const ID_OF = sql('follows.idOf', 'select id from account where name_key = $1');
+// An organization may be private, and following it would show its profile.
+const ID_OF = sql('follows.idOf', `select id from account where name_key = $1 and kind = 'user'`);
 const IS = sql('follows.is', 'select 1 as yes from follow where follower_id = $1 and followed_id = $2');
 // In the order of IDs, so that two users who follow each other at the same moment do not deadlock.
 const LOCK = sql('follows.lock', 'select id from account where id in ($1, $2) order by id for no key update');
-const INSERT = sql(
-  'follows.insert',
-  `insert into follow (follower_id, followed_id, seq) select $1, $2, 0
-    where not exists (select 1 from follow where follower_id = $1 and followed_id = $2)`,
-);
+const INSERT = sql('follows.insert', 'insert into follow (follower_id, followed_id, seq) values ($1, $2, 0)');
+const COUNT = sql('follows.count', 'select followings from account where id = $1');
 const DELETE = sql('follows.delete', 'delete from follow where follower_id = $1 and followed_id = $2');
 
-export function createFollowStore(db: Db): FollowStore {
+export function createFollowStore(db: Db, room: Pick<Room, 'limits'>): FollowStore {
   return {
     followers: (id, request) => list(FOLLOWERS, id, request),
     following: (id, request) => list(FOLLOWING, id, request),
@@ -66,6 +66,8 @@ export function createFollowStore(db: Db): FollowStore {
         const both = await query(LOCK, [followerId, followedId]);
         // One of the two may have been deleted since their name was looked up.
         if (both.length < 2) return false;
+        if ((await query(IS, [followerId, followedId])).length > 0) return true;
+        await requireRoom(query, followerId);
         await query(INSERT, [followerId, followedId]);
         return true;
       });
@@ -78,6 +80,13 @@ export function createFollowStore(db: Db): FollowStore {
       });
     },
   };
+
+  /** The account is locked, and its counter with it. */
+  async function requireRoom(query: Query, followerId: bigint): Promise<void> {
+    const { followsPerUser } = room.limits;
+    const { followings } = only(await query<{ followings: bigint }>(COUNT, [followerId]));
+    if (followings >= BigInt(followsPerUser)) throw limitReached('followsPerUser', followsPerUser);
+  }
 
   async function list(statement: typeof FOLLOWERS, id: bigint, request: PageRequest): Promise<Page<Profile>> {
     const rows = await db.query<FollowRow>(statement, [id, request.offset, request.limit]);

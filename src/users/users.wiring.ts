@@ -30,13 +30,17 @@ import { createUserStore } from './users.store.ts';
 import { createUsers } from './users.ts';
 
 export function wireUsers(infrastructure: Infrastructure, { callers, sessions }: Identity, brake: Brake) {
-  const { config, keys, db, revisions, log, baseUrl } = infrastructure;
+  const { config, keys, db, revisions, room, log, baseUrl } = infrastructure;
   const isDomainAllowed = createDomainRule(config.EMAIL_ALLOWED_DOMAINS, config.EMAIL_BLOCKED_DOMAINS);
   const links = createConfirmationLinks(createSignedTexts(keys.derive('email confirmation')), baseUrl);
-  const policy = { confirm: config.EMAIL_CONFIRMATION, isDomainAllowed };
+  const policy = {
+    confirm: config.EMAIL_CONFIRMATION,
+    confirmationsPerHour: room.limits.confirmationEmailsPerHour,
+    isDomainAllowed,
+  };
   const users = createUsers(createUserStore(db, revisions.write));
-  const emails = createEmails(createEmailStore(db, revisions.write), policy, links, createMailer(config, log));
-  const follows = createFollows(createFollowStore(db));
+  const emails = createEmails(createEmailStore(db, revisions.write, room), policy, links, createMailer(config, log));
+  const follows = createFollows(createFollowStore(db, room));
   return { users, emails, follows, mount, mountRoot };
 
   function mount(scope: Scope): void {

@@ -67,6 +67,35 @@ describe('JSON input', () => {
     );
   });
 
+  it('Long numbers are exact wherever they stand, and nothing else changes', () => {
+    const long = '12345678901234567890';
+    const exact = 12345678901234567890n;
+    assert.equal(read(long), exact);
+    assert.deepEqual(read(`\ufeff[-${long},"${long}",{"a":${long},"é":[ ${long} ]}]`), [
+      -exact,
+      long,
+      { a: exact, é: [exact] },
+    ]);
+    const inexact = '[1e2,0.12345678901234567,1234567890123456,-1e-400]';
+    assert.deepEqual(read(inexact), JSON.parse(inexact));
+    for (const text of [
+      `{${long}:1}`,
+      `{${long} :1}`,
+      `["a"${long}]`,
+      `[${long}"a"]`,
+      `[.${long}]`,
+      `[0${long}]`,
+      `[--${long}]`,
+      `[${long}-]`,
+      `[true${long}]`,
+      `["${long}`,
+    ]) {
+      assert.equal(refused(text), 'body is not valid JSON', text);
+    }
+    assert.match(refused(`[${long},"\\u00001"]`) ?? '', /NUL/);
+    assert.match(refused(`[1${'0'.repeat(400)}]`) ?? '', /out of range/);
+  });
+
   it('Every int64 is read and written exactly', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {

@@ -22,6 +22,17 @@ roles:
       org_mgmt: [view audit log]
 `;
 
+const ORDER = `spec:
+  items:
+    - chart:
+        name: redis
+        version: 1.2.3
+        sourceRef: {name: charts}
+        releaseName: cache
+        namespace: data
+        values: {replicas: 2}
+`;
+
 /** Input and output: each story runs on its own demo world, and its golden file reads like a session. */
 const STORIES: Readonly<Record<string, readonly Line[]>> = {
   'who may do what': [
@@ -168,6 +179,23 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'credential add --file - --replace', '{"name": "exact", "type": "Y"}'],
     ['ann', 'credential delete exact --yes'],
     ['ann', 'credential add --file -', '[1]'],
+    ['ann', 'order list'],
+    ['ann', 'order create --file -', ORDER],
+    [
+      'ann',
+      'order create --file -',
+      ORDER.replace('cache', 'store').replace('replicas: 2', 'replicas: 9007199254740993'),
+    ],
+    ['ann', 'order list'],
+    ['ann', 'order render cache'],
+    ['ann', 'order create --file -', ORDER],
+    ['ann', 'order render cache'],
+    ['ann', 'order delete store'],
+    ['ann', 'order delete store --yes'],
+    ['ann', 'order delete stor --yes'],
+    ['ann', 'order delete 00000000-0000-0000-0000-000000000000 --yes'],
+    ['ann', 'order create --file -', 'spec: {items: []}'],
+    ['ann', 'order create'],
     ['ann', 'token create laptop --scope read:user --expires 2036-01-01'],
     ['ann', 'token list'],
     ['ann', 'token delete laptop --yes'],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { createRoom } from '../../src/changes/room.store.ts';
 import { sql } from '../../src/db/db.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
 import type { CallerStore } from '../../src/identity/callers.ts';
@@ -24,8 +26,8 @@ for (const driver of DRIVERS) {
       atrium = await openTestServer({ driver });
       const { db, revisions } = atrium.instance;
       store = createCallerStore(db);
-      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write), key);
-      sessions = createSessions(createSessionStore(db, revisions.write), key, async () => undefined);
+      tokens = createTokenIssuer(createTokenIssuerStore(revisions.write, createRoom(DEFAULT_LIMITS)), key);
+      sessions = createSessions(createSessionStore(db, revisions.write, createRoom(DEFAULT_LIMITS)), key, async () => undefined);
     });
     after(() => atrium.close());
     const id = (name: string) => atrium.world.users[name]?.id ?? assert.fail(name);

@@ -18,7 +18,8 @@ interface LockFile {
 describe('npm run build', () => {
   it('npm run build produces plain JavaScript that serves with production dependencies only', async () => {
     // `npm test` has already checked the types, so only the long suite lets the build check them again.
-    const options = IS_LONG ? [] : ['--noCheck'];
+    // Other tests read the console meanwhile.
+    const options = IS_LONG ? ['--keep-console'] : ['--keep-console', '--noCheck'];
     const built = spawnSync(process.execPath, ['scripts/build.mjs', ...options], { encoding: 'utf8' });
     assert.equal(built.status, 0, built.stdout + built.stderr);
     const image = temporaryFolder();

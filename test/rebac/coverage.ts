@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ModelJson, RewriteJson } from '../../src/rebac/syntax.ts';
 import type { Tuple } from '../../src/rebac/tuple.ts';
-import { Oracle } from './oracle.ts';
+import { Oracle, type Value } from './oracle.ts';
 import { type World, weigh } from './world.ts';
 
 /**
@@ -12,15 +12,18 @@ export class Coverage {
   decisions = 0;
   granted = 0;
   errors = 0;
+  /** Decisions that depend on themselves. */
+  open = 0;
   /** By construct: how many sampled decisions change if that construct is removed. */
   readonly #decided = new Map<string, number>();
   #sampled = 0;
   #turn = 0;
 
-  count(due: 'yes' | 'no' | 'open', came: boolean | 'error'): void {
+  count(due: Value, came: boolean | 'error'): void {
     this.decisions++;
     if (due === 'yes') this.granted++;
     if (came === 'error') this.errors++;
+    if (due === 'open') this.open++;
   }
 
   /** For one user of every third world: how many answers depend on each construct. */
@@ -28,7 +31,7 @@ export class Coverage {
     if (this.#turn++ % 3 !== 0) return;
     const user = world.users[this.#turn % world.users.length] as string;
     const solve = (model: ModelJson, tuples: readonly Tuple[]): ReadonlySet<string> =>
-      new Oracle(model, tuples, user, world.objects, weigh(world.context)).sure;
+      new Oracle(model, tuples, user, world.objects, weigh(world.context)).granted;
     const full = solve(world.model, world.tuples);
     const without = (name: string, model: ModelJson, keep: (tuple: Tuple) => boolean): void => {
       const less = solve(model, world.tuples.filter(keep));
@@ -57,12 +60,13 @@ export class Coverage {
     const shares = [...this.#decided].map(([name, count]) => `${name} ${((100 * count) / this.#sampled).toFixed(2)} %`);
     const granted = this.granted / this.decisions;
     process.stdout.write(
-      `# ${this.decisions} decisions, ${(100 * granted).toFixed(1)} % granted, ${this.errors} errors; hanging on ${shares.join(', ')}\n`,
+      `# ${this.decisions} decisions, ${(100 * granted).toFixed(1)} % granted, ${this.errors} errors, ${this.open} in circles; hanging on ${shares.join(', ')}\n`,
     );
     // A short run is too small to judge shares.
     if (this.decisions < 100_000) return;
     assert.ok(granted > 0.04 && granted < 0.6, `the generator went blind: ${granted} of the answers are yes`);
     assert.ok(this.errors / this.decisions > 0.002, 'the generator went blind: hardly a condition failed');
+    assert.ok(this.open / this.decisions > 0.002, 'the generator went blind: hardly a circle');
     for (const [name, count] of this.#decided) {
       assert.ok(count / this.#sampled > 0.002, `the generator went blind: hardly an answer hangs on ${name}`);
     }

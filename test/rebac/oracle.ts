@@ -4,112 +4,155 @@ import type { Tuple } from '../../src/rebac/tuple.ts';
 export type Verdict = 'yes' | 'no' | 'error';
 export type Weigh = (tuple: Tuple) => Verdict;
 
+/** What the evaluator knows of a pair of object and relation. Nothing is known of a pair that depends on itself. */
+export type Value = 'yes' | 'no' | 'fault' | 'open';
+
 /**
  * The second evaluator: sets of strings, with every rule applied to everything until nothing changes. It has no
  * closure, no plan and no order, and shares only the model's JSON with the engine.
  *
- * It keeps two sets: `sure` contains what certainly holds, `maybe` what cannot be ruled out (a condition failed, or a
- * relation excludes itself). `but not` looks at the other set of the previous pass, so the two sets approach the answer
- * from both sides.
+ * At first every pair of object and relation is open. A pair gets its value as soon as its operands have theirs. What is
+ * open in the end depends on itself and is denied, and so is what excludes it.
  */
 export class Oracle {
+  readonly #model: ModelJson;
   readonly #types: ReadonlyMap<string, TypeJson>;
   /** By object and relation. */
   readonly #tuples: ReadonlyMap<string, Tuple[]>;
   readonly #user: string;
   readonly #weigh: Weigh;
   readonly #objects: ReadonlySet<string>;
-  sure: ReadonlySet<string> = new Set();
-  maybe: ReadonlySet<string> = new Set();
+  readonly #paths: ReadonlySet<string>;
+  readonly #contextual: readonly Tuple[];
+  readonly #values = new Map<string, Value>();
 
-  constructor(model: ModelJson, tuples: readonly Tuple[], user: string, objects: readonly string[], weigh: Weigh) {
-    this.#types = new Map(nameExclusions(model).type_definitions.map((type) => [type.type, type]));
-    const admitted = tuples.filter((tuple) => this.#isAdmitted(tuple));
+  constructor(
+    model: ModelJson,
+    tuples: readonly Tuple[],
+    user: string,
+    objects: readonly string[],
+    weigh: Weigh,
+    contextual: readonly Tuple[] = [],
+  ) {
+    this.#model = model;
+    this.#types = new Map(model.type_definitions.map((type) => [type.type, type]));
+    this.#contextual = contextual;
+    const admitted = [...contextual, ...tuples].filter((tuple) => this.#isAdmitted(tuple));
     this.#tuples = Map.groupBy(admitted, ({ object, relation }) => `${object}#${relation}`);
     this.#user = user;
     this.#weigh = weigh;
     const mentioned = admitted.flatMap((tuple) => [tuple.object, tuple.user.split('#')[0] as string]);
     this.#objects = new Set([...objects, ...mentioned, user.split('#')[0] as string]);
-    this.#solve();
+    this.#paths = this.#pathsFrom(user);
+    const certain = this.#solve(CERTAIN, new Map());
+    const denied = this.#solve(DENYING, this.#solve(LIKELY, certain));
+    for (const [pair, value] of certain) this.#values.set(pair, value);
+    // The other rules only tell whether an open pair is a fault. They must not grant anything.
+    for (const [pair, value] of denied) if (!certain.has(pair) && value === 'fault') this.#values.set(pair, value);
   }
 
-  answer(object: string, relation: string): 'yes' | 'no' | 'open' {
-    if (this.sure.has(`${object}#${relation}`)) return 'yes';
-    return this.maybe.has(`${object}#${relation}`) ? 'open' : 'no';
+  /** Everything that holds. */
+  get granted(): ReadonlySet<string> {
+    return new Set([...this.#values].filter(([, value]) => value === 'yes').map(([pair]) => pair));
   }
 
-  /** True if nothing is undecided. */
-  get isTotal(): boolean {
-    return this.sure.size === this.maybe.size;
+  answer(object: string, relation: string): Value {
+    return this.#values.get(`${object}#${relation}`) ?? 'open';
   }
 
-  #solve(): void {
-    const pairs = (object: string): string[] => this.#relations(object).map((relation) => `${object}#${relation}`);
-    this.maybe = new Set([...this.#objects].flatMap(pairs));
-    for (;;) {
-      const sure = this.#grow(this.maybe, false);
-      const maybe = this.#grow(this.sure, true);
-      const settled = sure.size === this.sure.size && maybe.size === this.maybe.size;
-      this.sure = sure;
-      this.maybe = maybe;
-      if (settled) return;
-    }
-  }
-
-  /** Everything that follows if `but not` excludes what is in the other set. */
-  #grow(excluded: ReadonlySet<string>, hopeful: boolean): Set<string> {
-    const found = new Set<string>();
-    for (let before = -1; before !== found.size; ) {
-      before = found.size;
+  #solve(logic: Logic, before: ReadonlyMap<string, Value>): Map<string, Value> {
+    const found = new Map(before);
+    for (let size = -1; size !== found.size; ) {
+      size = found.size;
       for (const object of this.#objects) {
         for (const relation of this.#relations(object)) {
-          const rewrite = this.#types.get(typeOf(object))?.relations?.[relation] ?? {};
           const pair = `${object}#${relation}`;
-          if (pair === this.#user || this.#holds(object, relation, rewrite, found, excluded, hopeful)) found.add(pair);
+          if (found.has(pair)) continue;
+          const value = this.#relation(object, relation, (other) => found.get(other) ?? 'open', logic);
+          if (value !== 'open') found.set(pair, value);
         }
       }
     }
     return found;
   }
 
-  #holds(
+  #relation(object: string, relation: string, known: (pair: string) => Value, logic: Logic): Value {
+    if (`${object}#${relation}` === this.#user) return 'yes';
+    // Without a path in the model, OpenFGA reads no tuple.
+    if (!this.#paths.has(`${typeOf(object)}#${relation}`)) return 'no';
+    const rewrite = this.#types.get(typeOf(object))?.relations?.[relation] ?? {};
+    return this.#rewrite(object, relation, rewrite, known, logic);
+  }
+
+  #rewrite(
     object: string,
     relation: string,
     rewrite: RewriteJson,
-    found: ReadonlySet<string>,
-    excluded: ReadonlySet<string>,
-    hopeful: boolean,
-  ): boolean {
-    const holds = (part: RewriteJson): boolean => this.#holds(object, relation, part, found, excluded, hopeful);
-    if (rewrite.union) return (rewrite.union.child ?? []).some(holds);
-    if (rewrite.intersection) return (rewrite.intersection.child ?? []).every(holds);
+    known: (pair: string) => Value,
+    logic: Logic,
+  ): Value {
+    const valueIn = (part: RewriteJson): Value => this.#rewrite(object, relation, part, known, logic);
+    if (rewrite.union) return logic.or((rewrite.union.child ?? []).map(valueIn));
+    if (rewrite.intersection) return logic.and((rewrite.intersection.child ?? []).map(valueIn));
     if (rewrite.difference) {
-      const hidden = rewrite.difference.subtract?.computedUserset?.relation;
-      return holds(rewrite.difference.base ?? {}) && !excluded.has(`${object}#${hidden}`);
+      const { base = {}, subtract = {} } = rewrite.difference;
+      return logic.but(valueIn(base), valueIn(subtract));
     }
-    if (rewrite.computedUserset) return found.has(`${object}#${rewrite.computedUserset.relation}`);
+    if (rewrite.computedUserset) return known(`${object}#${rewrite.computedUserset.relation}`);
     if (rewrite.tupleToUserset) {
       const tupleset = rewrite.tupleToUserset.tupleset?.relation ?? '';
-      const asked = rewrite.tupleToUserset.computedUserset?.relation;
-      return this.#any(this.#stated(object, tupleset), hopeful, (tuple) => found.has(`${tuple.user}#${asked}`));
+      const asked = rewrite.tupleToUserset.computedUserset?.relation ?? '';
+      return this.#list(this.#stated(object, tupleset), logic, ({ user }) =>
+        this.#relations(user).includes(asked) ? known(`${user}#${asked}`) : 'no',
+      );
     }
     const stated = this.#stated(object, relation);
-    const direct = stated.filter(({ user }) => user === this.#user || isEverybody(user, this.#user));
-    if (direct.some((tuple) => !tuple.user.includes('#') && this.#counts(tuple, hopeful))) return true;
+    const own = stated.filter(({ user }) => user === this.#user && !user.includes('#'));
+    const everybody = stated.filter(({ user }) => user !== this.#user && isEverybody(user, this.#user));
+    // OpenFGA takes the tuple of the user itself from the contextual ones, if it is among them.
+    const instead = own.find((tuple) => this.#contextual.includes(tuple) && !tuple.user.endsWith(':*'));
+    const direct = [...(instead ? [instead] : own), ...everybody];
+    const values = direct.map((tuple) => verdict(this.#weigh(tuple)));
     const usersets = stated.filter((tuple) => tuple.user.includes('#'));
-    return this.#any(usersets, hopeful, (tuple) => tuple.user === this.#user || found.has(tuple.user));
+    return logic.or([
+      ...values,
+      this.#list(usersets, logic, ({ user }) => (user === this.#user ? 'yes' : known(user))),
+    ]);
   }
 
   /** Reads a list of tuples as OpenFGA does: an error in it counts only if no tuple of the list is usable. */
-  #any(list: readonly Tuple[], hopeful: boolean, leads: (tuple: Tuple) => boolean): boolean {
+  #list(list: readonly Tuple[], logic: Logic, leads: (tuple: Tuple) => Value): Value {
     const usable = list.filter((tuple) => this.#weigh(tuple) === 'yes');
-    if (usable.length === 0 && hopeful && list.some((tuple) => this.#weigh(tuple) === 'error')) return true;
-    return usable.some(leads);
+    if (usable.length > 0) return logic.or(usable.map(leads));
+    return list.some((tuple) => this.#weigh(tuple) === 'error') ? 'fault' : 'no';
   }
 
-  #counts(tuple: Tuple, hopeful: boolean): boolean {
-    const verdict = this.#weigh(tuple);
-    return verdict === 'yes' || (verdict === 'error' && hopeful);
+  /** All relations of types that some tuples could give to the user, over whatever operators. */
+  #pathsFrom(user: string): ReadonlySet<string> {
+    const [object = '', userset] = user.split('#');
+    const type = typeOf(object);
+    const found = new Set(userset === undefined ? [type, `${type}:*`] : [`${type}#${userset}`]);
+    const reads = (own: TypeJson, name: string, rewrite: RewriteJson): string[] => {
+      const parts = [...(rewrite.union?.child ?? []), ...(rewrite.intersection?.child ?? [])];
+      if (rewrite.difference) parts.push(rewrite.difference.base ?? {}, rewrite.difference.subtract ?? {});
+      if (parts.length > 0) return parts.flatMap((part) => reads(own, name, part));
+      if (rewrite.computedUserset) return [`${own.type}#${rewrite.computedUserset.relation}`];
+      const types = (relation: string) => own.metadata?.relations?.[relation]?.directly_related_user_types ?? [];
+      const { tupleset, computedUserset } = rewrite.tupleToUserset ?? {};
+      if (tupleset) return types(tupleset.relation ?? '').map((one) => `${one.type}#${computedUserset?.relation}`);
+      return types(name).map(
+        (one) => `${one.type}${one.wildcard ? ':*' : ''}${one.relation ? `#${one.relation}` : ''}`,
+      );
+    };
+    for (let before = -1; before !== found.size; ) {
+      before = found.size;
+      for (const own of this.#model.type_definitions) {
+        for (const [name, rewrite] of Object.entries(own.relations ?? {})) {
+          if (reads(own, name, rewrite).some((source) => found.has(source))) found.add(`${own.type}#${name}`);
+        }
+      }
+    }
+    return found;
   }
 
   #stated(object: string, relation: string): readonly Tuple[] {
@@ -121,6 +164,7 @@ export class Oracle {
   }
 
   #isAdmitted({ user, relation, object, condition }: Tuple): boolean {
+    if (user === `${object}#${relation}`) return false;
     const allowed = this.#types.get(typeOf(object))?.metadata?.relations?.[relation]?.directly_related_user_types ?? [];
     const [subject, userset] = user.split('#');
     return allowed.some(
@@ -142,23 +186,41 @@ function typeOf(text: string): string {
   return text.slice(0, text.indexOf(':'));
 }
 
-/** Gives every expression after `but not` its own name, so that an exclusion always excludes a relation. */
-function nameExclusions(model: ModelJson): ModelJson {
-  const type_definitions = model.type_definitions.map((type) => {
-    const relations: Record<string, RewriteJson> = {};
-    let hiddenCount = 0;
-    const visit = (rewrite: RewriteJson): RewriteJson => {
-      if (rewrite.union) return { union: { child: (rewrite.union.child ?? []).map(visit) } };
-      if (rewrite.intersection) return { intersection: { child: (rewrite.intersection.child ?? []).map(visit) } };
-      if (!rewrite.difference) return rewrite;
-      const hidden = `~${hiddenCount++}`;
-      relations[hidden] = visit(rewrite.difference.subtract ?? {});
-      return {
-        difference: { base: visit(rewrite.difference.base ?? {}), subtract: { computedUserset: { relation: hidden } } },
-      };
-    };
-    for (const [name, rewrite] of Object.entries(type.relations ?? {})) relations[name] = visit(rewrite);
-    return { ...type, relations };
-  });
-  return { ...model, type_definitions };
+function verdict(weighed: Verdict): Value {
+  return weighed === 'error' ? 'fault' : weighed;
 }
+
+interface Logic {
+  or(values: readonly Value[]): Value;
+  and(values: readonly Value[]): Value;
+  but(base: Value, subtract: Value): Value;
+}
+
+/** The first of these values that occurs, or else the last. */
+function first(values: readonly Value[], ...order: readonly Value[]): Value {
+  return order.find((one) => values.includes(one)) ?? (order.at(-1) as Value);
+}
+
+/** Everything that is certain in OpenFGA, whichever of its operands it happens to evaluate first. */
+const CERTAIN: Logic = {
+  or: (values) => first(values, 'yes', 'open', 'fault', 'no'),
+  and: (values) => first(values, 'open', 'no', 'fault', 'yes'),
+  but(base, subtract) {
+    if (base === 'open' || subtract === 'open') return 'open';
+    if (base === 'no' || subtract === 'yes') return 'no';
+    return base === 'fault' || subtract === 'fault' ? 'fault' : 'yes';
+  },
+};
+
+/** One operand that decides is enough. */
+const LIKELY: Logic = {
+  or: CERTAIN.or,
+  and: (values) => first(values, 'no', 'open', 'fault', 'yes'),
+  but(base, subtract) {
+    if (base === 'no' || subtract === 'yes') return 'no';
+    return first([base, subtract], 'open', 'fault', 'yes');
+  },
+};
+
+/** In a union, OpenFGA reports a fault although it has found a circle. */
+const DENYING: Logic = { ...LIKELY, or: (values) => first(values, 'yes', 'fault', 'open', 'no') };

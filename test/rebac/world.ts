@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { ModelJson, RestrictionJson, RewriteJson, TypeJson } from '../../src/rebac/syntax.ts';
 import type { Tuple } from '../../src/rebac/tuple.ts';
+import { validateModel } from '../../src/rebac/validation/model-validation.ts';
 
 export interface World {
   readonly model: ModelJson;
@@ -19,7 +20,17 @@ const IDS = ['1', '2', '3'] as const;
  */
 export const worlds: fc.Arbitrary<World> = fc
   .noBias(fc.array(fc.nat(0xffff), { minLength: 360, maxLength: 360, size: 'max' }))
-  .map((numbers) => readWorld(new Choices(numbers)));
+  .map((numbers) => readWorld(new Choices(numbers)))
+  .filter(({ model }) => isValid(model));
+
+function isValid(model: ModelJson): boolean {
+  try {
+    validateModel(model);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 class Choices {
   readonly #numbers: readonly number[];
@@ -57,27 +68,31 @@ function readModelJson(choices: Choices): ModelJson {
   const taste = { and: choices.below(30), not: choices.below(40), condition: choices.of([0, 0, 30, 75]) };
   const places = PLACES.map((type): TypeJson => {
     const relations: Record<string, RewriteJson> = { parent: { this: {} } };
+    const parents: RestrictionJson[] = [{ type: choices.of(PLACES) }, { type: choices.of(PLACES) }];
+    if (taste.condition > 0 && choices.percent(30)) parents.push({ type: choices.of(PLACES), condition: 'small' });
+    // Now and then all parents need the condition.
+    if (parents.length === 3 && choices.percent(25)) parents.splice(0, 2);
     const metadata: Record<string, { directly_related_user_types: RestrictionJson[] }> = {
-      parent: { directly_related_user_types: [{ type: choices.of(PLACES) }, { type: choices.of(PLACES) }] },
+      parent: { directly_related_user_types: distinct(parents) },
     };
-    if (taste.condition > 0 && choices.percent(30)) {
-      metadata.parent?.directly_related_user_types.push({ type: choices.of(PLACES), condition: 'small' });
-    }
     for (const [index, name] of RELATIONS.entries()) {
       const direct = index < 2 || choices.percent(75);
       relations[name] = readRewrite(choices, index, direct, taste, 2);
       const count = hasDirect(relations[name]) ? 1 + choices.below(4) : 0;
       metadata[name] = {
-        directly_related_user_types: Array.from({ length: count }, () => readRestriction(choices, taste)),
+        directly_related_user_types: distinct(Array.from({ length: count }, () => readRestriction(choices, taste))),
       };
     }
     return { type, relations, metadata: { relations: metadata } };
   });
-  return {
-    schema_version: '1.1',
-    type_definitions: [{ type: 'user' }, { type: 'robot' }, ...places],
-    conditions: { small: { name: 'small', expression: 'x < 10', parameters: { x: { type_name: 'TYPE_NAME_INT' } } } },
-  };
+  const conditions = JSON.stringify(places).includes('"condition"') ? { conditions: { small: SMALL } } : {};
+  return { schema_version: '1.1', type_definitions: [{ type: 'user' }, { type: 'robot' }, ...places], ...conditions };
+}
+
+const SMALL = { name: 'small', expression: 'x < 10', parameters: { x: { type_name: 'TYPE_NAME_INT' } } };
+
+function distinct<T>(list: readonly T[]): T[] {
+  return [...new Map(list.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 interface Taste {
@@ -91,16 +106,20 @@ function readRewrite(choices: Choices, index: number, direct: boolean, taste: Ta
   const operator = choices.below(100);
   if (depth === 0 || operator < 25) return readLeaf(choices, index, direct);
   const first = readRewrite(choices, index, direct, taste, depth - 1);
-  const second = readRewrite(choices, index, false, taste, depth - 1);
+  let second = readRewrite(choices, index, false, taste, depth - 1);
+  // An operand may not be stated twice.
+  for (let tries = 0; tries < 3 && JSON.stringify(second) === JSON.stringify(first); tries++)
+    second = readLeaf(choices, index, false);
   if (operator < 25 + taste.not) return { difference: { base: first, subtract: second } };
   if (operator < 25 + taste.not + taste.and) return { intersection: { child: [first, second] } };
-  return { union: { child: choices.percent(30) ? [first, second, readLeaf(choices, index, false)] : [first, second] } };
+  const third = choices.percent(30) ? [readLeaf(choices, index, false)] : [];
+  return { union: { child: distinct([first, second, ...third]) } };
 }
 
 function readLeaf(choices: Choices, index: number, direct: boolean): RewriteJson {
   if (direct) return { this: {} };
-  // A relation that is computed from a later one may be part of a cycle within its type, which is rare in practice.
-  const relation = choices.percent(8) ? choices.of(RELATIONS) : RELATIONS[choices.below(Math.max(index, 1))];
+  // A relation is computed from earlier ones only: a model may not have circles within a type.
+  const relation = RELATIONS[choices.below(Math.max(index, 1))];
   if (index > 0 && choices.below(100) < 60) return { computedUserset: { relation: relation ?? 'a' } };
   return { tupleToUserset: { tupleset: { relation: 'parent' }, computedUserset: { relation: choices.of(RELATIONS) } } };
 }

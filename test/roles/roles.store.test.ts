@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { createRoom } from '../../src/changes/room.store.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
 import { DRIVERS } from '../support/db.ts';
@@ -16,7 +18,7 @@ for (const driver of DRIVERS) {
     const acme = () => atrium.world.orgs.acme ?? { id: 0n, teams: {}, roles: {} };
 
     it(`The role store creates, reads, updates and deletes roles and reports conflicts on ${driver}`, async () => {
-      const store = createRoleStore(atrium.instance.db, atrium.instance.revisions.write);
+      const store = createRoleStore(atrium.instance.db, atrium.instance.revisions.write, createRoom(DEFAULT_LIMITS));
       const actor = { id: 1n, name: 'test', requestId: 'test' };
       const draft = { name: 'Über', description: '', permissions: CATALOG.slice(3, 6), teamIds: [] };
       const made = await store.create(acme().id, draft, actor);

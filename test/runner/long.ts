@@ -74,6 +74,7 @@ export const LANES: readonly Lane[] = [
       'test/api/authz/explain-agreement.test.ts',
       'test/contract/access.test.ts',
       'test/contract/scopes.test.ts',
+      'test/orders/yaml-text.test.ts',
     ],
     minutes: 3,
   },
@@ -84,6 +85,7 @@ export const LANES: readonly Lane[] = [
       'test/api/users/long-list.test.ts',
       'test/api/roles/role-file-large.test.ts',
       'test/api/audit/audit-export.test.ts',
+      'test/api/orders/order-limits.test.ts',
     ],
     minutes: 1,
   },
@@ -106,6 +108,7 @@ export const LANES: readonly Lane[] = [
     what: `storage servers, NATS with ${COUNTS.reportedResources} resources, SMTP, real timeouts and response times`,
     files: [
       'test/api/buckets/buckets.test.ts',
+      'test/api/buckets/bucket-limits.test.ts',
       'test/api/bus/bus-history.test.ts',
       'test/api/users/confirmation.test.ts',
       'test/bus/claims.test.ts',
@@ -151,6 +154,12 @@ export const LANES: readonly Lane[] = [
       'test/cli/usage.test.ts',
     ],
     minutes: 1,
+  },
+  {
+    name: 'openfga',
+    what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
+    files: ['test/long/openfga.test.ts'],
+    minutes: 5,
   },
   {
     name: 'clients',

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions } from '../../src/changes/revision.ts';
+import { createRoom } from '../../src/changes/room.store.ts';
 import { openDb } from '../../src/db/db.ts';
 import { CATALOG } from '../../src/roles/catalog.ts';
 import { createRoleStore } from '../../src/roles/roles.store.ts';
@@ -16,7 +18,7 @@ const { databaseUrl, dataDir, organizationId, teamIds } = JSON.parse(readFileSyn
   teamIds: string[];
 };
 const db = await openDb({ databaseUrl, dataDir, say: () => undefined });
-const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write);
+const store = createRoleStore(db, createRevisions(createRevisionStore(db)).write, createRoom(DEFAULT_LIMITS));
 const actor = { id: 1n, name: 'writer', requestId: `writer-${process.pid}` };
 const say = (line: string) => process.stdout.write(`${line}\n`);
 say('begun');

@@ -94,7 +94,8 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
   };
 }
 
-async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
+/** A server whose log lines are collected. It has its own port and no admin port. */
+export async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
   const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...env });
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
 }

@@ -7,14 +7,32 @@ export interface SmtpServer {
   close(): Promise<void>;
 }
 
-/** A small mail server that accepts any email; with `refuse` it rejects all, and with `silent` it never answers. */
-export async function startSmtp(mood: 'kind' | 'refuse' | 'silent' = 'kind'): Promise<SmtpServer> {
+/**
+ * A small mail server that accepts any email. With `refuse` it rejects all, with `silent` it never answers, with
+ * `chatty` its greeting never ends, and with `slow` its greeting comes line by line, without an end.
+ */
+export async function startSmtp(mood: 'kind' | 'refuse' | 'silent' | 'chatty' | 'slow' = 'kind'): Promise<SmtpServer> {
   const letters: { from: string; to: string[]; text: string }[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
-    if (mood !== 'silent') converse(socket);
+    if (mood === 'chatty') chat(socket);
+    else if (mood === 'slow') drip(socket);
+    else if (mood !== 'silent') converse(socket);
   });
+
+  function chat(socket: Socket): void {
+    const more = () => {
+      while (!socket.destroyed && socket.write('220-and another thing\r\n'.repeat(1000)));
+    };
+    socket.on('drain', more);
+    more();
+  }
+
+  function drip(socket: Socket): void {
+    const timer = setInterval(() => socket.write('220-one moment\r\n'), 10);
+    socket.once('close', () => clearInterval(timer));
+  }
 
   function converse(socket: Socket): void {
     const say = (line: string) => socket.write(`${line}\r\n`);

@@ -1,4 +1,6 @@
 import { AppError } from '../../base/errors.ts';
+import { readJson } from '../../base/json.ts';
+import { readBody } from '../../base/response-body.ts';
 import { isObject, type JsonObject } from '../notifications/canonical-json.ts';
 
 /** What the central marketplace server reports about a standalone organization. */
@@ -29,27 +31,20 @@ export function createCentral(url: string, timeoutMs = TIMEOUT_MS): AskCentral {
         await answer.body?.cancel();
         return undefined;
       }
-      if (answer.status !== 200) throw new Error(`the central server answered ${answer.status}`);
-      return readRules(await readBody(answer));
+      if (answer.status !== 200) {
+        await answer.body?.cancel();
+        throw new Error(`the central server answered ${answer.status}`);
+      }
+      return readRules(await readBody(answer, MAX_BYTES));
     } catch (cause) {
       throw evaluationError(cause);
     }
   };
 }
 
-/** Stops reading as soon as the body is too long: a server that never stops sending must not fill the memory. */
-async function readBody(answer: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of answer.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > MAX_BYTES) throw new Error('the response of the central server is too long');
-  }
-  return text + decoder.decode();
-}
-
-function readRules(text: string): ClaimRules {
-  const flags: unknown = JSON.parse(text);
+/** Read as strictly as the body of a request: what is nested too deeply, for example, could not be stored. */
+function readRules(body: Buffer): ClaimRules {
+  const flags = readJson(body);
   if (!isObject(flags)) throw new Error('the response of the central server is not an object');
   const { claimable, claimed } = flags;
   if (typeof claimable !== 'boolean' || typeof claimed !== 'boolean') {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Limits } from '../../base/limits.ts';
 import type { Write } from '../../changes/write.ts';
 import { isUniqueViolation, type Query, sql } from '../../db/db.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
 import type { Notification } from '../notifications/notification.ts';
 import { createDeliveryTransaction } from '../subscriptions/delivery-transaction.store.ts';
-import { type Delivery, type DeliveryDraft, type DeliveryStore, RETRY, type Settled, type Work } from './deliveries.ts';
+import { type Delivery, type DeliveryStore, RETRY, type Settled, type Work } from './deliveries.ts';
+import { createRejectedDeliveries, valuesOf } from './rejected-deliveries.store.ts';
 
 const COLUMNS = `id, subject, state, notification, admin_password_hash, source, request_id, received_at, times, attempts`;
 const RECORD = sql(
@@ -29,13 +31,6 @@ const REPEATED = sql(
   'deliveries.repeated',
   'update delivery set times = times + 1, last_at = now() where natural_key = $1',
 );
-const RECORD_REFUSED = sql(
-  'deliveries.recordRefused',
-  `insert into delivery (marketplace, natural_key, subject, event_type, event_time, notification, admin_password_hash,
-                         source, request_id, state, reason, answer_status, answer, done_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'refused', $10, $11, $12, now())
-   on conflict (natural_key) do update set times = delivery.times + 1, last_at = now()`,
-);
 const IS_FREE = sql('deliveries.isFree', 'select bound_at is null as free from installer where id = $1');
 // The subject's lock is taken first, so `for update` reads the row as it is after the wait, not as it was before.
 const LOCK = sql(
@@ -50,11 +45,6 @@ const SETTLE = sql(
    forgotten as (delete from installer_options where delivery_id = $1)
    update delivery set state = 'done', reason = $2, answer_status = 200, answer = null, link_expires = $3,
           answered = answered or $4, admin_password_hash = null, done_at = coalesce(done_at, now()) where id = $1`,
-);
-const REFUSE = sql(
-  'deliveries.refuse',
-  `update delivery set state = 'refused', reason = $2, answer_status = $3, answer = $4, admin_password_hash = null,
-          done_at = now() where id = $1 and state <> 'done'`,
 );
 const FAIL = sql(
   'deliveries.fail',
@@ -100,8 +90,9 @@ interface BeforeRow {
  */
 const NAME_RACES = 3;
 
-export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
+export function createDeliveryStore(query: Query, write: Write, limits: Limits): DeliveryStore {
   return {
+    ...createRejectedDeliveries(write, limits),
     act,
     async record(draft) {
       const [row] = await query<Row>(RECORD, [
@@ -115,13 +106,7 @@ export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
     async repeated(naturalKey) {
       await query(REPEATED, [naturalKey]);
     },
-    async recordRefused(draft, reason, status, message) {
-      await query(RECORD_REFUSED, [...valuesOf(draft), reason, status, message]);
-    },
     isFree: async (installerId) => (await query<{ free: boolean }>(IS_FREE, [installerId]))[0]?.free ?? false,
-    async refuse(id, reason, status, message) {
-      await query(REFUSE, [id, reason, status, message]);
-    },
     async fail(id, waitMs) {
       await query(FAIL, [id, waitMs ?? null]);
     },
@@ -171,20 +156,6 @@ export function createDeliveryStore(query: Query, write: Write): DeliveryStore {
 
 function settledOf({ reason, link_expires }: BeforeRow): Settled {
   return { reason, linkExpires: link_expires };
-}
-
-function valuesOf(draft: DeliveryDraft): unknown[] {
-  return [
-    draft.marketplace,
-    draft.naturalKey,
-    draft.subject,
-    draft.eventType,
-    draft.eventTime,
-    draft.notification,
-    draft.adminPasswordHash,
-    draft.source,
-    draft.requestId,
-  ];
 }
 
 function toDelivery(row: Row): Delivery {

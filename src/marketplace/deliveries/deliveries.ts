@@ -63,19 +63,27 @@ export interface DeliveryStore {
   record(draft: DeliveryDraft): Promise<Delivery>;
   /** Counts a delivery that arrived again while it was being acted on. */
   repeated(naturalKey: Buffer): Promise<void>;
-  recordRefused(draft: DeliveryDraft, reason: RejectionReason, status: number, message: string): Promise<void>;
+  /** Returns false if there are too many rejected deliveries already, so that this one is not kept. */
+  recordRefused(draft: DeliveryDraft, reason: RejectionReason, status: number, message: string): Promise<boolean>;
   isFree(installerId: string): Promise<boolean>;
   /**
    * Runs `work` in one transaction under the subject's lock. `work` gets what was settled before, if anything, and
    * whether a caller has received the answer. What it returns is settled in the same transaction as everything it did.
    */
   act<T extends Settled>(delivery: Delivery, isLive: boolean, work: Work<T>): Promise<T>;
-  refuse(id: bigint, reason: RejectionReason, status: number, message: string): Promise<void>;
+  /** The same. `isLive` means that the marketplace is waiting for the answer: what an operator retries is kept. */
+  refuse(delivery: Delivery, isLive: boolean, refusal: Refusal): Promise<boolean>;
   /** Another attempt failed. The next one is due after `waitMs`, which is undefined after the last one. */
   fail(id: bigint, waitMs: number | undefined): Promise<void>;
   /** What is due `laterMs` from now. */
   undone(laterMs: number, most: number): Promise<Delivery[]>;
   get(id: bigint): Promise<Delivery | undefined>;
+}
+
+export interface Refusal {
+  readonly reason: RejectionReason;
+  readonly status: number;
+  readonly message: string;
 }
 
 interface Parts {
@@ -85,6 +93,8 @@ interface Parts {
   readonly sealedOptions: Pick<SealedOptions, 'seal' | 'sealDelivery'>;
   /** Called with every outcome of a delivery, for the metrics. */
   readonly observe: (marketplace: MarketplaceName, reason: string) => void;
+  /** Called for a rejected delivery that is not kept. */
+  readonly countUnkept: (marketplace: MarketplaceName, reason: RejectionReason, source: string) => void;
 }
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
@@ -95,7 +105,7 @@ export const RETRY = { firstMs: 5_000, maxMs: 600_000 };
 const MAX_KEPT_BODY = 16 * 1024;
 
 /** Records a delivery, then acts on it: whatever happens in between, the delivery is neither lost nor done twice. */
-export function createDeliveries({ store, act, links, sealedOptions, observe }: Parts) {
+export function createDeliveries({ store, act, links, sealedOptions, observe, countUnkept }: Parts) {
   const inTurn = createTurns(PATIENCE_MS);
   const underWay = new Map<string, Promise<Answer>>();
   return { receive, refuseUnread, finish };
@@ -170,7 +180,10 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
     } catch (error) {
       if (error instanceof Rejection) {
         observe(notification.marketplace, error.reason);
-        await store.refuse(id, error.reason, error.kind === 'invalid' ? 400 : 403, error.message);
+        const { reason, message } = error;
+        const refusal = { reason, status: error.kind === 'invalid' ? 400 : 403, message };
+        const isKept = await store.refuse(delivery, isLive, refusal);
+        if (!isKept) countUnkept(notification.marketplace, reason, delivery.source);
       } else {
         observe(notification.marketplace, 'failed');
         await store.fail(id, waitAfter(delivery.attempts + 1)).catch(() => undefined);
@@ -208,7 +221,8 @@ export function createDeliveries({ store, act, links, sealedOptions, observe }: 
     const naturalKey = digest(['unread', marketplace, reason, message, kept === '' ? randomUUID() : kept]);
     const nothing = { subject: '', eventType: '', eventTime: '', adminPasswordHash: null, options: null };
     const draft = { ...origin, ...nothing, marketplace, naturalKey, notification };
-    await store.recordRefused(draft, reason, 400, message);
+    const isKept = await store.recordRefused(draft, reason, 400, message);
+    if (!isKept) countUnkept(marketplace, reason, origin.source);
   }
 }
 

@@ -3,7 +3,7 @@ import { type Query, sql } from '../../db/db.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
 import type { RejectionReason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
-import type { DeliveryLogEntry, DeliveryLogStore, RefusalCount } from './delivery-log.ts';
+import { type DeliveryLogEntry, type DeliveryLogStore, OTHERS, type RefusalCount } from './delivery-log.ts';
 
 const COLUMNS = `id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
   times, attempts, received_at, last_at, done_at`;
@@ -23,12 +23,29 @@ const REFUSALS = sql(
   'deliveryLog.refusals',
   'select marketplace, reason, source, times::integer, last_at from delivery_refusal order by last_at desc limit $1',
 );
+// Replicas take turns, so that together they do not tell more sources apart than one may.
+const REFUSAL_TURN = sql('deliveryLog.turn', `select pg_advisory_xact_lock(hashtextextended('delivery refusals', 0))`);
+// A source that is known today keeps its row. Of the new ones, as many get one as there is room for.
 const ADD_REFUSAL = sql(
   'deliveryLog.addRefusal',
-  `insert into delivery_refusal (marketplace, reason, source, day, times, last_at)
-   select c.marketplace, c.reason, c.source, (c.last_at at time zone 'UTC')::date, c.times, c.last_at
-     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
-          as c (marketplace, reason, source, times, last_at)
+  `with counted as (
+     select c.marketplace, c.reason, c.source, (c.last_at at time zone 'UTC')::date as day, c.times, c.last_at
+       from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[])
+            as c (marketplace, reason, source, times, last_at)
+   ), ranked as (
+     select c.*, k.source is not null as is_known,
+            row_number() over (partition by c.marketplace, c.day, k.source is not null order by c.times desc) as place
+       from counted c left join delivery_refusal k on k.marketplace = c.marketplace and k.reason = c.reason
+        and k.source = c.source and k.day = c.day
+   ), named as (
+     select r.marketplace, r.reason, r.day, r.times, r.last_at,
+            case when r.is_known or r.place <= $6 - (select count(*) from delivery_refusal p
+                                                      where p.marketplace = r.marketplace and p.day = r.day)
+                 then r.source else $7 end as source
+       from ranked r
+   )
+   insert into delivery_refusal (marketplace, reason, source, day, times, last_at)
+   select marketplace, reason, source, day, sum(times), max(last_at) from named group by 1, 2, 3, 4
    on conflict (marketplace, reason, source, day) do update
      set times = delivery_refusal.times + excluded.times, last_at = greatest(delivery_refusal.last_at, excluded.last_at)`,
 );
@@ -95,14 +112,20 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
         record({ ...about, actor, action: 'delivery.redeliver' });
         return true;
       }),
-    async addRefusals(counts: readonly RefusalCount[]) {
-      await query(ADD_REFUSAL, [
+    async addRefusals(counts: readonly RefusalCount[], maxSources) {
+      const values = [
         counts.map((one) => one.marketplace),
         counts.map((one) => one.reason),
         counts.map((one) => one.source),
         counts.map((one) => one.times),
         counts.map((one) => one.lastAt),
-      ]);
+        maxSources,
+        OTHERS,
+      ];
+      await write(async (ask) => {
+        await ask(REFUSAL_TURN);
+        await ask(ADD_REFUSAL, values);
+      });
     },
     async prune(refusedBefore, doneBefore) {
       await query(PRUNE_DELIVERIES, [refusedBefore, doneBefore]);

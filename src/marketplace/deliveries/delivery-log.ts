@@ -57,7 +57,8 @@ export interface DeliveryLogStore {
    * understood.
    */
   revive(id: bigint, actor: Actor): Promise<boolean>;
-  addRefusals(counts: readonly RefusalCount[]): Promise<void>;
+  /** Of each marketplace and day, at most `maxSources` are told apart. */
+  addRefusals(counts: readonly RefusalCount[], maxSources: number): Promise<void>;
   prune(refusedBefore: Date, doneBefore: Date): Promise<void>;
 }
 
@@ -67,27 +68,45 @@ const DAY_MS = 86_400_000;
 const KEEP_REFUSED_MS = 30 * DAY_MS;
 const KEEP_DONE_MS = 400 * DAY_MS;
 const MAX_SOURCES = 1000;
+/** The source under which all sources are counted that are too many to be told apart. */
+export const OTHERS = 'others';
+
+interface DeliveryLogOptions {
+  readonly maxSources: number;
+  /** Called from time to time with the number of rejected deliveries that were not kept. */
+  readonly warn: (marketplace: MarketplaceName, times: number) => void;
+}
 
 /**
  * What arrived, what came of it and why. Callers that proved nothing are counted in memory and written in batches,
  * never one by one.
  */
-export function createDeliveryLog(store: DeliveryLogStore) {
+export function createDeliveryLog(store: DeliveryLogStore, { maxSources, warn }: DeliveryLogOptions) {
   let counts = new Map<string, RefusalCount>();
-  return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, flush, prune };
+  let unkept = new Map<MarketplaceName, number>();
+  return { list: store.list, get: store.get, refusals: store.refusals, countRefusal, countUnkept, flush, prune };
 
   function countRefusal(marketplace: MarketplaceName, reason: RejectionReason, from: string, now: Date): void {
-    const source = counts.size < MAX_SOURCES ? from : 'others';
+    const known = [marketplace, reason, from].join(' ');
+    const source = counts.has(known) || counts.size < MAX_SOURCES ? from : OTHERS;
     const key = [marketplace, reason, source].join(' ');
     const times = (counts.get(key)?.times ?? 0) + 1;
     counts.set(key, { marketplace, reason, source, times, lastAt: now });
   }
 
+  /** A rejected delivery that is not kept is counted like a caller that proved nothing. */
+  function countUnkept(marketplace: MarketplaceName, reason: RejectionReason, from: string, now: Date): void {
+    unkept.set(marketplace, (unkept.get(marketplace) ?? 0) + 1);
+    countRefusal(marketplace, reason, from, now);
+  }
+
   async function flush(): Promise<void> {
+    for (const [marketplace, times] of unkept) warn(marketplace, times);
+    unkept = new Map();
     if (counts.size === 0) return;
     const written = counts;
     counts = new Map();
-    await store.addRefusals([...written.values()]);
+    await store.addRefusals([...written.values()], maxSources);
   }
 
   async function prune(now: Date): Promise<void> {

@@ -23,6 +23,12 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
     labelNames: ['marketplace', 'reason'],
     registers,
   });
+  const unkept = new Counter({
+    name: 'atrium_marketplace_rejections_not_kept_total',
+    help: 'Rejected deliveries that were only counted, because there were too many to keep.',
+    labelNames: ['marketplace'],
+    registers,
+  });
   let question: Promise<Depth | undefined> | undefined;
   gauge('inbox_depth', 'Deliveries that are recorded and not yet acted on.', (now, one) => one.set(now.undone));
   gauge('inbox_dead', 'Deliveries that were given up after many tries.', (now, one) => one.set(now.dead));
@@ -40,7 +46,10 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
       this.set(rangesAge() ?? -1);
     },
   });
-  return { observe: (marketplace: string, reason: string) => deliveries.inc({ marketplace, reason }) };
+  return {
+    observe: (marketplace: string, reason: string) => deliveries.inc({ marketplace, reason }),
+    countUnkept: (marketplace: string) => unkept.inc({ marketplace }),
+  };
 
   function gauge(name: string, help: string, show: (now: Depth, one: Gauge<'marketplace'>) => void): void {
     new Gauge({

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readBody } from '../../base/response-body.ts';
 import type { Fetched, KnownRanges } from './ranges.ts';
 
 const TIMEOUT_MS = 30_000;
-const MAX_BYTES = 32 * 1024 * 1024;
+/** The published list has 2 MiB. */
+const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Reads the list from a file, or downloads it if it has changed. */
 export async function fetchRanges(source: string, known: KnownRanges | undefined): Promise<Fetched> {
@@ -18,13 +20,13 @@ export async function fetchRanges(source: string, known: KnownRanges | undefined
   };
   const answer = await fetch(source, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (answer.status === 304) return { changed: false };
-  if (answer.status !== 200) throw new Error(`the source of the address ranges answered ${answer.status}`);
-  if (Number(answer.headers.get('content-length') ?? 0) > MAX_BYTES) throw new Error('the list is too large');
-  const bytes = await answer.bytes();
-  if (bytes.byteLength > MAX_BYTES) throw new Error('the list is too large');
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    throw new Error(`the source of the address ranges answered ${answer.status}`);
+  }
   return {
     changed: true,
-    text: new TextDecoder().decode(bytes),
+    text: (await readBody(answer, MAX_BYTES)).toString('utf8'),
     etag: answer.headers.get('etag'),
     lastModified: answer.headers.get('last-modified'),
   };

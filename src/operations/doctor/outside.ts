@@ -1,4 +1,5 @@
 import type { Config } from '../../base/config.ts';
+import { within } from '../../base/within.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
 const WITHIN_MS = 5000;
@@ -13,10 +14,11 @@ export async function examineMail({ SMTP_URL }: Config): Promise<Finding[]> {
     greetingTimeout: WITHIN_MS,
     socketTimeout: WITHIN_MS,
     dnsTimeout: WITHIN_MS,
+    maxResponseSize: 64 * 1024,
   };
   const transport = createTransport({ url: SMTP_URL, ...patience });
   try {
-    await transport.verify();
+    await within(2 * WITHIN_MS, transport.verify(), 'no answer');
     return [ok('mail', `${host} accepts email from us`)];
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no answer';

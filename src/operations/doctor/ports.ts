@@ -1,8 +1,10 @@
 import { createServer } from 'node:net';
 import type { Config } from '../../base/config.ts';
+import { readBody } from '../../base/response-body.ts';
 import { type Finding, fault, ok } from './finding.ts';
 
 const WITHIN_MS = 3000;
+const MAX_BYTES = 64 * 1024;
 
 /** Checks that each port is free or that a server of ours answers there and, if one is running, whether it is ready. */
 export async function examinePorts(config: Config): Promise<{ findings: Finding[]; isServing: boolean }> {
@@ -57,21 +59,29 @@ function occupied(host: string, port: number): Promise<string | undefined> {
 }
 
 async function isApi(url: string): Promise<boolean> {
-  const response = await answer(`${url}/api/v1/version`);
-  const body = (await response?.json().catch(() => undefined)) as { version?: unknown } | undefined;
-  return typeof body?.version === 'string';
+  const text = await textOf(await answer(`${url}/api/v1/version`));
+  try {
+    return typeof (JSON.parse(text ?? '') as { version?: unknown } | null)?.version === 'string';
+  } catch {
+    return false;
+  }
 }
 
 async function isAdmin(url: string): Promise<boolean> {
-  return (await (await answer(`${url}/healthz`))?.text().catch(() => undefined)) === 'ok\n';
+  return (await textOf(await answer(`${url}/healthz`))) === 'ok\n';
 }
 
 async function examineReadiness(url: string): Promise<Finding> {
   const response = await answer(`${url}/readyz`);
-  const text = (await response?.text().catch(() => ''))?.trim() ?? 'no answer';
+  const text = (await textOf(response))?.trim() ?? 'no answer';
   if (response?.status === 200) return ok('server', 'the server is ready');
   const advice = 'Check its log; if it is not draining, its database is unavailable.';
   return fault('server', `the server is not ready: ${text}`, advice);
+}
+
+/** Undefined if there is none, or if it does not end: any program may answer on a port. */
+async function textOf(response: Response | undefined): Promise<string | undefined> {
+  return response && (await readBody(response, MAX_BYTES).catch(() => undefined))?.toString('utf8');
 }
 
 function answer(url: string): Promise<Response | undefined> {

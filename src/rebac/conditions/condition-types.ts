@@ -1,5 +1,9 @@
-import type { Environment } from '@marcbachmann/cel-js';
 import type { ParameterTypeJson } from '../syntax.ts';
+import { CelRefusal } from './cel-syntax.ts';
+import { parseDuration, parseTimestamp } from './cel-time.ts';
+import { listOf, mapOf, readType, STRING, type Type } from './cel-types.ts';
+import { CelMap, Uint, type Value } from './cel-values.ts';
+import { parseDecimal, toDouble, toWhole } from './decimal.ts';
 import { parseIp } from './ip-address.ts';
 
 const CEL_TYPES: Readonly<Record<string, string>> = {
@@ -11,93 +15,118 @@ const CEL_TYPES: Readonly<Record<string, string>> = {
   TYPE_NAME_DURATION: 'google.protobuf.Duration',
   TYPE_NAME_TIMESTAMP: 'google.protobuf.Timestamp',
   TYPE_NAME_IPADDRESS: 'IPAddress',
-  TYPE_NAME_ANY: 'dyn',
+  TYPE_NAME_ANY: 'any',
 };
 
-export function celTypeOf(type: ParameterTypeJson): string {
-  const inner = type.generic_types?.[0];
-  if (type.type_name === 'TYPE_NAME_LIST') return `list<${inner ? celTypeOf(inner) : 'dyn'}>`;
-  if (type.type_name === 'TYPE_NAME_MAP') return `map<string, ${inner ? celTypeOf(inner) : 'dyn'}>`;
-  return CEL_TYPES[type.type_name] ?? 'dyn';
+export function celTypeOf({ type_name, generic_types = [] }: ParameterTypeJson): Type {
+  const [item, ...rest] = generic_types;
+  const isGeneric = type_name === 'TYPE_NAME_LIST' || type_name === 'TYPE_NAME_MAP';
+  if (rest.length > 0 || (item !== undefined) !== isGeneric) throw new CelRefusal(`malformed type ${type_name}`);
+  if (item !== undefined)
+    return type_name === 'TYPE_NAME_LIST' ? listOf(celTypeOf(item)) : mapOf(STRING, celTypeOf(item));
+  const name = Object.hasOwn(CEL_TYPES, type_name) ? CEL_TYPES[type_name] : undefined;
+  if (name === undefined) throw new CelRefusal(`unknown type ${type_name}`);
+  return readType(name);
 }
+
+/** JSON that is nested deeper is refused. */
+const MAX_DEPTH = 100;
 
 /**
  * Converts a JSON value to a CEL value by OpenFGA's rules: a number may be a string, a time is RFC 3339, a duration
- * uses Go's syntax.
+ * uses Go's syntax. Throws an Error that says what was expected.
  */
-export type Cast = (type: ParameterTypeJson, value: unknown) => unknown;
-
-const RFC3339 = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-
-export function createCast(env: Environment): Cast {
-  env.registerVariable('given', 'dyn');
-  // The library creates unsigned and duration values only from expressions.
-  const toUint = env.parse('uint(given)');
-  const toDuration = env.parse('duration(given)');
-
-  const cast: Cast = (type, value) => {
-    const inner = type.generic_types?.[0] ?? { type_name: 'TYPE_NAME_ANY' };
-    switch (type.type_name) {
-      case 'TYPE_NAME_BOOL':
-        return expect(value, 'boolean');
-      case 'TYPE_NAME_STRING':
-        return expect(value, 'string');
-      case 'TYPE_NAME_INT':
-        return integer(value);
-      case 'TYPE_NAME_UINT': {
-        const whole = integer(value);
-        if (whole < 0n) throw new Error(`expected a uint, but found ${whole}`);
-        return toUint({ given: whole });
-      }
-      case 'TYPE_NAME_DOUBLE':
-        return number(value);
-      case 'TYPE_NAME_DURATION':
-        return toDuration({ given: expect(value, 'string') });
-      case 'TYPE_NAME_TIMESTAMP':
-        return timestamp(expect(value, 'string') as string);
-      case 'TYPE_NAME_IPADDRESS': {
-        const address = parseIp(expect(value, 'string') as string);
-        if (address === undefined) throw new Error(`expected a well-formed IP address, but found '${value}'`);
-        return address;
-      }
-      case 'TYPE_NAME_LIST':
-        if (!Array.isArray(value)) throw new Error(`expected a list, but found ${typeof value}`);
-        return value.map((entry) => cast(inner, entry));
-      case 'TYPE_NAME_MAP': {
-        if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('expected a map');
-        return new Map(Object.entries(value).map(([key, entry]) => [key, cast(inner, entry)]));
-      }
-      default:
-        return value;
+export function cast(type: ParameterTypeJson, value: unknown): Value {
+  const item = type.generic_types?.[0] as ParameterTypeJson;
+  switch (type.type_name) {
+    case 'TYPE_NAME_BOOL':
+      if (typeof value === 'boolean') return value;
+      throw unlike('a bool', value);
+    case 'TYPE_NAME_STRING':
+      return text(value, 'a string');
+    case 'TYPE_NAME_INT':
+      return whole(value);
+    case 'TYPE_NAME_UINT': {
+      const number = whole(value);
+      if (number < 0n) throw unlike('a uint', value);
+      return new Uint(number);
     }
-  };
-  return cast;
-}
-
-function expect(value: unknown, type: 'boolean' | 'string'): unknown {
-  if (typeof value !== type) throw new Error(`expected a ${type}, but found ${typeof value}`);
-  return value;
-}
-
-function number(value: unknown): number {
-  if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
-  if (typeof value === 'string' && DECIMAL.test(value)) return Number(value);
-  throw new Error(`expected a number, but found ${JSON.stringify(value) ?? typeof value}`);
-}
-
-function integer(value: unknown): bigint {
-  if (typeof value === 'bigint') return value;
-  if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return BigInt.asIntN(64, BigInt(value.replace('+', '')));
-  const read = number(value);
-  if (!Number.isInteger(read)) throw new Error(`expected an int, but found ${read}`);
-  return BigInt(read);
-}
-
-function timestamp(text: string): Date {
-  const time = new Date(text);
-  if (!RFC3339.test(text) || Number.isNaN(time.getTime())) {
-    throw new Error(`expected an RFC 3339 timestamp, but found '${text}'`);
+    case 'TYPE_NAME_DOUBLE':
+      return double(value);
+    case 'TYPE_NAME_DURATION':
+      return parseDuration(text(value, 'a duration')) ?? fail('a duration', value);
+    case 'TYPE_NAME_TIMESTAMP':
+      return parseTimestamp(text(value, 'a timestamp')) ?? fail('an RFC 3339 timestamp', value);
+    case 'TYPE_NAME_IPADDRESS':
+      return parseIp(text(value, 'an IP address')) ?? fail('a well-formed IP address', value);
+    case 'TYPE_NAME_LIST':
+      if (!Array.isArray(value)) throw unlike('a list', value);
+      return value.map((entry) => cast(item, entry));
+    case 'TYPE_NAME_MAP': {
+      if (!isObject(value)) throw unlike('a map', value);
+      return mapFrom(value, (entry) => cast(item, entry));
+    }
+    default:
+      return fromJson(value, 0);
   }
-  return time;
+}
+
+/** A value of type `any`. Numbers are doubles. */
+function fromJson(value: unknown, depth: number): Value {
+  if (depth > MAX_DEPTH) throw new Error('nested too deeply');
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint') return finite(value);
+  if (Array.isArray(value)) return value.map((entry) => fromJson(entry, depth + 1));
+  if (isObject(value)) return mapFrom(value, (entry) => fromJson(entry, depth + 1));
+  throw unlike('JSON', value);
+}
+
+function mapFrom(value: object, read: (entry: unknown) => Value): CelMap {
+  const map = new CelMap();
+  for (const [key, entry] of Object.entries(value)) map.set(key, read(entry));
+  return map;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown, expected: string): string {
+  if (typeof value === 'string') return value;
+  throw unlike(expected, value);
+}
+
+function finite(value: number | bigint): number {
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw unlike('a number', value);
+  return number;
+}
+
+function double(value: unknown): number {
+  if (typeof value === 'number' || typeof value === 'bigint') return finite(value);
+  if (typeof value !== 'string') throw unlike('a number', value);
+  const infinite = /^([+-]?)[iI]nf$/.exec(value);
+  if (infinite !== null) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  const decimal = parseDecimal(value);
+  return (decimal && toDouble(decimal)) ?? fail('a number that a double can represent', value);
+}
+
+/** Beyond 64 bits it is the nearest int. A number of JSON is a double, so its last digits may be gone. */
+function whole(value: unknown): bigint {
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const number = finite(value);
+    if (!Number.isInteger(number)) throw unlike('an int', value);
+    return toWhole({ mantissa: BigInt(number), exponent: 0 }) as bigint;
+  }
+  const decimal = parseDecimal(text(value, 'an int'));
+  return (decimal && toWhole(decimal)) ?? fail('an int', value);
+}
+
+function fail(expected: string, value: unknown): never {
+  throw unlike(expected, value);
+}
+
+function unlike(expected: string, value: unknown): Error {
+  const told = typeof value === 'string' ? `'${value.slice(0, 100)}'` : typeof value;
+  return new Error(`expected ${expected}, but found ${told}`);
 }

@@ -1,8 +1,8 @@
-import type { Environment } from '@marcbachmann/cel-js';
 import { RebacError } from '../rebac-error.ts';
 import type { ConditionJson } from '../syntax.ts';
-import { type Cast, celTypeOf, createCast } from './condition-types.ts';
-import { IpAddress, inCidr, parseIp } from './ip-address.ts';
+import type { Program } from './cel-program.ts';
+import type { Value } from './cel-values.ts';
+import { contextFault } from './context.ts';
 
 export type Context = Readonly<Record<string, unknown>>;
 
@@ -18,59 +18,49 @@ export interface Condition {
 export async function compileConditions(all: readonly ConditionJson[]): Promise<Map<string, Condition>> {
   const compiled = new Map<string, Condition>();
   if (all.length === 0) return compiled;
-  const cel = await import('@marcbachmann/cel-js');
-  const cast = createCast(new cel.Environment());
-  for (const json of all) compiled.set(json.name, compile(json, environment(new cel.Environment()), cast));
+  const cel = await import('./cel.ts');
+  for (const json of all) compiled.set(json.name, compile(json, cel));
   return compiled;
 }
 
-function environment(env: Environment): Environment {
-  env
-    .registerType('IPAddress', { ctor: IpAddress, fields: {} })
-    .registerFunction('ipaddress(string): IPAddress', (text: string) => {
-      const address = parseIp(text);
-      if (address === undefined) throw new Error(`'${text}' is not an IP address`);
-      return address;
-    })
-    .registerFunction('IPAddress.in_cidr(string): bool', (address: IpAddress, cidr: string) => {
-      const inside = inCidr(address, cidr);
-      if (inside === undefined) throw new Error(`'${cidr}' is a malformed CIDR string`);
-      return inside;
-    })
-    .registerOperator('IPAddress == IPAddress', (a: IpAddress, b: IpAddress) => a.equals(b));
-  // CEL allows every message to be compared with null. Our typed values are never null.
-  for (const type of ['IPAddress', 'google.protobuf.Timestamp', 'google.protobuf.Duration']) {
-    env.registerOperator(`${type} == null`, () => false);
-  }
-  return env;
-}
+type Cel = typeof import('./cel.ts');
 
-function compile(json: ConditionJson, env: Environment, cast: Cast): Condition {
+function compile(json: ConditionJson, { cast, compileExpression, Run }: Cel): Condition {
   const parameters = Object.entries(json.parameters ?? {});
-  for (const [name, type] of parameters) env.registerVariable(name, celTypeOf(type));
-  const program = parse(json, env);
+  const program = compiled(json, compileExpression);
 
   /** A declared parameter without a value is an error even if the other parameters would decide, as in OpenFGA. */
   function holds(tupleContext: Context | undefined, requestContext: Context | undefined): boolean {
-    const values: Record<string, unknown> = Object.create(null);
+    const slots = Array<Value>(program.slots).fill(null);
     const missing: string[] = [];
-    for (const [name, type] of parameters) {
-      const given = own(tupleContext, name) ?? own(requestContext, name);
-      if (given === undefined) missing.push(name);
-      else values[name] = checked(json.name, name, () => cast(type, given));
+    const fault = contextFault(requestContext) ?? contextFault(tupleContext);
+    if (fault !== undefined) throw failed(json.name, fault);
+    if (parameters.length === 0 && !(isEmpty(tupleContext) && isEmpty(requestContext))) {
+      throw failed(json.name, 'it has no parameters');
+    }
+    for (const [slot, [name, type]] of parameters.entries()) {
+      const context = has(tupleContext, name) ? tupleContext : requestContext;
+      if (!has(context, name)) missing.push(name);
+      else slots[slot] = checked(json.name, name, () => cast(type, context[name]));
     }
     if (missing.length > 0) throw failed(json.name, `missing context parameters ${missing.join(', ')}`);
-    let answer: unknown;
+    return evaluate(slots);
+  }
+
+  function evaluate(slots: Value[]): boolean {
+    let answer: Value;
     try {
-      answer = program(values);
+      answer = program.eval(new Run(slots));
     } catch (error) {
-      throw failed(json.name, (error as Error).message.split('\n', 1)[0] as string, error);
+      throw failed(json.name, (error as Error).message, error);
     }
-    if (typeof answer !== 'boolean') throw failed(json.name, 'the expression did not return a bool');
-    return answer;
+    if (typeof answer === 'boolean') return answer;
+    throw failed(json.name, (answer as { message?: string } | null)?.message ?? 'the expression did not return a bool');
   }
 
   function refuses(context: Context): string | undefined {
+    const fault = contextFault(context);
+    if (fault !== undefined) return fault;
     const types = new Map(parameters);
     for (const [name, given] of Object.entries(context)) {
       const type = types.get(name);
@@ -87,21 +77,20 @@ function compile(json: ConditionJson, env: Environment, cast: Cast): Condition {
   return { name: json.name, holds, refuses };
 }
 
-function parse(json: ConditionJson, env: Environment) {
+function compiled(json: ConditionJson, compileExpression: Cel['compileExpression']): Program {
   try {
-    const program = env.parse(json.expression);
-    const verdict = program.check();
-    if (!verdict.valid) throw verdict.error ?? new Error('does not type check');
-    if (verdict.type !== 'bool' && verdict.type !== 'dyn') throw new Error(`expected a bool, but got ${verdict.type}`);
-    return program;
+    return compileExpression(json.expression, Object.entries(json.parameters ?? {}));
   } catch (error) {
-    const fault = (error as Error).message.split('\n', 1)[0];
-    throw new RebacError('invalidModel', `condition ${json.name}: ${fault}`, error);
+    throw new RebacError('invalidModel', `condition ${json.name}: ${(error as Error).message}`, error);
   }
 }
 
-function own(context: Context | undefined, name: string): unknown {
-  return context !== undefined && Object.hasOwn(context, name) ? context[name] : undefined;
+function has(context: Context | undefined, name: string): context is Context {
+  return context !== undefined && Object.hasOwn(context, name) && context[name] !== undefined;
+}
+
+function isEmpty(context: Context | undefined): boolean {
+  return context === undefined || Object.keys(context).length === 0;
 }
 
 function checked<T>(condition: string, parameter: string, read: () => T): T {

@@ -97,12 +97,12 @@ describe('Explain, principals and role preview', () => {
     const before = await atrium.as('ann')('GET', '/authz/roles?org=acme');
 
     const made = await preview({ name: 'x', permissions: [edit], teamIDs: [Number(acme?.teams.operators)] });
-    assert.deepEqual(made.body, { changes: [{ user: dan, gains: [edit], loses: [] }] });
+    assert.deepEqual(made.body, { changes: [{ user: dan, gains: [edit], loses: [] }], total: 1 });
     const id = Number(acme?.roles['cluster-operator']);
     const changed = await preview({ id, permissions: [view, edit] });
-    assert.deepEqual(changed.body, { changes: [{ user: dan, gains: [edit], loses: [connect] }] });
+    assert.deepEqual(changed.body, { changes: [{ user: dan, gains: [edit], loses: [connect] }], total: 1 });
     const removed = await preview({ id, delete: true });
-    assert.deepEqual(removed.body, { changes: [{ user: dan, gains: [], loses: [view, connect] }] });
+    assert.deepEqual(removed.body, { changes: [{ user: dan, gains: [], loses: [view, connect] }], total: 1 });
     assert.equal((await preview({ id: 99, delete: true })).status, 404);
     assert.equal((await preview({ delete: true })).status, 400);
     assert.equal((await preview({ id, delete: true }, 'cat')).status, 403);

@@ -184,7 +184,7 @@ describe('Buckets', () => {
     refused(await list('aws', 'bad-s3'), /InvalidAccessKeyId: The AWS Access Key Id you provided does not exist/);
     refused(await list('azure', 'bad-azure'), /AuthorizationFailure: Server failed to authenticate the request/);
     refused(await list('gcp', 'bad-google'), /invalid_grant: Invalid JWT Signature/);
-    refused(await list('gcp', 'no-key'), /private key of the credential cannot be read/);
+    assert.equal((await list('gcp', 'no-key')).status, 422);
     refused(await list('aws', 'chatty'), /Chatty: you sent \*\*\* and more/);
     assert.ok(!atrium.logged().includes(SECRET));
     assert.doesNotMatch(atrium.logged(), /PRIVATE KEY|SharedKey|Bearer/);

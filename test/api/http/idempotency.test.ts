@@ -214,6 +214,7 @@ for (const driver of DRIVERS) {
       assert.equal((await post('ann', '/orgs', wish, key)).body.reason, 'name_taken');
       assert.equal((await post('ann', '/orgs', wish, key)).body.reason, 'name_taken');
       await atrium.as('ann')('DELETE', `/orgs/${taken.name}`);
+      await atrium.as('root')('DELETE', `/admin/reserved-names/${taken.name}`);
       const made = await post('ann', '/orgs', wish, key);
       assert.deepEqual([made.status, isReplay(made)], [201, false]);
       assert.ok(isReplay(await post('ann', '/orgs', wish, key)));
@@ -224,6 +225,7 @@ for (const driver of DRIVERS) {
       const { name } = await makeOrganization(atrium, 'ann');
       assert.equal((await post('ann', `/orgs/${name}/teams`, { name: 'first' }, key)).status, 201);
       await atrium.as('ann')('DELETE', `/orgs/${name}`);
+      await atrium.as('root')('DELETE', `/admin/reserved-names/${name}`);
       await atrium.as('ann')('POST', '/orgs', { username: name });
       const again = await post('ann', `/orgs/${name}/teams`, { name: 'first' }, key);
       assert.deepEqual([again.status, again.body.reason], [422, 'idempotency_key_reused']);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createAddressSet } from '../../../src/marketplace/ranges/address-set.ts';
 import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
+import { fetchRanges } from '../../../src/marketplace/ranges/range-source.ts';
 import { createRangeStore } from '../../../src/marketplace/ranges/ranges.store.ts';
 import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges/ranges.ts';
 import { ANY_DRIVER, DRIVERS, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';
@@ -268,6 +269,22 @@ describe('Downloaded address ranges', () => {
     assert.deepEqual(new Set(asked), new Set([undefined, '"one"']));
     assert.equal(asked.filter((tag) => tag === undefined).length, 1);
     await market.close();
+  });
+
+  it('A list of address ranges without an end is not read to the end', async () => {
+    const { promise: cut, resolve } = Promise.withResolvers<void>();
+    const endless = createServer((_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536)));
+      };
+      response.on('drain', more).once('close', resolve);
+      more();
+    });
+    await new Promise<void>((ready) => endless.listen(0, '127.0.0.1', ready));
+    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/`;
+    await assert.rejects(fetchRanges(url, undefined), /larger than 8192 KiB/);
+    await cut;
+    endless.close();
   });
 
   it('Startup waits a limited time for the address ranges, and not at all with a stored copy', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { createCentral } from '../../../src/marketplace/claims/central.client.ts';
 import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace/claims/claims.store.ts';
 import { createClaims } from '../../../src/marketplace/claims/claims.ts';
@@ -9,6 +10,7 @@ import { DRIVERS, migrated, openTestDb } from '../../support/db.ts';
 import { openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { sendRaw } from '../../support/raw.ts';
 
+const rules = (value: string) => `{"claimable":true,"claimed":false,"x":${value}}`;
 const claimable = (id: string) => `/marketplace/api/v1/marketplaces/standalone-organizations/${id}/claimable`;
 
 describe('Claims of the demo world', () => {
@@ -120,6 +122,15 @@ describe('The central marketplace server', () => {
     ['an array', 200, '[]'],
     ['an object without flags', 200, '{}'],
     ['flags that are strings', 200, '{"claimable":"true","claimed":"false"}'],
+    ['JSON that is nested 30,000 levels deep', 200, rules(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)],
+    ['objects that are nested 10,000 levels deep', 200, rules(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)],
+    ['nothing but opening brackets', 200, '['.repeat(60_000)],
+    ['a NUL character', 200, rules('"\\u0000"')],
+    ['half a surrogate pair', 200, rules('"\\ud800"')],
+    ['a number that is out of range', 200, rules('1e999')],
+    ['a key twice', 200, '{"claimable":true,"claimed":true,"claimed":false}'],
+    ['the key __proto__', 200, '{"claimable":true,"claimed":false,"__proto__":{}}'],
+    ['nothing', 200, ''],
     ['an oversized answer', 200, `{"claimable":true,"claimed":false,"x":"${'x'.repeat(100_000)}"}`],
   ] as const) {
     it(`A claim check is answered with 500, without backoff, when the central server sends ${name}`, async () => {
@@ -131,6 +142,24 @@ describe('The central marketplace server', () => {
       }
     });
   }
+
+  it('An answer of the central server without an end, or that becomes large when decompressed, is not read', async () => {
+    const large = gzipSync(rules(`"${'x'.repeat(10_000_000)}"`));
+    const endless = (response: ServerResponse) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    for (const one of [
+      endless,
+      (response: ServerResponse) => response.setHeader('Content-Encoding', 'gzip').end(large),
+    ]) {
+      answer = one;
+      await assert.rejects(createCentral(centralUrl(), 60_000)('org-5'), /cannot be evaluated/);
+    }
+  });
 
   it('A query to the central server times out', async () => {
     answer = () => undefined;

@@ -161,8 +161,8 @@ for (const driver of DRIVERS) {
     ): Promise<void> {
       const reading = readNotification(marketplace, body);
       const { notification } = reading;
-      const { db, revisions } = market.instance;
-      await createDeliveryStore(db.query, revisions.write).record({
+      const { db, revisions, room } = market.instance;
+      await createDeliveryStore(db.query, revisions.write, room.limits).record({
         marketplace,
         naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),

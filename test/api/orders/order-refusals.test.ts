@@ -7,6 +7,8 @@ const CHART = { name: 'redis', sourceRef: { name: 'charts' }, version: '1', rele
 const without = (key: keyof typeof CHART) => Object.fromEntries(Object.entries(CHART).filter(([one]) => one !== key));
 const items = (...charts: object[]) => ({ spec: { items: charts.map((chart) => ({ chart })) } });
 type Step = Record<string, unknown>;
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, at) => from + at);
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 
 describe('Deploy order validation', () => {
   let atrium: TestServer;
@@ -68,6 +70,29 @@ describe('Deploy order validation', () => {
       { a: {}, b: { x: 1 }, c: 1 },
     ],
     ['may contain a test that passes', { a: [1] }, [{ op: 'test', path: '/a', value: [1] }], { a: [1] }],
+    [
+      'tests objects without regard to the order of their keys',
+      { a: { x: 1, y: [{ z: null }] } },
+      [{ op: 'test', path: '/a', value: { y: [{ z: null }], x: 1.0 } }],
+      { a: { x: 1, y: [{ z: null }] } },
+    ],
+    [
+      'keeps later steps out of the values of earlier ones',
+      {},
+      [
+        { op: 'add', path: '/a', value: { b: 1 } },
+        { op: 'copy', from: '/a', path: '/c' },
+        { op: 'add', path: '/a/b', value: 2 },
+      ],
+      { a: { b: 2 }, c: { b: 1 } },
+    ],
+    [
+      'moves an element within a list',
+      { a: [1, 2, 3] },
+      [{ op: 'move', from: '/a/0', path: '/a/2' }],
+      { a: [2, 3, 1] },
+    ],
+    ['replaces an element of a list', { a: [1, 2] }, [{ op: 'replace', path: '/a/1', value: [] }], { a: [1, []] }],
     [
       'inserts into a list and appends to it',
       { a: [1, 3] },
@@ -137,6 +162,83 @@ describe('Deploy order validation', () => {
     ['a missing value', {}, [{ op: 'add', path: '/a' }], /value is required/],
     ['a copy without a source', {}, [{ op: 'copy', path: '/a' }], /from is required/],
     ['a test that fails', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }], /Test failed/],
+    [
+      'a test of 20,000 numbers',
+      { a: numbers(20_000) },
+      [{ op: 'test', path: '/a', value: numbers(20_000, 20_000) }],
+      /Test failed/,
+    ],
+    [
+      'a test that fails at the last of 20,000 numbers',
+      { a: numbers(20_000) },
+      [{ op: 'test', path: '/a', value: [...numbers(19_999), 0] }],
+      /Test failed/,
+    ],
+    ['a test of a list against an object', { a: [] }, [{ op: 'test', path: '/a', value: {} }], /Test failed/],
+    ['a test of an object against a list', { a: {} }, [{ op: 'test', path: '/a', value: [] }], /Test failed/],
+    ['a test of null against an object', { a: null }, [{ op: 'test', path: '/a', value: {} }], /Test failed/],
+    ['a test of a number against its text', { a: 1 }, [{ op: 'test', path: '/a', value: '1' }], /Test failed/],
+    [
+      'a test for an inherited key',
+      { a: { b: 1 } },
+      [{ op: 'test', path: '/a', value: { valueOf: 1 } }],
+      /Test failed/,
+    ],
+    ['a test without a value', { a: null }, [{ op: 'test', path: '/a' }], /value is required/],
+    ['a test of a value that is missing', {}, [{ op: 'test', path: '/a', value: null }], /there is no value at \/a/],
+    [
+      'a copy of the length of a list',
+      { a: [1] },
+      [{ op: 'copy', from: '/a/length', path: '/b' }],
+      /there is no value/,
+    ],
+    [
+      'a path through the length of a list',
+      { a: [1] },
+      [{ op: 'add', path: '/a/length/b', value: 1 }],
+      /not in the list/,
+    ],
+    ['an incomplete escape in a path', {}, [{ op: 'add', path: '/a~', value: 1 }], /not followed by 0 or 1/],
+    [
+      'an unknown escape in a path',
+      { '~2': {} },
+      [{ op: 'move', from: '/~02', path: '/~2/b' }],
+      /not followed by 0 or 1/,
+    ],
+    ['a path of 4,097 characters', {}, [{ op: 'remove', path: `/${'a'.repeat(4096)}` }], /longer than 4096 characters/],
+    ['a path of 100,000 keys', {}, [{ op: 'remove', path: '/'.repeat(100_000) }], /longer than 4096 characters/],
+    [
+      'copies that nest ever deeper',
+      {},
+      Array(9).fill({ op: 'copy', from: '/a', path: '/a'.repeat(31) }),
+      /no value at/,
+    ],
+    [
+      'copies of copies that nest too deeply',
+      { a: { b: 1 } },
+      Array.from({ length: 4 }, () => ({ op: 'copy', from: '/a', path: `/a${'/x'.repeat(30)}` })),
+      /nested more than 64 levels/,
+    ],
+    [
+      'moves that nest too deeply',
+      { a: 1 },
+      Array.from({ length: 900 }, (_, at) =>
+        at % 2 ? { op: 'move', from: '/b', path: '/a' } : { op: 'move', from: '/a', path: `/b${'/x'.repeat(9)}` },
+      ),
+      /nested more than 64 levels/,
+    ],
+    [
+      'a deep value at a deep path',
+      {},
+      [{ op: 'add', path: '/a'.repeat(32), value: nested(40) }],
+      /nested more than 64 levels/,
+    ],
+    [
+      'a deep replacement at a deep path',
+      {},
+      [{ op: 'replace', path: '/a'.repeat(32), value: nested(40) }],
+      /nested more than 64 levels/,
+    ],
   ];
   for (const [what, values, patch, message] of hostile) {
     it(`A values patch with ${what} is rejected when the order is created`, async () => {

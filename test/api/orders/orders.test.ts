@@ -131,6 +131,52 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(parse(shown.resources[0].data), first.resources[0].data);
     });
 
+    it(`A user's deploy orders are listed newest first, page by page and without their values, on ${driver}`, async () => {
+      const call = atrium.as('bob');
+      assert.deepEqual((await call('GET', '/user/deploy/orders')).body, []);
+      const uids: string[] = [];
+      for (const releaseName of ['one', 'two', 'three']) {
+        const { body } = await call(
+          'POST',
+          '/user/deploy/orders',
+          order({ releaseName, values: { secret: 'hidden' } }),
+        );
+        uids.unshift(body.metadata.uid);
+      }
+      const all = await call('GET', '/user/deploy/orders');
+      assert.equal(all.headers.get('x-total-count'), '3');
+      assert.deepEqual(
+        all.body.map((one: { metadata: { uid: string } }) => one.metadata.uid),
+        uids,
+      );
+      assert.deepEqual(Object.keys(all.body[0]), ['apiVersion', 'kind', 'metadata']);
+      assert.deepEqual([all.body[0].kind, all.body[0].metadata.name], ['Order', 'three']);
+      assert.match(all.body[0].metadata.creationTimestamp, /Z$/);
+      assert.doesNotMatch(all.text, /hidden/);
+      const second = await call('GET', '/user/deploy/orders?limit=2&page=2');
+      assert.deepEqual([second.body.length, second.body[0].metadata.uid], [1, uids[2]]);
+      assert.match(second.headers.get('link') ?? '', /page=1>; rel="prev"/);
+      assert.deepEqual((await atrium.as('eve')('GET', '/user/deploy/orders')).body, []);
+    });
+
+    it(`Only its owner can delete a deploy order, and only once, on ${driver}`, async () => {
+      const { metadata } = await create(order({}));
+      const path = `/user/deploy/orders/${metadata.uid}`;
+      for (const name of ['bob', 'eve', 'root']) {
+        const answer = await atrium.as(name)('DELETE', path);
+        assert.deepEqual([answer.status, answer.body.reason], [404, 'order_not_found'], name);
+      }
+      assert.equal((await render('ann', metadata.uid, 'manifest')).status, 200);
+      assert.equal((await atrium.call('DELETE', `/api/v1${path}`)).status, 401);
+      assert.equal((await atrium.as('ann')('DELETE', `/user/deploy/orders/${metadata.uid.toUpperCase()}`)).status, 204);
+      assert.equal((await render('ann', metadata.uid, 'manifest')).status, 404);
+      for (const uid of [metadata.uid, 'x', '1', crypto.randomUUID(), '%27;drop']) {
+        assert.equal((await atrium.as('ann')('DELETE', `/user/deploy/orders/${uid}`)).status, 404, uid);
+      }
+      const listed = (await atrium.as('ann')('GET', '/user/deploy/orders?limit=50')).text;
+      assert.doesNotMatch(listed, new RegExp(metadata.uid));
+    });
+
     it(`Another user's deploy order, or an unknown one, is answered with 404 on ${driver}`, async () => {
       const { metadata } = await create(order({}));
       for (const what of ['manifest', 'resources']) {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { createLog } from '../../../src/base/log.ts';
 import { createMailer } from '../../../src/base/mail.ts';
 import { createSignedTexts } from '../../../src/base/signed-text.ts';
 import { createConfirmationLinks } from '../../../src/users/confirmation-links.ts';
 import { IS_LONG } from '../../counts.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { ANY_DRIVER } from '../../support/db.ts';
+import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
 import { type SmtpServer, startSmtp } from '../../support/smtp.ts';
+import { statement } from '../../support/statement.ts';
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+(\/api\/v1\/user\/emails\/confirm\?key=[\w.-]+)/;
 
@@ -49,6 +51,7 @@ describe('Email confirmation', () => {
     for (const { from, text } of smtp.letters) {
       assert.equal(from, 'atrium@example.com');
       assert.match(text, /^Subject: Confirm your email address$/m);
+      assert.match(text, /The user bob has added /);
     }
   });
 
@@ -90,7 +93,9 @@ describe('Email confirmation', () => {
     const path = await add('bob.moved@example.org');
     await atrium.as('bob')('DELETE', '/user/emails', { emails: ['bob.moved@example.org'] });
     assert.equal((await atrium.call('GET', path)).status, 404);
-    await atrium.as('eve')('POST', '/user/emails', { emails: ['bob.moved@example.org'] });
+    await atrium.instance.db.query(statement('delete from confirmation_email'));
+    const added = await atrium.as('eve')('POST', '/user/emails', { emails: ['bob.moved@example.org'] });
+    assert.equal(added.status, 201);
     const refused = await atrium.call('GET', path);
     assert.deepEqual([refused.status, refused.body.message], [404, 'the link is invalid or has expired']);
   });
@@ -129,6 +134,123 @@ describe('Email confirmation', () => {
   });
 });
 
+describe('The number of confirmation emails', () => {
+  const MINUTE = 60_000;
+  // Each test is later than the one before: the rate limit expects that time does not run backwards.
+  let start = Date.now();
+  let smtp: SmtpServer;
+  let atrium: TestServer;
+  let sentBefore = 0;
+  before(async () => {
+    smtp = await startSmtp();
+    atrium = await openTestServer({ driver: ANY_DRIVER, env: { EMAIL_CONFIRMATION: 'true', SMTP_URL: smtp.url } });
+  });
+  after(async () => {
+    await atrium.close();
+    await smtp.close();
+  });
+  beforeEach(async (context) => {
+    start += 120 * MINUTE;
+    (context as TestContext).mock.timers.enable({ apis: ['Date'], now: start });
+    sentBefore = smtp.letters.length;
+    await atrium.instance.db.query(statement('delete from confirmation_email'));
+    await atrium.instance.db.query(statement('delete from email where not is_primary'));
+  });
+
+  const sent = () => smtp.letters.length - sentBefore;
+  const add = (name: string, ...emails: string[]) => atrium.as(name)('POST', '/user/emails', { emails });
+  const remove = (name: string, ...emails: string[]) => atrium.as(name)('DELETE', '/user/emails', { emails });
+  const numbered = (count: number) => Array.from({ length: count }, (_, place) => `bob${place}@x.org`);
+
+  it('An address gets one confirmation email in ten minutes, whoever adds and removes it', async (context) => {
+    const victim = 'Victim@bank.example';
+    assert.equal((await add('bob', victim)).status, 201);
+    for (const [name, spelling] of [
+      ['bob', victim],
+      ['eve', 'victim@BANK.example'],
+      ['bob', victim.toLowerCase()],
+    ] as const) {
+      await remove('bob', victim);
+      const refused = await add(name, spelling);
+      assert.deepEqual([refused.status, refused.body.reason], [429, 'rate_limited']);
+      assert.equal(refused.headers.get('retry-after'), '600');
+      // Whether somebody else caused the earlier email makes no difference.
+      assert.equal(
+        refused.body.message,
+        'a confirmation email was sent to this address less than ten minutes ago: try again later',
+      );
+    }
+    context.mock.timers.setTime(start + 10 * MINUTE - 1);
+    assert.equal((await add('eve', victim)).headers.get('retry-after'), '1');
+    context.mock.timers.setTime(start + 10 * MINUTE);
+    assert.equal((await add('eve', victim)).status, 201);
+    assert.equal(sent(), 2);
+  });
+
+  it('A user causes ten confirmation emails in an hour', async (context) => {
+    assert.equal((await add('bob', ...numbered(6))).status, 201);
+    await remove('bob', ...numbered(6));
+    context.mock.timers.setTime(start + 20 * MINUTE);
+    assert.equal((await add('bob', ...numbered(4))).status, 201);
+    await remove('bob', ...numbered(4));
+    context.mock.timers.setTime(start + 40 * MINUTE);
+    for (const [count, seconds] of [
+      [1, 20 * 60],
+      [6, 20 * 60],
+      [7, 40 * 60],
+    ] as const) {
+      const refused = await add('bob', ...numbered(count));
+      assert.deepEqual(
+        [refused.status, refused.headers.get('retry-after')],
+        [429, String(seconds)],
+        `${count} addresses`,
+      );
+      assert.match(refused.body.message, /^at most 10 confirmation emails can be sent for one user in an hour/);
+    }
+    assert.equal((await add('eve', 'eve2@x.org')).status, 201, 'others have their own allowance');
+    assert.equal(sent(), 11);
+  });
+
+  it('A request with many addresses is allowed as a whole or rejected as a whole', async () => {
+    const tooMany = await add('bob', ...numbered(11));
+    assert.deepEqual([tooMany.status, tooMany.body.reason], [422, 'limit_reached']);
+    assert.match(tooMany.body.message, /LIMIT_CONFIRMATION_EMAILS_PER_HOUR/);
+    assert.equal((await add('bob', 'bob0@x.org')).status, 201);
+    await remove('bob', 'bob0@x.org');
+    assert.equal((await add('bob', ...numbered(3))).status, 429);
+    assert.equal((await atrium.as('bob')('GET', '/user/emails')).body.length, 1);
+    assert.equal(sent(), 1);
+  });
+
+  it('Concurrent requests do not cause more confirmation emails than allowed', async () => {
+    const own = await Promise.all(Array.from({ length: 15 }, (_, place) => add('bob', `at-once${place}@x.org`)));
+    assert.deepEqual(statuses(own), [...Array(10).fill(201), ...Array(5).fill(429)]);
+    const victim = await Promise.all(
+      ['ann', 'cat', 'dan', 'eve'].flatMap((name) => [add(name, 'victim@x.org'), add(name, 'VICTIM@x.org')]),
+    );
+    assert.equal(victim.filter(({ status }) => status === 201).length, 1);
+    assert.equal(sent(), 11);
+  });
+
+  it('A second server on the same database, and one that starts later, count the same emails', async (context) => {
+    if (atrium.instance.db.driver === 'pglite') return context.skip('one process at a time');
+    assert.equal((await add('bob', 'shared@x.org')).status, 201);
+    await remove('bob', 'shared@x.org');
+    const { DATABASE_URL = '' } = atrium.instance.config;
+    const env = { EMAIL_CONFIRMATION: 'true', SMTP_URL: smtp.url, DATABASE_URL, ATRIUM_KEY: TEST_KEY };
+    const second = await openQuietly(env, []);
+    const url = await second.listen();
+    const headers = { Authorization: `token ${atrium.world.users.bob?.token}` };
+    const answer = await atrium.call('POST', '/api/v1/user/emails', { emails: ['shared@x.org'] }, headers, url);
+    await second.close();
+    assert.equal(answer.status, 429);
+  });
+});
+
+function statuses(answers: readonly { status: number }[]): number[] {
+  return answers.map(({ status }) => status).sort();
+}
+
 describe('A mail server that does not respond', () => {
   it('Sending email times out within seconds when the mail server does not respond', async () => {
     const mute = await startSmtp('silent');
@@ -141,6 +263,25 @@ describe('A mail server that does not respond', () => {
     assert.match(lines.join(''), /email not sent/);
     await mute.close();
   });
+});
+
+describe('A mail server that does not stop', () => {
+  for (const [mood, words] of [
+    ['chatty', /exceeds maximum allowed size/],
+    ['slow', /took longer than 0.3 s/],
+  ] as const) {
+    it(`A mail server whose greeting never ends is given up (${mood})`, async () => {
+      const server = await startSmtp(mood);
+      const lines: string[] = [];
+      const log = createLog('info', { write: (line) => void lines.push(line) });
+      const settings = { SMTP_URL: server.url, MAIL_FROM: 'x@localhost', RUN_MODE: 'prod' } as const;
+      const mailer = createMailer(settings, log, mood === 'slow' ? 300 : undefined);
+      await mailer.send({ to: 'a@x.org', subject: 'hello', text: 'hello' });
+      assert.match(lines.join(''), /email not sent/);
+      assert.match(lines.join(''), words);
+      await server.close();
+    });
+  }
 });
 
 describe('Email without a mail server', () => {

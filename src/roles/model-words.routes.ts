@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { signedIn } from '../http/access.ts';
 import type { Scope } from '../http/server.ts';
-import type { DescribedType } from './model.ts';
+import type { DescribedType } from './model-words.ts';
 
 const Relation = Type.Object({
   relation: Type.String(),
@@ -20,7 +20,7 @@ const DescribedModel = Type.Object({
 });
 
 /** The model is the same for everybody and contains no data. */
-export function modelRoutes(scope: Scope, text: string, types: readonly DescribedType[]): void {
+export function modelWordsRoutes(scope: Scope, text: string, types: readonly DescribedType[]): void {
   scope.get(
     '/authz/model',
     {

@@ -25,7 +25,7 @@ export function openConsoleFiles(folder: URL) {
   if (built === undefined) return undefined;
   const files = new Map(built.files.map((file) => [file.path, file]));
   const loaded = new Map<string, Promise<Buffer>>();
-  return { page: built.page, paths: [...files.keys()], find };
+  return { page: built.page, find };
 
   /** The file in the best form that the browser accepts. Each form is read once. */
   async function find(path: string, accepted: string): Promise<ConsoleFile | undefined> {

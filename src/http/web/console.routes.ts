@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { anyone } from './access.ts';
+import { AppError } from '../../base/errors.ts';
+import { anyone } from '../access.ts';
+import { SESSION_COOKIE } from '../credential.ts';
+import type { Scope } from '../server.ts';
 import { openConsoleFiles } from './console-files.ts';
-import { SESSION_COOKIE } from './credential.ts';
-import type { Scope } from './server.ts';
 
 const POLICY = [
   "default-src 'none'",
@@ -21,6 +22,8 @@ const POLICY = [
 ].join('; ');
 const PLAIN_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+/** Names with the hash of their content never change it. */
+const HASHED = /-[\w-]{8}\.\w+$/;
 const DATA = '<script type="application/json" id="atrium">{}</script>';
 
 /** The addresses of the console. A test compares them with its pages. */
@@ -35,7 +38,7 @@ export interface ConsoleOptions {
 
 /** The web console: one document for all pages, and the files that it loads. */
 export function consoleRoutes(scope: Scope, { data, paths }: ConsoleOptions): void {
-  const files = openConsoleFiles(new URL('../../console/dist/', import.meta.url));
+  const files = openConsoleFiles(new URL('../../../console/dist/', import.meta.url));
   const sendPage = files === undefined ? plainPage() : builtPage(files.page, data);
   const hidden = { config: { access: anyone, takesNul: true }, schema: { hide: true } };
 
@@ -47,21 +50,17 @@ export function consoleRoutes(scope: Scope, { data, paths }: ConsoleOptions): vo
     scope.route({ ...hidden, method: METHODS, url, onRequest: sendPage, handler: sendPage });
   }
   scope.get('/.well-known/change-password', hidden, async (_request, reply) => reply.redirect('/me/password', 302));
-  if (files === undefined) return;
-  for (const url of files.paths) {
-    scope.get(url, hidden, async (request, reply) => {
-      const file = await files.find(url, String(request.headers['accept-encoding'] ?? ''));
-      if (file?.encoding) reply.header('Content-Encoding', file.encoding);
-      return reply
-        .header(
-          'Cache-Control',
-          /-[\w-]{8}\.\w+$/.test(url) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
-        )
-        .header('Vary', 'Accept-Encoding')
-        .type(file?.type ?? 'application/octet-stream')
-        .send(file?.content);
-    });
-  }
+  scope.get('/assets/*', hidden, async (request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const file = await files?.find(path, String(request.headers['accept-encoding'] ?? ''));
+    if (file === undefined) throw new AppError('notFound', 'no such file', { reason: 'route_not_found' });
+    if (file.encoding) reply.header('Content-Encoding', file.encoding);
+    return reply
+      .header('Cache-Control', HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
+      .header('Vary', 'Accept-Encoding')
+      .type(file.type)
+      .send(file.content);
+  });
 }
 
 type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -95,7 +94,7 @@ interface Page {
 
 /** Without a build there is still a page, which says so. */
 function plainPage(): SendPage {
-  const page = readFileSync(new URL('../../console/plain.html', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../console/plain.html', import.meta.url), 'utf8');
   return async (_request, reply) =>
     reply.header('Content-Security-Policy', PLAIN_POLICY).type('text/html; charset=utf-8').send(page);
 }

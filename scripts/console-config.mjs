@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+
+/** The server that development builds talk to. */
+const SERVER = process.env.ATRIUM_URL ?? 'http://127.0.0.1:3000';
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M16 3 29 28H22.5L16 15 9.5 28H3z" fill="#a8481f"/></svg>';
+
+/** How the web console is built. */
+export function consoleConfig(outDir) {
+  return {
+    configFile: false,
+    logLevel: 'warn',
+    root: join(import.meta.dirname, '..', 'console'),
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      target: 'es2024',
+      outDir,
+      emptyOutDir: true,
+      // The polyfill would be an inline script, which the policy forbids, and current browsers do not need it.
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+    },
+    plugins: [
+      {
+        name: 'icon',
+        generateBundle() {
+          this.emitFile({ type: 'asset', fileName: 'assets/icon.svg', source: ICON });
+        },
+      },
+    ],
+    server: { port: 5173, strictPort: true, proxy: { '/api': SERVER, '/avatars': SERVER } },
+  };
+}

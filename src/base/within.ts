@@ -1,0 +1,10 @@
+/** The result of the work, unless it takes longer than this; then throws an Error with that message. */
+export async function within<T>(ms: number, work: Promise<T>, message: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(message)), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

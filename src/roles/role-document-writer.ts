@@ -1,0 +1,63 @@
+import { breath, mapInSlices } from '../base/slices.ts';
+import { API_VERSION, KIND, type RoleDocument } from './role-document.ts';
+
+const ROLES_IN_SLICE = 25;
+
+/** Written by hand, so that the same roles give the same bytes with every version of every dependency. */
+export async function writeYaml({ organization, roles }: RoleDocument): Promise<string> {
+  const inList = remembered(writeInList);
+  const listOf = (items: readonly string[]) => `[${items.map(inList).join(', ')}]`;
+  const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
+  lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
+  for (const [place, role] of roles.entries()) {
+    if (place % ROLES_IN_SLICE === ROLES_IN_SLICE - 1) await breath();
+    lines.push(`  - name: ${onLine(role.name)}`, `    description: ${onLine(role.description)}`);
+    lines.push(`    permissions:${role.permissions.size === 0 ? ' {}' : ''}`);
+    for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
+    lines.push(`    teams: ${listOf(role.teams)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** As `JSON.stringify` with an indent of two would write it. */
+export async function writeJsonDocument({ organization, roles }: RoleDocument): Promise<string> {
+  const entries = await mapInSlices(roles, ROLES_IN_SLICE, (role) => {
+    const text = JSON.stringify({ ...role, permissions: Object.fromEntries(role.permissions) }, null, 2);
+    return `    ${text.replaceAll('\n', '\n    ')}`;
+  });
+  const head = JSON.stringify({ apiVersion: API_VERSION, kind: KIND, organization }, null, 2).slice(0, -2);
+  return `${head},\n  "roles": ${entries.length === 0 ? '[]' : `[\n${entries.join(',\n')}\n  ]`}\n}\n`;
+}
+
+/** Many roles have the same teams and permissions, and looking at each letter of them again would take long. */
+function remembered(write: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const written = known.get(text) ?? write(text);
+    known.set(text, written);
+    return written;
+  };
+}
+
+/**
+ * Text that every YAML parser accepts without quotes: it begins with a letter and has no character with a special
+ * meaning.
+ */
+const PLAIN = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+-]*[\p{L}\p{M}\p{N}_.()/+])?$/u;
+const PLAIN_LINE = /^\p{L}(?:[\p{L}\p{M}\p{N} _.()/&+,;'"!?-]*[\p{L}\p{M}\p{N}_.()/+,;'"!?])?$/u;
+/** Older parsers do not read these words as text. */
+const WORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+
+function writeInList(text: string): string {
+  return PLAIN.test(text) && !WORDS.test(text) ? text : quoted(text);
+}
+
+function onLine(text: string): string {
+  return PLAIN_LINE.test(text) && !WORDS.test(text) ? text : quoted(text);
+}
+
+/** A JSON string is also a YAML string, except for characters that are not printable in YAML. */
+function quoted(text: string): string {
+  const hidden = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+  return JSON.stringify(text).replace(hidden, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { COUNTS } from '../counts.ts';
+import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
+import { askCondition, compareExpression, conditionalModel } from '../rebac/condition-differential.ts';
+import { ANSWERS, REFUSED } from '../rebac/condition-table.ts';
+import { KNOWN } from '../rebac/differential.ts';
+import { EXPRESSIONS } from '../rebac/expressions.ts';
+import { contextsFor } from '../rebac/parameter-values.ts';
+import { Dice, PARAMETERS, randomContext, randomExpression } from '../rebac/random-expression.ts';
+import { compareWorld, shrink, Tally } from '../rebac/server-worlds.ts';
+import { worlds } from '../rebac/world.ts';
+import { lacksOpenFga, OPENFGA_VERSION, startOpenFga } from '../support/openfga.ts';
+import { progress } from '../support/progress.ts';
+
+/** To repeat one world: OPENFGA_SEED=<its seed> OPENFGA_CHECKS=1 npm run test:long -- openfga */
+const SEED = Number(process.env.OPENFGA_SEED ?? Date.now() % 1_000_000);
+const CHECKS = Number(process.env.OPENFGA_CHECKS ?? COUNTS.openFgaChecks);
+const CONTEXTS = 10;
+
+describe(`The engine beside OpenFGA ${OPENFGA_VERSION}, with seed ${SEED}`, { skip: lacksOpenFga() }, () => {
+  it(`Conditions of ${EXPRESSIONS.length} kinds are accepted and answered alike`, async () => {
+    const server = await startOpenFga(20_000);
+    const differences: string[] = [];
+    for (const [parameters, expression] of EXPRESSIONS) {
+      differences.push(...(await compareExpression(server, parameters, expression, contextsFor(parameters))));
+    }
+    assert.deepEqual(differences, []);
+  });
+
+  it('The answers that the everyday suite expects are those of the server', async () => {
+    const server = await startOpenFga(20_000);
+    for (const [parameters, expression] of REFUSED) {
+      assert.ok('refused' in (await server.write(conditionalModel(parameters, expression))), expression);
+    }
+    for (const [parameter, expression, answers] of ANSWERS) {
+      const [name = ''] = parameter.split(': ');
+      const there = await server.write(conditionalModel(parameter, expression));
+      assert.ok(!('refused' in there), expression);
+      // Infinity and half a surrogate pair are no JSON, so they cannot be sent.
+      const sent = answers.filter(([value]) => value !== Number.POSITIVE_INFINITY && value !== '\ud800');
+      const came = await askCondition(
+        there,
+        sent.map(([value]) => ({ [name]: value })),
+      );
+      assert.deepEqual(
+        sent.map(([value], index) => [value, came[index]]),
+        sent,
+        expression,
+      );
+    }
+  });
+
+  it('The cost of a condition reaches its limit at the same size', async () => {
+    const server = await startOpenFga(20_000);
+    const differences: string[] = [];
+    for (const [parameter, expression] of COSTS) {
+      const [name = '', type = ''] = parameter.split(': ');
+      const contexts = sizesOf(type).map((size) => ({ [name]: valueOfSize(type, size) }));
+      differences.push(...(await compareExpression(server, parameter, expression, contexts)));
+    }
+    assert.deepEqual(differences, []);
+  });
+
+  it(`${COUNTS.openFgaExpressions} random conditions are accepted and answered alike`, async () => {
+    const server = await startOpenFga(20_000);
+    const dice = new Dice(SEED);
+    const differences: string[] = [];
+    for (let count = 0; count < COUNTS.openFgaExpressions; count++) {
+      const expression = randomExpression(dice);
+      const contexts = Array.from({ length: CONTEXTS }, () => randomContext(dice));
+      differences.push(...(await compareExpression(server, PARAMETERS, expression, contexts)));
+      if (count % 500 === 499) progress(`${count + 1} of ${COUNTS.openFgaExpressions} random conditions`);
+    }
+    assert.deepEqual(differences, []);
+  });
+
+  it(`${CHECKS} checks in random worlds differ only as the written list of differences says`, async () => {
+    const server = await startOpenFga(1000);
+    const tally = new Tally();
+    let reported = 0;
+    for (let seed = SEED; tally.checks < CHECKS && tally.failures.length === 0; seed++) {
+      const [world] = fc.sample(worlds, { seed, numRuns: 1 });
+      assert.ok(world);
+      await compareWorld(server, world, `seed ${seed}`, tally);
+      if (tally.failures.length > 0) tally.failures.push(`smaller: ${await shrink(server, world)}`);
+      if (tally.checks - reported > 10_000) {
+        reported = tally.checks;
+        progress(String(tally));
+      }
+    }
+    process.stdout.write(`# ${tally}\n`);
+    assert.deepEqual(tally.failures, []);
+  });
+
+  it('Every difference that the comparison accepts is described', () => {
+    const page = readFileSync('docs/decisions/openfga.md', 'utf8');
+    assert.deepEqual(
+      KNOWN.filter((name) => !page.includes(`**${name}**`)),
+      [],
+    );
+  });
+});
