@@ -1,14 +1,37 @@
 import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
+import { NoBody } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { Person } from '../identity/callers.ts';
+import type { PasswordChange } from '../identity/password-change.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users } from './users.ts';
 
-export function accountRoutes(scope: Scope, users: Pick<Users, 'person' | 'updateOwn'>, baseUrl: () => string): void {
+const NewPassword = Type.Object({
+  current: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description:
+        'The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago.',
+    }),
+  ),
+  new: Type.String({
+    maxLength: 1024,
+    description: '8 to 255 characters. Ends all other sessions; tokens stay valid.',
+  }),
+});
+
+interface Parts {
+  readonly users: Pick<Users, 'person' | 'updateOwn'>;
+  readonly changePassword: PasswordChange;
+  readonly baseUrl: () => string;
+}
+
+export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: Parts): void {
   // The most frequent of all calls. A Person is never changed, only replaced, so the response is valid as long as the
   // Person.
   const texts = new WeakMap<Person, string>();
@@ -58,6 +81,36 @@ export function accountRoutes(scope: Scope, users: Pick<Users, 'person' | 'updat
       const { person, version } = await users.person(login);
       showVersion(reply, { id: person.id, version });
       return presentSelf(person, baseUrl());
+    },
+  );
+
+  scope.put(
+    '/user/password',
+    {
+      preValidation: dropAbsent('current'),
+      config: { access: signedIn('user', { scope: 'all' }) },
+      schema: {
+        summary: 'Set the password of the caller',
+        tags: ['user'],
+        extension: true,
+        body: NewPassword,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const { person, via, session, tokenId, sudoBy } = callerOf(request);
+      // An administrator sets the password of another user under /admin/users, where the audit log says so.
+      if (sudoBy !== undefined) {
+        const message = 'a password cannot be set on behalf of another user';
+        throw new AppError('forbidden', message, { reason: 'sudo_forbidden' });
+      }
+      const { current, new: wanted } = request.body;
+      const proof = { via, session, tokenId };
+      await changePassword(
+        { person, proof, current, wanted, address: request.ip, actor: actorOf(request) },
+        new Date(),
+      );
+      return reply.code(204).send();
     },
   );
 }

@@ -21,7 +21,6 @@ import { createFollows } from './follows.ts';
 import { nameCheckRoutes } from './name-check.routes.ts';
 import { createNameCheckStore } from './name-check.store.ts';
 import { createNameCheck } from './name-check.ts';
-import { passwordRoutes } from './password.routes.ts';
 import { signInRoutes } from './sign-in.routes.ts';
 import { createSignIn } from './sign-in.ts';
 import { userSessionRoutes } from './user-sessions.routes.ts';
@@ -45,8 +44,8 @@ export function wireUsers(infrastructure: Infrastructure, { callers, sessions }:
 
   function mount(scope: Scope): void {
     const cookies = createCookies(() => baseUrl().startsWith('https:'));
-    accountRoutes(scope, users, baseUrl);
-    passwordRoutes(scope, createPasswordChange(createPasswordChangeStore(revisions.write), brake.password));
+    const changePassword = createPasswordChange(createPasswordChangeStore(revisions.write), brake.password);
+    accountRoutes(scope, { users, changePassword, baseUrl });
     signInRoutes(scope, { signIn: createSignIn(callers, users, sessions), brake, cookies, baseUrl });
     emailRoutes(scope, emails);
     followRoutes(scope, follows, baseUrl);

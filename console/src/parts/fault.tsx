@@ -24,7 +24,9 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry?: (() => voi
 /** The server's messages start in lower case, because scripts print them after a colon. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong.';
-  if (error instanceof ApiError && error.status >= 500 && error.status !== 503) {
+  // What another service said, such as a cloud, helps more than the log.
+  const isOurs = error instanceof ApiError && error.status >= 500 && error.status !== 503;
+  if (isOurs && error.reason !== 'upstream_failed') {
     return 'The server could not answer. The error is in its log under this request.';
   }
   const text = error.message;

@@ -69,7 +69,7 @@ export function Table<Row>(props: TableProps<Row>) {
                     )}
                   </button>
                 ) : (
-                  column.title
+                  column.title || <span class="only-read">Actions</span>
                 )}
               </th>
             ))}

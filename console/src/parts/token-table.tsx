@@ -56,6 +56,7 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTa
             ) : (
               <When at={token.last_used_at} />
             ),
+          isMinor: true,
         },
         {
           key: 'expires',

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Item } from '../../../../client/client.ts';
 import { orgPath } from '../../data/org.ts';
-import { pageData } from '../../data/page-data.ts';
 import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Icon } from '../../icons/icon.tsx';
@@ -28,7 +27,7 @@ interface AttentionProps {
 export function Attention({ clusters = [], orgs = [] }: AttentionProps) {
   const username = me.value?.login ?? '';
   const tokens = useResource('GET /users/{username}/tokens', { path: { username }, query: { limit: 50 } }).data ?? [];
-  const emails = useResource(pageData.features.emailConfirmation ? 'GET /user/emails' : undefined).data ?? [];
+  const emails = useResource('GET /user/emails').data ?? [];
   const [first, second] = orgs.slice(0, MAX_ORGS);
   const contracts = [...useEndingContracts(first), ...useEndingContracts(second)];
   const unhealthy = clusters.filter((cluster) => UNHEALTHY.has(cluster.status.response.phase));

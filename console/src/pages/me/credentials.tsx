@@ -56,7 +56,7 @@ export function CredentialsPage() {
               keyOf={(one) => one.name}
               columns={[
                 { key: 'name', title: 'Name', cell: (one) => <bdi class="strong">{one.name}</bdi> },
-                { key: 'type', title: 'Type', cell: (one) => one.type && <Chip>{one.type}</Chip> },
+                { key: 'type', title: 'Type', cell: (one) => one.type && <Chip>{one.type}</Chip>, isMinor: true },
                 { key: 'created', title: 'Created', cell: (one) => <When at={one.creationTimestamp} />, isMinor: true },
                 { key: 'updated', title: 'Replaced', cell: (one) => <Replaced one={one} />, isMinor: true },
                 {

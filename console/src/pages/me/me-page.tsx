@@ -4,16 +4,17 @@ import { useLocation } from 'preact-iso';
 import { pageData } from '../../data/page-data.ts';
 import { type Tab, Tabs } from '../../parts/bits.tsx';
 import { Page } from '../../parts/page.tsx';
+import './me.css';
 
 const TABS: readonly Tab[] = [
   { href: '/me', title: 'Profile' },
-  { href: '/me/emails', title: 'Email addresses' },
+  { href: '/me/emails', title: 'Emails' },
   { href: '/me/password', title: 'Password' },
   { href: '/me/sessions', title: 'Sessions' },
-  { href: '/me/tokens', title: 'Access tokens' },
-  { href: '/me/credentials', title: 'Cloud credentials' },
+  { href: '/me/tokens', title: 'Tokens' },
+  { href: '/me/credentials', title: 'Credentials' },
   { href: '/me/clusters', title: 'Clusters' },
-  { href: '/me/orders', title: 'Deploy orders' },
+  { href: '/me/orders', title: 'Orders' },
   ...(pageData.features.bus ? [{ href: '/me/bus', title: 'Message bus' }] : []),
   { href: '/me/following', title: 'Following' },
 ];

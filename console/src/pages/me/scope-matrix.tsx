@@ -2,7 +2,6 @@ import type { Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { isSiteAdmin } from '../../data/session.ts';
 import { SCOPE_AREAS } from '../../parts/token-scopes.ts';
-import './me.css';
 
 type Level = 'read' | 'write';
 /** Area → what the token may do there; an area that is missing is out of reach. */

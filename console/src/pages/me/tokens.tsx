@@ -97,7 +97,7 @@ function commandsFor(origin: string) {
     { title: 'On the command line', text: `printf %s "$TOKEN" | atrium login ${origin} --token-stdin` },
     {
       title: 'In a pipeline',
-      text: `env:\n  ATRIUM_URL: ${origin}\n  ATRIUM_TOKEN: \${{ secrets.ATRIUM_TOKEN }}\nrun: atrium cluster list --org acme --json`,
+      text: `env:\n  ATRIUM_URL: ${origin}\n  ATRIUM_TOKEN: \${{ secrets.ATRIUM_TOKEN }}\nrun: atrium cluster list --org ORG --json`,
     },
   ];
 }

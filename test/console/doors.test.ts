@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
+import { lacks } from '../support/requirements.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+
+describe('The doors of the console', { skip: lacks('chromium') }, () => {
+  let atrium: TestServer;
+  let browser: TestBrowser;
+  before(async () => {
+    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+  });
+  after(async () => {
+    await browser.close();
+    await atrium.close();
+  });
+
+  const secretsOf = (name: string) => atrium.world.users[name] ?? assert.fail(name);
+  const button = ({ page }: Visit, name: string) => page.getByRole('button', { name, exact: true });
+  const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { name, level: 1, exact: true });
+  const fill = async ({ page }: Visit, fields: Readonly<Record<string, string>>) => {
+    for (const [label, text] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(text);
+  };
+
+  it('A wrong password is refused in words, the right one opens the page that was asked for, and out is out', async () => {
+    const visit = await browser.visit(atrium);
+    await visit.go('/me/password');
+    await fill(visit, { Username: 'ann', Password: 'a guess' });
+    await button(visit, 'Sign in').click();
+    await visit.page.getByText('The username or the password is wrong.').waitFor();
+    await fill(visit, { Password: secretsOf('ann').password ?? '' });
+    await button(visit, 'Sign in').click();
+    await heading(visit, 'Password').waitFor();
+    await button(visit, 'Sign out').click();
+    await visit.page.waitForURL('**/signin');
+    await visit.page.getByLabel('Username').waitFor();
+    await visit.go('/me');
+    await visit.page.getByLabel('Username').waitFor();
+    assert.deepEqual(visit.faults, []);
+  });
+
+  it('A token opens the console too, and a wrong one does not', async () => {
+    const visit = await browser.visit(atrium);
+    await visit.go('/signin');
+    await button(visit, 'Use a token instead').click();
+    await fill(visit, { 'Access token': 'atr_nonsense' });
+    await button(visit, 'Sign in').click();
+    await visit.page.getByText('This token does not exist, or it has expired.').waitFor();
+    await fill(visit, { 'Access token': secretsOf('bob').token ?? '' });
+    await button(visit, 'Sign in').click();
+    await heading(visit, 'Hello Bob Baker').waitFor();
+    assert.equal(new URL(visit.page.url()).pathname, '/');
+    assert.deepEqual(visit.faults, []);
+  });
+
+  it('A session that ends in the middle of a form costs nothing that was typed', async () => {
+    const visit = await browser.visit(atrium, 'cat');
+    await visit.go('/me');
+    await fill(visit, { Location: 'Zurich', 'About you': 'Keeps an eye on things.' });
+    assert.equal((await atrium.as('cat')('DELETE', '/user/sessions')).status, 204);
+    await button(visit, 'Save profile').click();
+    const dialog = visit.page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel('Password', { exact: true }).fill(secretsOf('cat').password ?? '');
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await visit.page.getByText('Your profile was saved.').waitFor();
+    assert.equal(await visit.page.getByLabel('Location').inputValue(), 'Zurich');
+    const { body } = await atrium.as('cat')('GET', '/user');
+    assert.deepEqual([body.location, body.description], ['Zurich', 'Keeps an eye on things.']);
+    assert.deepEqual(visit.faults, []);
+  });
+
+  it('The link of a first start signs in, leaves no token in the address, and has a password set', async () => {
+    const made = { name: 'boss', email: 'boss@example.com', isAdmin: true };
+    const accountId = await atrium.instance.features.users.create(made);
+    const { text } = await atrium.instance.identity.tokens.issue({ accountId, name: 'first', scopes: ['all'] });
+    const visit = await browser.visit(atrium);
+    await visit.page.goto(`${atrium.url}/welcome#token=${text}`);
+    await visit.page.getByText('You are signed in as boss.').waitFor();
+    assert.equal(visit.page.url(), `${atrium.url}/welcome`);
+    await fill(visit, { 'New password': 'short' });
+    await button(visit, 'Set password').click();
+    await visit.page.getByText('Password must have 8 to 255 characters.').waitFor();
+    await fill(visit, { 'New password': 'a long enough password' });
+    await button(visit, 'Set password').click();
+    for (const card of ['Create an organization', 'Import a cluster', 'Ask why']) {
+      await visit.page.getByRole('link', { name: card }).waitFor();
+    }
+    await visit.page.getByRole('link', { name: 'Create an organization' }).click();
+    await heading(visit, 'New organization').waitFor();
+    const signIn = { username: 'boss', password: 'a long enough password' };
+    assert.equal((await atrium.as()('POST', '/user/signin', signIn)).status, 200);
+    assert.deepEqual(visit.faults, []);
+  });
+
+  it('The welcome page without a token leads to the sign-in, and one that does not work says so', async () => {
+    const visit = await browser.visit(atrium);
+    await visit.page.goto(`${atrium.url}/welcome`);
+    await visit.page.getByLabel('Username').waitFor();
+    assert.equal(new URL(visit.page.url()).pathname, '/signin');
+    await visit.page.goto(`${atrium.url}/welcome#token=atr_nonsense`);
+    await visit.page.getByText('This link does not work.').waitFor();
+    assert.equal(visit.page.url(), `${atrium.url}/welcome`);
+    assert.deepEqual(visit.faults, []);
+  });
+
+  it('A link does not replace the session of somebody who is signed in without asking', async () => {
+    const visit = await browser.visit(atrium, 'ann');
+    await visit.page.goto(`${atrium.url}/welcome#token=${secretsOf('bob').token}`);
+    await visit.page.getByText('You are signed in already.').waitFor();
+    assert.equal(visit.page.url(), `${atrium.url}/welcome`);
+    await visit.page.getByRole('link', { name: 'Stay signed in' }).click();
+    await heading(visit, 'Hello Ann Archer').waitFor();
+    assert.deepEqual(visit.faults, []);
+  });
+});
