@@ -54,7 +54,7 @@ const EVERYDAY_AND_LONG = {
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
-  engineWorlds: [60, 4000],
+  engineWorlds: [30, 1500],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
