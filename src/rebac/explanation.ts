@@ -51,22 +51,28 @@ const MAX_SUGGESTIONS = 8;
 function missingLink(graph: Graph, { user, object, context }: ExplainQuestion, place: Place): MissingLink | undefined {
   const walk = walkOf(graph);
   const ruledOut = new Set<string>();
-  const linkWith = (added: readonly Tuple[]): MissingLink | undefined => {
+  const evidenceWith = (added: readonly Tuple[]): Evidence => {
     walk.assume(added);
     walk.run(user, object, place.node, place.plan, context, true);
     walk.assume([]);
-    return nearestMissingLink(new Evidence(walk, user, object), place.relation, (tuple) => ruledOut.has(keyOf(tuple)));
+    return new Evidence(walk, user, object);
   };
   for (let tries = 0; tries < MAX_SUGGESTIONS; tries++) {
-    const link = linkWith([]);
+    const link = nearestMissingLink(evidenceWith([]), place.relation, (tuple) => ruledOut.has(keyOf(tuple)));
     if (link === undefined || link.add.length === 0) return link;
-    const rest = linkWith(link.add);
-    const named = new Set(link.excludedBy.map((one) => `${one.object}#${one.relation}`));
-    const isUnnamed = (one: Exclusion): boolean => !named.has(`${one.object}#${one.relation}`);
-    if (rest !== undefined && rest.add.length === 0 && !rest.excludedBy.some(isUnnamed)) return link;
+    const after = evidenceWith(link.add);
+    if (walk.answer(place.slot) === true || isHeldBackBy(link.excludedBy, nearestMissingLink(after, place.relation)))
+      return link;
     for (const tuple of link.add) ruledOut.add(keyOf(tuple));
   }
   return;
+}
+
+/** What is still missing is only that these exclusions go. */
+function isHeldBackBy(excludedBy: readonly Exclusion[], rest: MissingLink | undefined): boolean {
+  if (rest === undefined || rest.add.length > 0 || excludedBy.length === 0) return false;
+  const named = new Set(excludedBy.map((one) => `${one.object}#${one.relation}`));
+  return rest.excludedBy.every((one) => named.has(`${one.object}#${one.relation}`));
 }
 
 function keyOf({ relation, object }: Tuple): string {
