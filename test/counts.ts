@@ -16,10 +16,16 @@ const EVERYDAY_AND_LONG = {
   reportedResources: [1100, 2500],
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
+  /** Random values that are written as YAML and read back. */
+  yamlTexts: [300, 10_000],
   /** Private addresses that are tried through the SDKs of Azure and Google. */
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */
   mutualFollowRounds: [3, 100],
+  /** Rounds in which others ask for a name at the moment at which its organization gives it up. */
+  nameRaces: [4, 60],
+  /** Rounds in which two owners import the same cluster UID at the same moment. */
+  importRaces: [3, 40],
   /** NATS keys of each kind that are compared with those of the NATS library. */
   natsKeys: [5, 200],
   /** Starts of the demo on a marketplace deployment, one after the other. */
@@ -27,6 +33,8 @@ const EVERYDAY_AND_LONG = {
   /** SIGKILLs of a process that writes roles, on each database. */
   roleKillsOnPostgres: [2, 30],
   roleKillsOnPglite: [1, 8],
+  /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
+  keyedKills: [0, 20],
   /** A role is changed in one process, and another process is queried at once. */
   revokeAskPairs: [150, 20_000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
@@ -42,11 +50,13 @@ const EVERYDAY_AND_LONG = {
   /** Power cuts after each of which a different part of the unsynced files is on the disk. */
   partialPowerCuts: [1, 8],
   /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */
-  soakSeconds: [0, 120],
+  soakSeconds: [0, 60],
   rollingRestarts: [0, 12],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
   backupWriters: [1, 3],
   keyRotations: [1, 3],
+  /** SIGKILLs of a first start, each at another moment. */
+  firstStartKills: [2, 15],
   /** Servers that start together on an empty database. */
   startingReplicas: [2, 5],
   /** Bits that are flipped in a backup file, one at a time. */
@@ -55,10 +65,15 @@ const EVERYDAY_AND_LONG = {
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
   engineWorlds: [30, 1500],
+  /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
+  openFgaChecks: [0, 100_000],
+  openFgaExpressions: [0, 2000],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
   raceRounds: [2, 8],
+  /** Requests that make one list longer, all at once, although it has room for three only. */
+  requestsAtOnce: [8, 200],
   /** Requests to change, create or delete one role, all at once. */
   roleRequestsAtOnce: [8, 24],
   /** Edits of the permissions of a role, after which the graph must be as small as a new one. */

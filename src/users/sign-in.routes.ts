@@ -89,7 +89,8 @@ function readProof({ username, password, token }: Static<typeof Credentials>): P
   const faults = names.flatMap((field): FieldFault[] => {
     const isGiven = typeof given[field] === 'string';
     if (isGiven !== hasToken) return [];
-    return [{ field, message: hasToken ? `${field} cannot be combined with token` : `${field} is required` }];
+    if (hasToken) return [{ field, message: `${field} cannot be combined with token` }];
+    return [{ field, message: given[field] === null ? `${field} must be string` : `${field} is required` }];
   });
   // One at a time, as for any other body.
   const [first] = faults;
