@@ -77,7 +77,7 @@ function WhyAnswer({ explanation }: { explanation: Explanation }) {
       {steps.length > 0 && (
         <>
           <h2>The rules and rows that say so</h2>
-          <div class="table-box">
+          <div class="table-box why-rows">
             <table>
               <caption class="only-read">Each line rests on the deeper ones after it</caption>
               <thead>

@@ -46,12 +46,7 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
       <div class="stack">
         <div class="filters" data-filter>
           <TextField label="Who" value={fields.actor} placeholder="ann" />
-          <TextField
-            label="Action"
-            value={fields.action}
-            placeholder="role."
-            hint="A trailing dot means any after it."
-          />
+          <TextField label="Action" value={fields.action} placeholder="role.create, or role." />
           <TextField label="Object" value={fields.object} placeholder="cluster:7" />
         </div>
         {entries.length === 0 ? (
