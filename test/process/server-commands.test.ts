@@ -25,7 +25,8 @@ for (const driver of DRIVERS) {
 
     before(async () => {
       const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
-      server = await openTestServer({ driver, env: ports });
+      // The writer of the rotation creates more credentials than a user may usually have.
+      server = await openTestServer({ driver, env: { ...ports, LIMIT_CREDENTIALS_PER_USER: '100000' } });
       const { DATABASE_URL = '', DATA_DIR } = server.instance.config;
       env = { ...ports, DATA_DIR, DATABASE_URL, ATRIUM_KEY: TEST_KEY };
       // Every process can connect to PostgreSQL. The built-in database belongs to its server, which runs the commands
