@@ -119,9 +119,10 @@ describe('Password guessing', () => {
     const median = async (name: (at: number) => string) => {
       const times: number[] = [];
       for (let at = 0; at < 7; at++) {
-        const start = performance.now();
+        // The clock of the brake stands still here.
+        const start = process.hrtime.bigint();
         assert.equal((await signIn(name(at), 'wrong', `198.51.100.${at}`)).status, 404);
-        times.push(performance.now() - start);
+        times.push(Number(process.hrtime.bigint() - start) / 1e6);
       }
       return times.sort((a, b) => a - b)[3] ?? 0;
     };
