@@ -8,8 +8,10 @@ export interface OrgContext {
   readonly id: bigint | undefined;
   /** What the caller may do with the organization itself. */
   readonly may: Allowed['may'];
-  /** The question behind a control that the caller may not use; undefined if they may, or while it is unknown. */
-  readonly whyNot: (relation: string, todo: string) => WhyNotQuestion | undefined;
+  /** Why the caller may not do something with the organization; undefined while the organization is unknown. */
+  readonly question: (relation: string, task: string) => WhyNotQuestion | undefined;
+  /** The same for a control: undefined if the caller may use it, or while that is unknown. */
+  readonly whyNot: (relation: string, task: string) => WhyNotQuestion | undefined;
 }
 
 export interface WhyNotQuestion {
@@ -18,7 +20,7 @@ export interface WhyNotQuestion {
   readonly id: bigint;
   readonly relation: string;
   /** What the permission is for, as in "You cannot …". */
-  readonly todo: string;
+  readonly task: string;
 }
 
 /** The organization of the address. All parts of a page share its two calls. */
@@ -26,12 +28,14 @@ export function useOrg(): OrgContext {
   const org = useRoute().params.org ?? '';
   const { data } = useResource('GET /orgs/{org}', { path: { org } });
   const { may } = useAllowed(org, data ? [{ type: 'organization', id: data.id }] : []);
+  const question = (relation: string, task: string) =>
+    data && { org, type: 'organization', id: data.id, relation, task };
   return {
     org,
     id: data?.id,
     may,
-    whyNot: (relation, todo) =>
-      data && may(relation) === false ? { org, type: 'organization', id: data.id, relation, todo } : undefined,
+    question,
+    whyNot: (relation, task) => (may(relation) === false ? question(relation, task) : undefined),
   };
 }
 

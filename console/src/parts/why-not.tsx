@@ -22,7 +22,7 @@ export function WhyNot({ question, kind = 'plain', label, children }: WhyNotProp
         aria-disabled="true"
         aria-haspopup="dialog"
         aria-label={label}
-        title={`You cannot ${question.todo}. Why not?`}
+        title={`You cannot ${question.task}. Why not?`}
         onClick={() => {
           isOpen.value = true;
         }}
@@ -36,7 +36,7 @@ export function WhyNot({ question, kind = 'plain', label, children }: WhyNotProp
 
 export function WhyNotDialog({ question, onClose }: { question: WhyNotQuestion; onClose: () => void }) {
   return (
-    <Dialog title={`You cannot ${question.todo}`} onClose={onClose}>
+    <Dialog title={`You cannot ${question.task}`} onClose={onClose}>
       <WhyNotAnswer question={question} />
     </Dialog>
   );

@@ -9,7 +9,7 @@ import './access.css';
 
 /** Everybody who may do something with an object. Each row leads to why. */
 export function WhoPage() {
-  const { org, id: orgId } = useOrg();
+  const { org, question } = useOrg();
   const { relation, type, id } = useQueryFields({ relation: '', type: 'cluster', id: '' });
   const isComplete = relation.value !== '' && id.value !== '';
   const people = useList(
@@ -36,14 +36,7 @@ export function WhoPage() {
         <ObjectPicker org={org} type={type} id={id} />
       </form>
       {isComplete && (
-        <Show
-          of={people}
-          whyNot={
-            orgId === undefined
-              ? undefined
-              : { org, type: 'organization', id: orgId, relation: 'can_view_members', todo: 'see who can' }
-          }
-        >
+        <Show of={people} whyNot={question('can_view_members', 'see who can')}>
           {(all) =>
             all.length === 0 ? (
               <Empty text="Nobody whom you may see holds this permission." />

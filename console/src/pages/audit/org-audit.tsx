@@ -9,7 +9,7 @@ import { Page, Show } from '../../parts/page.tsx';
 import { AuditLog, useAuditFilters } from './audit-log.tsx';
 
 export function OrgAuditPage() {
-  const { org, id } = useOrg();
+  const { org, question } = useOrg();
   const filters = useAuditFilters();
   const log = useKept(useList('GET /orgs/{org}/audit', { path: { org }, query: filters.query }), org);
   return (
@@ -20,14 +20,7 @@ export function OrgAuditPage() {
       isStale={log.isStale}
       actions={<VerifyButton org={org} />}
     >
-      <Show
-        of={log}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_audit_log', todo: 'see the audit log' }
-        }
-      >
+      <Show of={log} whyNot={question('can_view_audit_log', 'see the audit log')}>
         {(entries) => <AuditLog filters={filters} log={log} entries={entries} />}
       </Show>
     </Page>

@@ -13,7 +13,7 @@ const RELATIONS = [
 
 /** Everybody who may see the cluster, and what else they may do with it. Each mark leads to why. */
 export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster }) {
-  const { id } = useOrg();
+  const { question } = useOrg();
   const lists = RELATIONS.map(({ relation, title }) => ({
     relation,
     title,
@@ -28,14 +28,7 @@ export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster 
   const whyPath = (user: string, relation: string) =>
     orgPath(org, `/access/why?${new URLSearchParams({ user, relation, object: `cluster:${cluster.id}` })}`);
   return (
-    <Show
-      of={viewers}
-      whyNot={
-        id === undefined
-          ? undefined
-          : { org, type: 'organization', id, relation: 'can_view_members', todo: 'see who has access' }
-      }
-    >
+    <Show of={viewers} whyNot={question('can_view_members', 'see who has access')}>
       {(all) =>
         all.length === 0 ? (
           <Empty text="Nobody whom you may see can view this cluster." />

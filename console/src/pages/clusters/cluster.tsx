@@ -29,20 +29,11 @@ import { ClusterRecord } from './cluster-record.tsx';
 import { stateOf, titleOf } from './cluster-words.ts';
 
 export function ClusterPage() {
-  const { org, id: orgId } = useOrg();
+  const { org, question } = useOrg();
   const id = useRoute().params.id ?? '';
   const cluster = useResource('GET /clusters/{id}', { path: { id } });
   return (
-    <ShowPage
-      title="Cluster"
-      within={org}
-      of={cluster}
-      whyNot={
-        orgId === undefined
-          ? undefined
-          : { org, type: 'organization', id: orgId, relation: 'can_view_clusters', todo: 'see the clusters' }
-      }
-    >
+    <ShowPage title="Cluster" within={org} of={cluster} whyNot={question('can_view_clusters', 'see the clusters')}>
       {(found) =>
         found.ownerName === org ? (
           <ClusterDetails key={id} cluster={found} etag={cluster.etag} isStale={cluster.isStale} />
@@ -66,8 +57,8 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
   const { may } = useAllowed(org, [{ type: 'cluster', id: cluster.id }]);
   const dialog = useSignal<'edit' | 'remove' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
-    may(relation) === false ? { org, type: 'cluster', id: cluster.id, relation, todo } : undefined;
+  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
+    may(relation) === false ? { org, type: 'cluster', id: cluster.id, relation, task } : undefined;
   const address = orgPath(org, `/clusters/${cluster.id}`);
   const tabs = [
     { href: address, title: 'Details' },

@@ -14,7 +14,7 @@ const PROVIDERS = ['AKS', 'EKS', 'GKE', 'Generic'];
 type Sort = 'name' | 'heartbeat' | 'nodes' | 'created';
 
 export function ClustersPage() {
-  const { org, whyNot, id } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const { q, phase, provider, sort, order } = useQueryFields({
     q: '',
     phase: '',
@@ -49,14 +49,7 @@ export function ClustersPage() {
   );
   return (
     <Page title="Clusters" within={org} isStale={clusters.isStale} actions={<span data-key="n">{create}</span>}>
-      <Show
-        of={clusters}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_clusters', todo: 'see the clusters' }
-        }
-      >
+      <Show of={clusters} whyNot={question('can_view_clusters', 'see the clusters')}>
         {(all) =>
           all.length === 0 && !isFiltered ? (
             <Empty

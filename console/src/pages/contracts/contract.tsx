@@ -28,8 +28,8 @@ function ContractDetails({ contract, etag }: { contract: Contract; etag: string 
   const { may } = useAllowed(org, [{ type: 'contract', id: contract.id }]);
   const dialog = useSignal<'edit' | 'revoke' | 'delete' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
-    may(relation) === false ? { org, type: 'contract', id: contract.id, relation, todo } : undefined;
+  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
+    may(relation) === false ? { org, type: 'contract', id: contract.id, relation, task } : undefined;
   return (
     <Page
       title={contract.name}

@@ -14,7 +14,7 @@ import { When } from '../../parts/when.tsx';
 import { bodyOf, CONTRACT_FIELDS, ContractFields, useContractFields } from './contract-fields.tsx';
 
 export function ContractsPage() {
-  const { org, whyNot, id } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const contracts = useList('GET /orgs/{org}/contracts', { path: { org }, query: { limit: 50 } });
   const isCreating = useSignal(false);
   const create = (
@@ -35,14 +35,7 @@ export function ContractsPage() {
       isStale={contracts.isStale}
       actions={<span data-key="n">{create}</span>}
     >
-      <Show
-        of={contracts}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_contracts', todo: 'see the contracts' }
-        }
-      >
+      <Show of={contracts} whyNot={question('can_view_contracts', 'see the contracts')}>
         {(all) =>
           all.length === 0 ? (
             <Empty

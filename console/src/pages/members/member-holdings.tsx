@@ -38,7 +38,7 @@ export function MemberHoldings({ org, member, teams = [] }: HoldingsProps) {
   const first = member.teams[0];
   const cannotAdd =
     first && allowed.may('can_add_member', { type: 'team', id: first.id }) === false && others.length === 0
-      ? { org, type: 'team', id: first.id, relation: 'can_add_member', todo: 'add people to teams' }
+      ? { org, type: 'team', id: first.id, relation: 'can_add_member', task: 'add people to teams' }
       : undefined;
   return (
     <Card
@@ -90,7 +90,7 @@ export function MemberHoldings({ org, member, teams = [] }: HoldingsProps) {
                         type: 'team',
                         id: team.id,
                         relation: 'can_remove_member',
-                        todo: `remove people from ${team.name}`,
+                        task: `remove people from ${team.name}`,
                       }
                     : undefined
                 }

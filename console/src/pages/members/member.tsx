@@ -14,20 +14,11 @@ import { RemoveMember, useRemoval } from './remove-member.tsx';
 import './members.css';
 
 export function MemberPage() {
-  const { org, id } = useOrg();
+  const { org, question } = useOrg();
   const login = useRoute().params.login ?? '';
   const member = useMember(org, login);
   return (
-    <ShowPage
-      title={login}
-      within={org}
-      of={member}
-      whyNot={
-        id === undefined
-          ? undefined
-          : { org, type: 'organization', id, relation: 'can_view_members', todo: 'see the members' }
-      }
-    >
+    <ShowPage title={login} within={org} of={member} whyNot={question('can_view_members', 'see the members')}>
       {({ found }) =>
         found ? (
           <MemberDetails key={login} org={org} member={found} isStale={member.isStale} />

@@ -19,7 +19,7 @@ type Member = Item<'GET /orgs/{org}/members'>;
 type Sort = 'name' | 'joined';
 
 export function MembersPage() {
-  const { org, whyNot, id } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const { q, team, sort, order } = useQueryFields({ q: '', team: '', sort: 'name', order: '' });
   const query = {
     q: unlessEmpty(useSettled(q.value)),
@@ -57,14 +57,7 @@ export function MembersPage() {
         </span>
       }
     >
-      <Show
-        of={members}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_members', todo: 'see the members' }
-        }
-      >
+      <Show of={members} whyNot={question('can_view_members', 'see the members')}>
         {(all) => (
           <div class="stack">
             <div class="filters" data-filter>

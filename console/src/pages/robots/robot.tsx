@@ -34,8 +34,8 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
   const created = useSignal<string | undefined>(undefined);
   const revoked = useSignal<{ id: bigint; name: string } | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
-    may(relation) === false ? { org, type: 'robot_ac', id: robot.id, relation, todo } : undefined;
+  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
+    may(relation) === false ? { org, type: 'robot_ac', id: robot.id, relation, task } : undefined;
   return (
     <Page
       title={robot.name}

@@ -13,7 +13,7 @@ import { notify } from '../../parts/toast.tsx';
 import { When } from '../../parts/when.tsx';
 
 export function RobotsPage() {
-  const { org, whyNot, id } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const robots = useList('GET /orgs/{org}/robots', { path: { org }, query: { limit: 50 } });
   const isCreating = useSignal(false);
   const create = (
@@ -34,14 +34,7 @@ export function RobotsPage() {
       isStale={robots.isStale}
       actions={<span data-key="n">{create}</span>}
     >
-      <Show
-        of={robots}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_robots', todo: 'see the robot accounts' }
-        }
-      >
+      <Show of={robots} whyNot={question('can_view_robots', 'see the robot accounts')}>
         {(all) =>
           all.length === 0 ? (
             <Empty

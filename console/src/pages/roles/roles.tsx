@@ -11,7 +11,7 @@ import { When } from '../../parts/when.tsx';
 const SHOWN_PERMISSIONS = 3;
 
 export function RolesPage() {
-  const { org, whyNot, id } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const filter = useSignal('');
   const roles = useResource('GET /authz/roles', { query: { org } });
   const cannotCreate = whyNot('can_create_role', 'create roles');
@@ -32,14 +32,7 @@ export function RolesPage() {
       isStale={roles.isStale}
       actions={<span data-key="n">{create}</span>}
     >
-      <Show
-        of={roles}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_roles', todo: 'see the roles' }
-        }
-      >
+      <Show of={roles} whyNot={question('can_view_roles', 'see the roles')}>
         {(all) => {
           if (all.length === 0) {
             return (

@@ -40,8 +40,8 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
   const allowed = useAllowed(org, [{ type: 'team', id: team.id }]);
   const dialog = useSignal<'edit' | 'delete' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, todo: string): WhyNotQuestion | undefined =>
-    allowed.may(relation) === false ? { org, type: 'team', id: team.id, relation, todo } : undefined;
+  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
+    allowed.may(relation) === false ? { org, type: 'team', id: team.id, relation, task } : undefined;
   return (
     <Page
       title={team.name}
@@ -92,7 +92,7 @@ interface TeamMembersProps {
   readonly org: string;
   readonly team: Team;
   readonly allowed: Allowed;
-  readonly whyNot: (relation: string, todo: string) => WhyNotQuestion | undefined;
+  readonly whyNot: (relation: string, task: string) => WhyNotQuestion | undefined;
 }
 
 function TeamMembers({ org, team, allowed, whyNot }: TeamMembersProps) {

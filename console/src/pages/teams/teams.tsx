@@ -14,7 +14,7 @@ import { notify } from '../../parts/toast.tsx';
 import { PERMISSIONS, permissionWord } from './permission-words.ts';
 
 export function TeamsPage() {
-  const { org, whyNot, id } = useOrg();
+  const { org, whyNot, question } = useOrg();
   const teams = useList('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
   const isCreating = useSignal(false);
   return (
@@ -36,14 +36,7 @@ export function TeamsPage() {
         </span>
       }
     >
-      <Show
-        of={teams}
-        whyNot={
-          id === undefined
-            ? undefined
-            : { org, type: 'organization', id, relation: 'can_view_teams', todo: 'see the teams' }
-        }
-      >
+      <Show of={teams} whyNot={question('can_view_teams', 'see the teams')}>
         {(all) => (
           <Table
             caption="Teams"
