@@ -168,9 +168,12 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
   const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), name]);
   objects.delete(user);
   const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
-  const shown = isOwnQuestion
-    ? { steps: found.steps, missing }
-    : withoutNumbers(found.steps, missing, (one) => one === user || !isNamed(one) || visible.includes(one));
+  const hidden = withoutNumbers(found.steps, missing, (one) => {
+    return one === user || !isNamed(one) || visible.includes(one);
+  });
+  // What is missing for oneself may name a team, but how teams and roles are connected is not one's own affair.
+  const own = missing && { ...missing, trail: hidden.missing?.trail ?? [] };
+  const shown = isOwnQuestion ? { steps: found.steps, missing: own } : hidden;
   return { allowed: found.allowed, ...shown, visible: [user, ...visible] };
 }
 

@@ -2,6 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
+interface Row {
+  readonly rule: string;
+  readonly name: string;
+  readonly subject_name: string;
+  readonly tuple: { readonly relation: string } | null;
+}
+
 describe('Explain, principals and role preview', () => {
   let atrium: TestServer;
   let prod: bigint;
@@ -36,6 +43,41 @@ describe('Explain, principals and role preview', () => {
     assert.deepEqual(unnamed.body.missing, [
       `dan would have to be a member of team:${atrium.world.orgs.acme?.teams.Editors}`,
     ]);
+  });
+
+  it('Each step of an explanation has its row and its names', async () => {
+    const { body } = await atrium.as('ann')(
+      'GET',
+      `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_connect&user=dan`,
+    );
+    const rows = body.steps.map(({ tuple, name, subject_name }: Row) => [tuple?.relation, name, subject_name]);
+    assert.deepEqual(rows, [
+      ['organization', 'prod', 'acme'],
+      ['can_connect_clusters', 'acme', 'cluster-operator'],
+      ['assignee', 'cluster-operator', 'operators'],
+      ['member', 'operators', 'dan'],
+    ]);
+    assert.deepEqual([body.needs, body.excluded_by, body.trail], [[], [], []]);
+    const ruled = await atrium.as('ann')('GET', `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_view`);
+    assert.ok(ruled.body.steps.some(({ tuple, rule }: Row) => tuple === null && rule === 'computed'));
+  });
+
+  it('What is missing is also data, and its trail names no team that the caller may not see', async () => {
+    const url = `/authz/objects/cluster/${prod}/explain?org=acme&relation=can_edit`;
+    const editors = atrium.world.orgs.acme?.teams.Editors;
+    const told = await atrium.as('cat')('GET', url);
+    const [need] = told.body.needs;
+    assert.deepEqual([need.object, need.object_name, need.user_name], [`team:${editors}`, 'Editors', 'cat']);
+    assert.match(JSON.stringify(told.body.trail), new RegExp(`team:${editors}#member`));
+    const blind = await atrium.as('dan')('GET', url);
+    assert.equal(blind.body.needs.length, 1);
+    assert.doesNotMatch(JSON.stringify(blind.body.trail), /(team|role):\d/);
+    assert.match(JSON.stringify(blind.body.trail), /team:hidden#member/);
+  });
+
+  it('An obstacle is listed with the relation that excludes the user', async () => {
+    const { body } = await atrium.as('ann')('GET', '/authz/objects/organization/9/explain?org=acme&relation=can_leave');
+    assert.deepEqual(body.excluded_by, [{ object: 'organization:9', relation: 'last_owner', name: 'acme' }]);
   });
 
   it('Explain reports that the last owner cannot leave the organization', async () => {
