@@ -18,7 +18,7 @@ const EVERYDAY_AND_LONG = {
   azureContainers: [3, 1020],
   /** Random values that are written as YAML and read back. */
   yamlTexts: [300, 10_000],
-  /** Private addresses that are tried through the SDKs of Azure and Google. */
+  /** Private addresses that are tried as endpoints of Azure and Google. */
   guardedHosts: [2, 12],
   /** Rounds in which two users follow and unfollow each other at the same moment. */
   mutualFollowRounds: [3, 100],

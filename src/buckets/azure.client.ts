@@ -1,53 +1,36 @@
-import { BlobServiceClient, newPipeline, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { sharedKeyHeaders } from './azure-signature.ts';
 import { CloudRefusal } from './buckets.ts';
-import { type Asking, limitPages } from './page-limit.ts';
+import { type Asking, callServiceTwice, isSuccess, limitPages, type ServiceCall } from './service-call.client.ts';
 import type { AzureAccount } from './storage-account.ts';
+import { readXmlPage } from './xml-page.ts';
 
 const PAGE = 1000;
+const PATHS = { name: 'EnumerationResults/Containers/Container/Name', next: 'EnumerationResults/NextMarker' };
 
-export async function listAzure(account: AzureAccount, { agents, most, signal }: Asking): Promise<string[]> {
-  const credential = new StorageSharedKeyCredential(account.account, account.key);
-  const options = { retryOptions: { maxTries: 2, maxRetryDelayInMs: 500 }, redirectOptions: { maxRetries: 0 } };
-  const pipeline = newPipeline(credential, options);
-  pipeline.factories.unshift({
-    create: (next) => ({
-      sendRequest(request) {
-        request.agent = request.url.startsWith('https:') ? agents.https : agents.http;
-        return next.sendRequest(request);
-      },
-    }),
-  });
-  const client = new BlobServiceClient(account.endpoint, pipeline);
+export async function listAzure(account: AzureAccount, asking: Asking): Promise<string[]> {
   const names: string[] = [];
   const countPage = limitPages();
-  try {
-    for await (const page of client.listContainers({ abortSignal: signal }).byPage({ maxPageSize: PAGE })) {
-      countPage();
-      if (!Array.isArray(page.containerItems)) throw new CloudRefusal('the response is not a Blob Storage response');
-      for (const { name } of page.containerItems) names.push(name);
-      if (names.length >= most) break;
+  let next = '';
+  do {
+    countPage();
+    const response = await callServiceTwice(asking, async () => signed(account, next));
+    const page = await readXmlPage(response, PATHS);
+    if (!isSuccess(response)) {
+      const code = page?.code || String(response.headers['x-ms-error-code'] ?? `status ${response.statusCode}`);
+      // The first line has the reason; IDs and times follow.
+      throw new CloudRefusal([code, page?.message.split('\n', 1)[0]].filter(Boolean).join(': '));
     }
-  } catch (error) {
-    throw inWords(error);
-  }
-  return names.slice(0, most);
+    if (page?.root !== 'EnumerationResults') throw new CloudRefusal('the response is not a Blob Storage response');
+    names.push(...page.names);
+    next = page.next;
+  } while (next && names.length < asking.most);
+  return names.slice(0, asking.most);
 }
 
-/** The first line has the reason; IDs and times follow. */
-function inWords(error: unknown): unknown {
-  const {
-    code,
-    statusCode,
-    details,
-    message = '',
-  } = error as {
-    code?: string;
-    statusCode?: number;
-    details?: { errorCode?: string };
-    message?: string;
-  };
-  if (code === 'PARSE_ERROR') return new CloudRefusal('the response is not a Blob Storage response');
-  if (statusCode === undefined) return error;
-  const name = details?.errorCode ?? code ?? `status ${statusCode}`;
-  return new CloudRefusal(`${name}: ${message.split('\n', 1)[0]}`);
+function signed({ endpoint, account, key }: AzureAccount, next: string): ServiceCall {
+  const url = new URL(`${endpoint}/`);
+  url.searchParams.set('comp', 'list');
+  url.searchParams.set('maxresults', String(PAGE));
+  if (next) url.searchParams.set('marker', next);
+  return { url: url.href, headers: sharedKeyHeaders({ account, key }, 'GET', url, new Date()) };
 }

@@ -13,7 +13,7 @@ export interface BucketListOptions {
 /** The reason, in the cloud's own words, why there is no list. */
 export class CloudRefusal extends Error {}
 
-/** A storage service, called through its own SDK. */
+/** Storage services of all kinds. */
 export interface BucketLister {
   /** Reads all pages, up to `most` names; throws a CloudRefusal. */
   list(account: StorageAccount, most: number, signal: AbortSignal): Promise<string[]>;
@@ -109,7 +109,7 @@ export function createBuckets(
   }
 }
 
-/** Not every SDK stops immediately. */
+/** Whoever waits is told at once, even if the work needs a moment to stop. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -5,12 +5,10 @@ import { createBucketLister } from './bucket-list.client.ts';
 import { bucketRoutes } from './buckets.routes.ts';
 import { createBuckets, noClusters } from './buckets.ts';
 
-export function wireBuckets({ config, log }: Infrastructure, credentials: Credentials) {
-  const lister = createBucketLister(config.BUCKET_ALLOWED_NETWORKS, (problem) => log.warn(problem));
-  const buckets = createBuckets(credentials, noClusters, lister);
+export function wireBuckets({ config }: Infrastructure, credentials: Credentials) {
+  const buckets = createBuckets(credentials, noClusters, createBucketLister(config.BUCKET_ALLOWED_NETWORKS));
   return {
     mount(scope: Scope) {
-      scope.addHook('onClose', lister.close);
       bucketRoutes(scope, buckets);
     },
   };

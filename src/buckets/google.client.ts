@@ -1,13 +1,18 @@
-import { JWT } from 'google-auth-library';
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { importPKCS8, SignJWT } from 'jose';
 import { CloudRefusal } from './buckets.ts';
-import { type Asking, limitPages } from './page-limit.ts';
+import { type Asking, callService, isSuccess, limitPages } from './service-call.client.ts';
 import type { GoogleAccount } from './storage-account.ts';
 
 const PAGE = 1000;
 const ENDPOINT = 'https://storage.googleapis.com';
+const TOKEN_SERVICE = 'https://oauth2.googleapis.com/token';
 const READ_ONLY = 'https://www.googleapis.com/auth/devstorage.read_only';
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** A bucket has dozens of fields, and we need one. */
 const FIELDS = 'kind,nextPageToken,items/name';
+const NOT_A_PAGE = 'the response is not a Cloud Storage response';
 
 interface Page {
   readonly names: readonly string[];
@@ -15,52 +20,73 @@ interface Page {
 }
 
 export async function listGoogle(account: GoogleAccount, asking: Asking): Promise<string[]> {
-  const { most } = asking;
-  const client = createClient(account, asking);
+  const token = await getToken(account, asking);
   const countPage = limitPages();
   const names: string[] = [];
-  let pageToken: string | undefined;
+  let next: string | undefined;
   do {
     countPage();
-    const params = { project: account.project, maxResults: PAGE, fields: FIELDS, ...(pageToken && { pageToken }) };
-    const page = await getPage(client, `${account.endpoint ?? ENDPOINT}/storage/v1/b`, params);
-    names.push(...page.names.slice(0, most - names.length));
-    pageToken = page.next;
-  } while (pageToken && names.length < most);
+    const page = await getPage(account, token, next, asking);
+    names.push(...page.names.slice(0, asking.most - names.length));
+    next = page.next;
+  } while (next && names.length < asking.most);
   return names;
 }
 
-function createClient({ email, privateKey, tokenUri }: GoogleAccount, { agents, signal }: Asking): JWT {
-  const client = new JWT({
-    email,
-    key: privateKey,
-    scopes: [READ_ONLY],
-    transporterOptions: {
-      agent: (url) => (url.protocol === 'https:' ? agents.https : agents.http),
-      follow: 0,
-      signal,
-    },
+/** Exchanges an assertion, signed with the key of the service account, for an access token. */
+async function getToken(account: GoogleAccount, asking: Asking): Promise<string> {
+  const { email, privateKey, tokenUri = TOKEN_SERVICE } = account;
+  const assertion = await new SignJWT({ scope: READ_ONLY })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
+    .setIssuer(email)
+    .setAudience(tokenUri)
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(await importPKCS8(privateKey, 'RS256'));
+  const response = await callService(asking, {
+    method: 'POST',
+    url: tokenUri,
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
   });
-  // Key files name their token service; the library only knows the usual one.
-  if (tokenUri) {
-    client.gaxios?.interceptors.request.add({
-      resolved: async (options) =>
-        String(options.url).includes('/oauth2/') ? { ...options, url: new URL(tokenUri) } : options,
-    });
+  const { access_token: token } = ((await read(response)) ?? {}) as { access_token?: unknown };
+  if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    throw new CloudRefusal('the token service did not send an access token');
   }
-  return client;
+  return token;
 }
 
-async function getPage(client: JWT, url: string, params: Record<string, unknown>): Promise<Page> {
-  let data: unknown;
-  try {
-    ({ data } = await client.request<unknown>({ url, params, retry: false }));
-  } catch (error) {
-    throw inWords(error);
-  }
-  const page = pageOf(data);
-  if (!page) throw new CloudRefusal('the response is not a Cloud Storage response');
+async function getPage(account: GoogleAccount, token: string, next: string | undefined, asking: Asking): Promise<Page> {
+  const url = new URL(`${account.endpoint ?? ENDPOINT}/storage/v1/b`);
+  const query = {
+    project: account.project,
+    maxResults: String(PAGE),
+    fields: FIELDS,
+    ...(next && { pageToken: next }),
+  };
+  url.search = new URLSearchParams(query).toString();
+  const response = await callService(asking, { url: url.href, headers: { Authorization: `Bearer ${token}` } });
+  const page = pageOf(await read(response));
+  if (!page) throw new CloudRefusal(NOT_A_PAGE);
   return page;
+}
+
+/** Undefined if it is not JSON. */
+async function read(response: IncomingMessage): Promise<unknown> {
+  const data = parse(await text(response));
+  if (isSuccess(response)) return data;
+  const { error: said, error_description: why } = (data ?? {}) as { error?: unknown; error_description?: unknown };
+  const inner = typeof said === 'object' && said !== null ? (said as { message?: unknown }).message : said;
+  const words = [inner, why].filter((word) => typeof word === 'string').join(': ');
+  throw new CloudRefusal(words || `status ${response.statusCode}`);
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined if it is not a page of buckets. */
@@ -71,18 +97,4 @@ function pageOf(data: unknown): Page | undefined {
   const names: unknown[] = (items ?? []).map((item: { name?: unknown } | null) => item?.name);
   if (!names.every((name) => typeof name === 'string')) return undefined;
   return { names, next: typeof nextPageToken === 'string' ? nextPageToken : undefined };
-}
-
-function inWords(error: unknown): unknown {
-  const { response, message } = error as {
-    response?: { status: number; data?: { error?: unknown; error_description?: unknown } };
-    message?: string;
-  };
-  if (!response) return error;
-  const { error: said, error_description: why } = response.data ?? {};
-  const inner = typeof said === 'object' && said !== null ? (said as { message?: unknown }).message : said;
-  const words = [inner, why].filter((word) => typeof word === 'string').join(': ');
-  return new CloudRefusal(
-    words || (typeof message === 'string' && message.length < 200 ? message : `status ${response.status}`),
-  );
 }

@@ -1,39 +1,48 @@
-import { paginateListBuckets, S3Client } from '@aws-sdk/client-s3';
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
 import { CloudRefusal } from './buckets.ts';
-import { type Asking, limitPages } from './page-limit.ts';
+import { type Asking, callServiceTwice, isSuccess, limitPages, type ServiceCall } from './service-call.client.ts';
 import type { S3Account } from './storage-account.ts';
+import { readXmlPage } from './xml-page.ts';
 
 const PAGE = 1000;
+const EMPTY_SHA256 = createHash('sha256').digest('hex');
+const PATHS = { name: 'ListAllMyBucketsResult/Buckets/Bucket/Name', next: 'ListAllMyBucketsResult/ContinuationToken' };
 
-export async function listS3(account: S3Account, { agents, most, signal }: Asking): Promise<string[]> {
-  const { endpoint, region, accessKeyId, secretAccessKey, sessionToken } = account;
-  const client = new S3Client({
-    region,
-    credentials: { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
-    ...(endpoint && { endpoint, forcePathStyle: true }),
-    // The settings of the machine are the operator's, not the caller's.
-    ignoreConfiguredEndpointUrls: true,
-    maxAttempts: 2,
-    requestHandler: { httpAgent: agents.http, httpsAgent: agents.https },
-  });
-  try {
-    const names: string[] = [];
-    const countPage = limitPages();
-    for await (const page of paginateListBuckets({ client, pageSize: PAGE }, {}, { abortSignal: signal })) {
-      countPage();
-      if (!page.Buckets) throw new CloudRefusal('the response is not an S3 response');
-      for (const { Name } of page.Buckets) if (Name !== undefined) names.push(Name);
-      if (names.length >= most) break;
+export async function listS3(account: S3Account, asking: Asking): Promise<string[]> {
+  const names: string[] = [];
+  const countPage = limitPages();
+  let next = '';
+  do {
+    countPage();
+    const response = await callServiceTwice(asking, () => signed(account, next));
+    const page = await readXmlPage(response, PATHS);
+    if (!isSuccess(response)) {
+      const { code, message } = page ?? { code: '', message: '' };
+      throw new CloudRefusal([code || `status ${response.statusCode}`, message].filter(Boolean).join(': '));
     }
-    return names.slice(0, most);
-  } catch (error) {
-    throw isUnreadable(error) ? new CloudRefusal('the response is not an S3 response') : error;
-  } finally {
-    client.destroy();
-  }
+    if (page?.root !== 'ListAllMyBucketsResult') throw new CloudRefusal('the response is not an S3 response');
+    names.push(...page.names);
+    next = page.next;
+  } while (next && names.length < asking.most);
+  return names.slice(0, asking.most);
 }
 
-/** The parser's message about a response that does not follow the protocol helps nobody. */
-function isUnreadable(error: unknown): boolean {
-  return error instanceof Error && (error instanceof SyntaxError || /deserialization/i.test(error.message));
+async function signed(account: S3Account, next: string): Promise<ServiceCall> {
+  const { endpoint, region, accessKeyId, secretAccessKey, sessionToken } = account;
+  const url = new URL(`${endpoint}/`);
+  url.searchParams.set('max-buckets', String(PAGE));
+  if (next) url.searchParams.set('continuation-token', next);
+  const signer = new AwsV4Signer({
+    service: 's3',
+    method: 'GET',
+    url: url.href,
+    headers: { 'X-Amz-Content-Sha256': EMPTY_SHA256 },
+    region,
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken && { sessionToken }),
+  });
+  const { url: target, headers } = await signer.sign();
+  return { url: target.href, headers: Object.fromEntries(headers) };
 }

@@ -6,8 +6,7 @@ export type StorageAccount = S3Account | AzureAccount | GoogleAccount;
 
 export interface S3Account {
   readonly kind: 's3';
-  /** Undefined for the service that invented the protocol. */
-  readonly endpoint: string | undefined;
+  readonly endpoint: string;
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -95,7 +94,7 @@ function s3Account(spec: Block): S3Account {
         : { endpoint: undefined, region: 'us-east-1' };
   return {
     kind: 's3',
-    endpoint: endpointOf(block, spec) ?? own.endpoint,
+    endpoint: endpointOf(block, spec) ?? own.endpoint ?? awsEndpoint(region ?? own.region),
     region: region ?? own.region,
     accessKeyId: need(block, 'accessKeyID', name),
     secretAccessKey: need(block, 'secretAccessKey', name),
@@ -185,6 +184,11 @@ function hostOf(name: string | undefined, where: string, domain: string): string
   if (name === undefined) throw lacking(where);
   if (!HOST_PART.test(name)) throw unusable(`${where} cannot be part of a host name`);
   return `https://${name}.${domain}`;
+}
+
+function awsEndpoint(region: string): string {
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return hostOf(region, 'region', domain).replace('https://', 'https://s3.');
 }
 
 function lacking(what: string): AppError {

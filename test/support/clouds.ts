@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createVerify, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHash, createHmac, createVerify, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo, Socket } from 'node:net';
 import { after } from 'node:test';
+import { sharedKeyHeaders } from '../../src/buckets/azure-signature.ts';
 import { temporaryFolder } from './db.ts';
 
 export interface CloudServer {
@@ -42,7 +43,7 @@ export async function serve(answer: Answer): Promise<CloudServer> {
 /** The S3 server from npm. It knows one pair of keys, S3RVER and S3RVER. */
 export async function startS3(buckets: readonly string[]): Promise<{ url: string }> {
   const url = await child(
-    `import S3rver from 's3rver';
+    `import S3rver from ${JSON.stringify(createRequire(import.meta.url).resolve('s3rver'))};
      const configureBuckets = ${JSON.stringify(buckets.map((name) => ({ name })))};
      const s3 = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: process.argv[1], configureBuckets });
      console.log('http://127.0.0.1:' + (await s3.run()).port);`,
@@ -51,10 +52,14 @@ export async function startS3(buckets: readonly string[]): Promise<{ url: string
   return { url };
 }
 
-/** S3's documented paging of ListBuckets, which that server does not support. Keys are not checked. */
+/** S3's documented paging and signatures of ListBuckets, neither of which that server supports. */
 export function startPagedS3(count: number, pageSize: number): Promise<CloudServer> {
   return serve((request, response) => {
     const query = new URL(request.url ?? '', 'http://s3').searchParams;
+    if (request.headers.authorization !== signatureOf(request)) {
+      const words = '<Error><Code>SignatureDoesNotMatch</Code><Message>the signature is wrong</Message></Error>';
+      return void response.writeHead(403, { 'Content-Type': 'application/xml' }).end(words);
+    }
     const from = Number(query.get('continuation-token') ?? 0);
     const until = Math.min(from + Math.min(pageSize, Number(query.get('max-buckets') ?? pageSize)), count);
     const names = Array.from({ length: until - from }, (_, at) => `<Bucket><Name>b${from + at}</Name></Bucket>`);
@@ -64,6 +69,24 @@ export function startPagedS3(count: number, pageSize: number): Promise<CloudServ
       `<?xml version="1.0"?><ListAllMyBucketsResult><Owner><ID>1</ID></Owner><Buckets>${names.join('')}</Buckets>${token}</ListAllMyBucketsResult>`,
     );
   });
+}
+
+/** Signature Version 4 of a request without a body, with the secret S3RVER. */
+function signatureOf({ method, url = '', headers }: IncomingMessage): string {
+  const [, access, scope = '', names = ''] =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+),/.exec(headers.authorization ?? '') ?? [];
+  const [date = '', region = '', service = '', end = ''] = scope.split('/');
+  const { pathname, searchParams } = new URL(url, 'http://s3');
+  const query = [...searchParams].map((pair) => pair.map(encodeURIComponent).join('=')).sort();
+  const lines = names.split(';').map((name) => `${name}:${headers[name]}\n`);
+  const hash = headers['x-amz-content-sha256'];
+  const canonical = [method, pathname, query.join('&'), lines.join(''), names, hash].join('\n');
+  const hashed = createHash('sha256').update(canonical).digest('hex');
+  const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hashed].join('\n');
+  const hmac = (key: Buffer | string, data: string) => createHmac('sha256', key).update(data).digest();
+  const key = [date, region, service, end].reduce<Buffer | string>(hmac, 'AWS4S3RVER');
+  const signature = hmac(key, text).toString('hex');
+  return `AWS4-HMAC-SHA256 Credential=${access}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
 }
 
 export const AZURE = { account: 'atriumtest', key: randomBytes(64).toString('base64') };
@@ -84,6 +107,13 @@ export async function startAzurite(): Promise<{ url: string }> {
   const script = `process.argv.splice(1, 0, 'azurite'); await import(${JSON.stringify(main)});`;
   const url = await child(script, [...args, '--location', temporaryFolder()], env);
   return { url: `${url}/${AZURE.account}` };
+}
+
+/** Azurite checks the signature. */
+export async function createContainer(endpoint: string, name: string): Promise<void> {
+  const url = new URL(`${endpoint}/${name}?restype=container`);
+  const { status } = await fetch(url, { method: 'PUT', headers: sharedKeyHeaders(AZURE, 'PUT', url, new Date()) });
+  if (status !== 201) throw new Error(`the container was answered with ${status}`);
 }
 
 /** Blob storage's documented paging of List Containers. Keys are not checked. */

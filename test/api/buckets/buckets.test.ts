@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { createBucketLister } from '../../../src/buckets/bucket-list.client.ts';
 import { createBuckets, noClusters } from '../../../src/buckets/buckets.ts';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import {
   AZURE,
   type CloudServer,
+  createContainer,
   foreignKey,
   GOOGLE,
   serve,
@@ -108,12 +108,38 @@ describe('Buckets', () => {
     assert.equal((await list('aws', 'huge')).body.names.length, 10_000);
   });
 
+  it('Requests to S3 are signed with the secret and the session token, for the region of the credential', async () => {
+    const url = servers.paged?.url ?? '';
+    await keep(s3('session', url, { region: 'eu-central-1', sessionToken: 'a/session+token=' }));
+    assert.equal((await list('aws', 'session')).body.names.length, 2500);
+    await keep(s3('wrong-secret', url, { secretAccessKey: SECRET }));
+    refused(await list('aws', 'wrong-secret'), /SignatureDoesNotMatch: the signature is wrong/);
+    await keep({ name: 'odd-region', type: 'Aws', aws: { accessKeyID: 'a', secretAccessKey: 'b', region: 'x/y' } });
+    const odd = await list('aws', 'odd-region');
+    assert.deepEqual([odd.status, /region cannot be part of a host name/.test(odd.text)], [422, true]);
+  });
+
+  it('A storage service that is overloaded is asked once more, and no more than that', async () => {
+    for (const [overloads, status] of [
+      [1, 200],
+      [2, 502],
+    ] as const) {
+      const busy = await serve((_request, response) => {
+        const isOver = busy.asked() > overloads;
+        const body = isOver ? '<ListAllMyBucketsResult/>' : '<Error><Code>SlowDown</Code></Error>';
+        response.writeHead(isOver ? 200 : 503, { 'Content-Type': 'application/xml' }).end(body);
+      });
+      await keep(s3(`busy-${overloads}`, busy.url));
+      const answer = await list('aws', `busy-${overloads}`);
+      assert.deepEqual([answer.status, busy.asked()], [status, 2], answer.text);
+    }
+  });
+
   it('Azure containers are listed across all pages', async () => {
     const url = servers.azurite?.url ?? '';
-    const client = new BlobServiceClient(url, new StorageSharedKeyCredential(AZURE.account, AZURE.key));
     const expected = Array.from({ length: COUNTS.azureContainers }, (_, at) => `box-${String(at).padStart(4, '0')}`);
     for (let at = 0; at < expected.length; at += 60) {
-      await Promise.all(expected.slice(at, at + 60).map((name) => client.createContainer(name)));
+      await Promise.all(expected.slice(at, at + 60).map((name) => createContainer(url, name)));
     }
     for (const cloud of ['azure', 'azureStorage']) {
       assert.deepEqual((await list(cloud, 'azure')).body, { names: expected });
