@@ -1,51 +1,57 @@
 // Runs a file under the pinned Node 24. Works with any Node from 20 on and with nothing installed: it installs what is
-// missing.
+// missing. What only tests and benchmarks need is a package of its own, test/package.json, which a start does not fetch.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isConsoleBuilt } from './console-mark.mjs';
 import { provideDebianPackages } from './debian-packages.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
-const MARK = join(ROOT, 'node_modules', '.installed');
 
 const job = process.argv.slice(2);
 if (job.length === 0) stop('missing job. The jobs are in package.json; run npm run NAME');
-install();
+install(ROOT);
+const file = job.find((part) => !part.startsWith('--'));
+if (/^(?:test|bench)\//.test(file)) install(join(ROOT, 'test'));
 if (job[0] === 'src/main.ts' || job[0]?.startsWith('test/')) buildConsole();
 if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
 
-function install() {
-  const wanted = fingerprint();
-  const reason = reasonToInstall(wanted);
+function install(folder) {
+  const wanted = fingerprint(folder);
+  const reason = reasonToInstall(folder, wanted);
   if (reason === undefined) return;
   say(`${reason}: running npm ci`);
   // Under npm, the environment names npm's own program. The pinned Node is a development dependency.
   const npm = process.env.npm_execpath;
   const [command, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   const done = spawnSync(command, [...before, 'ci', '--include=dev', '--loglevel=error'], {
-    cwd: ROOT,
+    cwd: folder,
     stdio: ['ignore', 2, 2],
   });
   if (done.status !== 0) stop('npm ci failed; see its output above', done.status ?? 1);
   if (!nodeStarts()) stop('npm ci ran, but node_modules/.bin/node does not start; does Node 24 support this platform?');
-  writeFileSync(MARK, `${wanted}\n`);
+  writeFileSync(markOf(folder), `${wanted}\n`);
 }
 
-function reasonToInstall(wanted) {
-  if (!existsSync(join(ROOT, 'node_modules'))) return 'node_modules is missing';
-  if (!existsSync(MARK)) return 'node_modules was not installed by this script, or not completely';
-  if (readFileSync(MARK, 'utf8').trim() !== wanted) return 'package-lock.json or the platform changed';
+function reasonToInstall(folder, wanted) {
+  const modules = relative(ROOT, join(folder, 'node_modules'));
+  if (!existsSync(join(folder, 'node_modules'))) return `${modules} is missing`;
+  if (!existsSync(markOf(folder))) return `${modules} was not installed by this script, or not completely`;
+  if (readFileSync(markOf(folder), 'utf8').trim() !== wanted) return 'package-lock.json or the platform changed';
   if (!nodeStarts()) return 'the pinned Node does not start';
   return undefined;
 }
 
-function fingerprint() {
-  const lock = readFileSync(join(ROOT, 'package-lock.json'));
+function markOf(folder) {
+  return join(folder, 'node_modules', '.installed');
+}
+
+function fingerprint(folder) {
+  const lock = readFileSync(join(folder, 'package-lock.json'));
   return createHash('sha256').update(lock).update(`${process.platform} ${process.arch}`).digest('hex');
 }
 

@@ -54,6 +54,19 @@ describe('scripts/run.mjs', () => {
     assert.equal(installs(), 1);
   });
 
+  it('scripts/run.mjs installs what only tests and benchmarks need for these, and for nothing else', () => {
+    mkdirSync(path('test'));
+    mkdirSync(path('bench'));
+    writeFileSync(path('test/package-lock.json'), '{}');
+    writeFileSync(path('bench/main.ts'), MAIN);
+    assert.equal(run(['src/main.ts', '0', 'test/x']).status, 0);
+    assert.ok(!existsSync(path('test/node_modules')));
+    const bench = run(['--expose-gc', 'bench/main.ts', '0']);
+    assert.match(bench.stderr, /^atrium: test\/node_modules is missing: running npm ci$/m);
+    assert.ok(existsSync(path('test/node_modules/.installed')));
+    assert.equal(run(['bench/main.ts', '0']).stderr, '');
+  });
+
   it('scripts/run.mjs reinstalls after a lock file change or an unfinished install', () => {
     run(['src/main.ts']);
     writeFileSync(path('package-lock.json'), '{ }');

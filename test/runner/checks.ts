@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 /** What must pass besides the tests. */
 const CHECKS: readonly (readonly [what: string, ...command: readonly string[]])[] = [
-  ['format and lint', 'node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+  ['format and lint', 'test/node_modules/@biomejs/biome/bin/biome', 'check', '.'],
   ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
   ['generated files', 'scripts/generate.ts', '--check'],
 ];

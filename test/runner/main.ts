@@ -88,7 +88,7 @@ interface Part {
 
 function everyday(): Part[] {
   const patterns = named.length > 0 ? named : ['test/**/*.test.ts'];
-  const files = patterns.flatMap((pattern) => globSync(pattern));
+  const files = patterns.flatMap((pattern) => globSync(pattern, { exclude: ['**/node_modules/**'] }));
   const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
   if (chosen.length === 0) stop(`no test file matches ${named.join(' ')}`);
   return [{ title: '', batches: toBatches([...new Set(chosen)]) }];
