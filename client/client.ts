@@ -1,11 +1,14 @@
 import type { Operations } from './api.gen.ts';
 import { UnreachableError } from './errors.ts';
+import type { Fetch } from './fetch.ts';
 import { writeJson } from './json.ts';
 import { KEYED } from './keyed.gen.ts';
 import { RawBody } from './raw-body.ts';
 import { newKey, repeat } from './repeat.ts';
+import { withSession } from './session.ts';
 import { addressOf, dataOf, nextPage, reasonOf, refusal } from './wire.ts';
 
+export type { Fetch } from './fetch.ts';
 export { RawBody } from './raw-body.ts';
 
 export type OperationName = keyof Operations;
@@ -49,23 +52,19 @@ export interface Client {
   lines<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<string>;
 }
 
-/** The part of `fetch` that is used here, so that another implementation can replace it. */
-export type Fetch = (
-  url: string,
-  init: { method: string; headers: Record<string, string>; body?: string; redirect: 'error'; signal: AbortSignal },
-) => Promise<{
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  readonly body: unknown;
-  text(): Promise<string>;
-}>;
-
 export interface ClientOptions {
   readonly baseUrl: string;
   readonly token?: string | undefined;
   readonly fetch?: Fetch;
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * For web pages: authenticates with the cookies of the browser instead of a token, and repeats the CSRF token of the
+   * server. `include` also sends cookies to a server of another origin, which must allow that (CORS_CREDENTIALS).
+   */
+  readonly session?: 'same-origin' | 'include';
+  /** False if a GET that the server asks to repeat (503 with Retry-After) must fail at once. */
+  readonly retryReads?: boolean;
 }
 
 export interface Reply<Data> {
@@ -89,7 +88,8 @@ const MAX_LIMIT = 50;
 
 export function createClient(options: ClientOptions): Client {
   const base = options.baseUrl.replace(/\/+$/, '');
-  const send = (options.fetch ?? fetch) as Fetch;
+  const plain = (options.fetch ?? fetch) as Fetch;
+  const send = options.session ? withSession(plain, options.session) : plain;
   const call = async (name: string, input?: AnyInput) => (await ask(name, input ?? {})).data;
   const request = (name: string, input?: AnyInput) => ask(name, input ?? {});
   return { baseUrl: base, call, request, each, lines } as Client;
@@ -129,9 +129,8 @@ export function createClient(options: ClientOptions): Client {
   async function ask(name: string, input: AnyInput): Promise<Reply<unknown>> {
     const clock = clockOf(input);
     const keyed = KEYED.has(name) ? { ...input, idempotencyKey: input.idempotencyKey || newKey() } : undefined;
-    const { answer, text } = keyed
-      ? await repeat(() => exchange(name, keyed, clock), clock, input.signal)
-      : await exchange(name, input, clock);
+    const kind = keyed ? 'keyed' : name.startsWith('GET ') && options.retryReads !== false ? 'read' : 'neither';
+    const { answer, text } = await repeat(() => exchange(name, keyed ?? input, clock), kind, clock, input.signal);
     const header = (key: string) => answer.headers.get(key) ?? undefined;
     const total = header('x-total-count');
     return {

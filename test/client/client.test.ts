@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { createClient, RawBody } from '../../client/client.ts';
+import { createClient, type Fetch, RawBody } from '../../client/client.ts';
 import { ApiError, UnreachableError } from '../../client/errors.ts';
 import { readJson, writeJson } from '../../client/json.ts';
 import { freePort } from '../support/ports.ts';
@@ -176,6 +176,48 @@ describe('API client and calls that create something', () => {
     ] as const) {
       assert.equal(await attempts((_request, reply) => reject(reply, status, reason), create), 1, reason);
     }
+  });
+
+  it('The client waits as a rate limit or an unavailable server asks, where repeating has no second effect', async () => {
+    const attempts = async (status: number, after: string, name: 'GET /user' | 'PATCH /user', more = {}) => {
+      let count = 0;
+      await answering(
+        (_request, reply) => (++count === 1 ? reject(reply, status, 'busy', after) : json(reply, '{"id":1}')),
+        async (baseUrl) => {
+          const client = createClient({ baseUrl, token: 'x', ...more });
+          const call = name === 'GET /user' ? client.call(name) : client.call(name, { body: {} });
+          await call.catch((error) => assert.equal(error.status, status));
+        },
+      );
+      return count;
+    };
+    assert.equal(await attempts(429, '0', 'GET /user'), 2);
+    assert.equal(await attempts(429, '0', 'PATCH /user'), 2);
+    assert.equal(await attempts(503, '0', 'GET /user'), 2);
+    assert.equal(await attempts(503, '0', 'PATCH /user'), 1);
+    assert.equal(await attempts(429, '60', 'GET /user'), 1);
+    assert.equal(await attempts(502, '0', 'GET /user'), 1);
+    assert.equal(await attempts(503, '0', 'GET /user', { retryReads: false }), 1);
+  });
+
+  it('In session mode the client sends cookies, and repeats the CSRF token of the last response', async () => {
+    const seen: unknown[] = [];
+    const tokens = ['first', 'second'];
+    const fetch: Fetch = async (_url, { method, headers, credentials }) => {
+      seen.push([method, headers['X-Csrf-Token'], headers.Authorization, credentials]);
+      return new Response('{"id":1}', {
+        headers: { 'Content-Type': 'application/json', 'X-Csrf-Token': tokens.shift() ?? 'last' },
+      });
+    };
+    const client = createClient({ baseUrl: 'http://atrium.test', session: 'include', fetch });
+    await client.call('PATCH /user', { body: {} });
+    await client.call('GET /user');
+    await client.call('PATCH /user', { body: {} });
+    assert.deepEqual(seen, [
+      ['PATCH', undefined, undefined, 'include'],
+      ['GET', undefined, undefined, 'include'],
+      ['PATCH', 'second', undefined, 'include'],
+    ]);
   });
 
   it('The time limit of a call includes its repeats', async () => {

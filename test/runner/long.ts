@@ -175,6 +175,12 @@ export const LANES: readonly Lane[] = [
     onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
+    name: 'packages',
+    what: 'atrium and @atrium/client packed, installed and run',
+    files: ['test/long/packages.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'clients',
     what: 'py-gitea and the Gitea SDK for Go, as their users install them',
     files: ['test/long/clients.test.ts'],

@@ -20,7 +20,7 @@ const BARE = /^import\s+['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
 
 export function readSources(...patterns: string[]): SourceFile[] {
-  return globSync(patterns, { exclude: ['**/node_modules/**'] })
+  return globSync(patterns, { exclude: ['**/node_modules/**', '**/dist/**'] })
     .sort()
     .map((path) => parseSource(path, readFileSync(path, 'utf8')));
 }

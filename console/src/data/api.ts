@@ -1,4 +1,5 @@
 import { type ClientOptions, createClient, type Fetch } from '../../../client/client.ts';
+import { createCsrf } from '../../../client/session.ts';
 import { notify } from '../parts/toast.tsx';
 import { harmlessBody, recordCall } from './calls.ts';
 import { isSignedOut, me, signedOut, waitForSignIn } from './session.ts';
@@ -7,20 +8,19 @@ const TIMEOUT_MS = 30_000;
 const MAX_WAIT_SECONDS = 60;
 const MAX_WAITS = 3;
 
-/** The server repeats it in every response to a session. Scripts cannot read it from the cookie. */
-let csrf = '';
+const csrf = createCsrf();
 
-const options: ClientOptions = { baseUrl: location.origin, timeoutMs: 0, fetch: send as Fetch };
+const options: ClientOptions = { baseUrl: location.origin, timeoutMs: 0, retryReads: false, fetch: send as Fetch };
 /** Everything that the console knows comes through this client, with the session of the browser. */
 export const api = createClient(options);
 
 async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise<Response> {
   const { pathname: path, search } = new URL(url);
   const began = performance.now();
-  const headers = { ...init.headers, ...(init.method !== 'GET' && csrf !== '' && { 'X-Csrf-Token': csrf }) };
+  const headers = { ...init.headers, ...csrf.headersFor(init.method) };
   const signal = AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const response = await fetch(url, { ...init, headers, signal, credentials: 'same-origin' });
-  csrf = response.headers.get('x-csrf-token') ?? csrf;
+  csrf.learnFrom(response);
   recordCall({
     method: init.method,
     path: path + search,
