@@ -21,6 +21,7 @@ export const MAX_KEYS = 25_000;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const EMPTY = /^[ \t\r\n]*$/;
 const ITEMS_IN_SLICE = 50;
+const LONG_ITEMS_IN_SLICE = 1000;
 const FORBIDDEN = ['__proto__', 'constructor'];
 
 /** With numbers `as text`, nothing reads them from the value, so they may have any size. */
@@ -52,8 +53,14 @@ export async function writeListInSlices<T>(items: readonly T[], present: (item: 
   return `[${(await mapInSlices(items, ITEMS_IN_SLICE, (item) => writeJson(present(item)))).join(',')}]`;
 }
 
-/** For long lists: the plain writer takes half the time, and throws if it cannot write a value exactly. */
-export function writeLongJson(value: unknown): string {
+/** The same for lists of tens of thousands of items: the plain writer takes half the time. */
+export async function writeLongListInSlices<T>(items: readonly T[], present: (item: T) => unknown): Promise<string> {
+  const texts = await mapInSlices(items, LONG_ITEMS_IN_SLICE, (item) => writeLongJson(present(item)));
+  return `[${texts.join(',')}]`;
+}
+
+/** The plain writer throws if it cannot write a value exactly. */
+function writeLongJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
