@@ -52,6 +52,8 @@ interface Entry {
   /** The last revision for which it is known to be exact. See invariant 1 for a graph that is not stale. */
   revision: bigint;
   isStale: boolean;
+  /** What it counts for in the total: its size after its last refresh. */
+  bytes: number;
 }
 
 const TUPLES_IN_SLICE = 4_000;
@@ -67,6 +69,8 @@ export function createGraphs(
 ) {
   const entries = new Map<bigint, Entry>();
   const refreshing = new Map<bigint, Promise<Entry>>();
+  /** Of all entries. Kept up to date, because there can be thousands of graphs, and each refresh asks for it. */
+  let totalBytes = 0;
 
   revisions.listen({
     forget(change: Change) {
@@ -79,7 +83,7 @@ export function createGraphs(
     },
   });
 
-  return { of, now, together, togetherNow, copyOf, bytes, count: () => entries.size };
+  return { of, now, together, togetherNow, copyOf, bytes: () => totalBytes, count: () => entries.size };
 
   /**
    * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph at once.
@@ -167,6 +171,10 @@ export function createGraphs(
     entry.isStale = entry.revision < revisions.latest;
     // Whoever still holds the replaced graph must not take it for exact from now on.
     if (entry !== known) drop(accountId);
+    // The account may have been dropped meanwhile, so it is counted anew.
+    if (entries.get(accountId) === entry) totalBytes -= entry.bytes;
+    entry.bytes = entry.graph.bytes;
+    totalBytes += entry.bytes;
     touched(accountId, entry);
     dropUnused();
     return entry;
@@ -174,7 +182,7 @@ export function createGraphs(
 
   async function loaded(accountId: bigint): Promise<Entry> {
     const { revision, tuples, count } = await store.load(accountId);
-    return { graph: await build(tuples, count), since: revision, revision, isStale: false };
+    return { graph: await build(tuples, count), since: revision, revision, isStale: false, bytes: 0 };
   }
 
   function patched(entry: Entry, patch: Patch): Entry {
@@ -194,24 +202,18 @@ export function createGraphs(
   }
 
   function dropUnused(): void {
-    let total = bytes();
-    for (const [accountId, entry] of entries) {
-      if (total <= maxBytes || entries.size === 1) return;
+    for (const accountId of entries.keys()) {
+      if (totalBytes <= maxBytes || entries.size === 1) return;
       drop(accountId);
-      total -= entry.graph.bytes;
     }
   }
 
   /** Tells callers that still hold the entry that nothing keeps it exact any more. */
   function drop(accountId: bigint): void {
     const entry = entries.get(accountId);
-    if (entry) entry.isStale = true;
+    if (!entry) return;
+    entry.isStale = true;
     entries.delete(accountId);
-  }
-
-  function bytes(): number {
-    let total = 0;
-    for (const entry of entries.values()) total += entry.graph.bytes;
-    return total;
+    totalBytes -= entry.bytes;
   }
 }
