@@ -9,7 +9,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
   'role-file': 'files of a thousand roles',
-  slices: 'how long one request keeps all others waiting, with everything at its limit',
+  requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
   backup: 'taking and restoring a backup',
   cli: 'starting the command line, next to a bare Node',
 };

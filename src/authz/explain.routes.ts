@@ -109,10 +109,11 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation } = request.query;
       const { person, organization } = callerIn(request);
-      const found = await explain.whoCan({ organizationId: organization.id, callerId: person.id, object, relation });
       const page = readPage(request.query);
-      showPage(request, reply, baseUrl(), page, found.length);
-      return found.slice(page.offset, page.offset + page.limit).map((one) => ({ type: 'user', ...one }));
+      const question = { organizationId: organization.id, callerId: person.id, object, relation };
+      const { items, total } = await explain.whoCan(question, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map((one) => ({ type: 'user', ...one }));
     },
   );
 }

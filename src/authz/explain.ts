@@ -1,9 +1,12 @@
 import { AppError, missingRelation } from '../base/errors.ts';
+import type { Page, PageRequest } from '../base/page.ts';
+import { breath } from '../base/slices.ts';
+import { check } from '../rebac/engine.ts';
 import type { MissingLink } from '../rebac/explain-missing.ts';
 import type { Step } from '../rebac/explain-proof.ts';
 import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
-import { listUsers } from '../rebac/list-users.ts';
+import { possibleUsers } from '../rebac/list-users.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import { HIDDEN, isHidden, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
@@ -81,6 +84,8 @@ export interface PersonRef {
   readonly name: string;
 }
 
+const USERS_IN_SLICE = 5_000;
+
 export type Explain = ReturnType<typeof createExplain>;
 
 /** Explains who may do what, and why. Goes beyond the specification, but uses the same engine. */
@@ -120,14 +125,27 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     };
   }
 
-  /** All users who hold a relation on an object, by ID. Nobody does on one that the caller may not see. */
-  async function whoCan(question: Question): Promise<PersonRef[]> {
+  /**
+   * All users who hold a relation on an object, by ID. Nobody does on one that the caller may not see. Among tens of
+   * thousands, others are served in between: each user in the list holds the relation at a moment after the call.
+   */
+  async function whoCan(question: Question, { offset, limit }: PageRequest): Promise<Page<PersonRef>> {
     const { relation } = question;
     const object = nameOfObject(question.object);
-    const users = await seen(question, ({ graph, facts, sees }) =>
-      sees(object) ? listUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
+    const possible = await seen(question, ({ graph, facts, sees }) =>
+      sees(object) ? possibleUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
     );
-    return await people(users);
+    const ids: bigint[] = [];
+    for (let first = 0; first < possible.length; first += USERS_IN_SLICE) {
+      if (first > 0) await breath();
+      const part = possible.slice(first, first + USERS_IN_SLICE);
+      const holding = await seen(question, ({ graph, facts, sees }) =>
+        sees(object) ? part.filter((user) => check(graph, { user, relation, object, ...facts })) : [],
+      );
+      for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
+    }
+    ids.sort((a, b) => (a < b ? -1 : 1));
+    return { items: await people(ids.slice(offset, offset + limit)), total: ids.length };
   }
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
@@ -145,10 +163,9 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     throw missingRelation(relation);
   }
 
-  async function people(users: readonly string[]): Promise<PersonRef[]> {
-    const names = await store.names(users);
-    const persons = users.map((user) => ({ id: BigInt(user.slice('user:'.length)), name: names.get(user) ?? '' }));
-    return persons.sort((a, b) => (a.id < b.id ? -1 : 1));
+  async function people(ids: readonly bigint[]): Promise<PersonRef[]> {
+    const names = await store.names(ids.map((id) => `user:${id}`));
+    return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
   }
 }
 

@@ -1,3 +1,4 @@
+import { breath } from '../base/slices.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
 import { PLATFORM } from '../changes/write.ts';
 import { type Db, only, sql } from '../db/db.ts';
@@ -17,36 +18,46 @@ interface PatchRow {
   source_id: bigint;
 }
 
+/** A patch is applied in one piece, because a graph in use must never be seen halfway, so it has at most this size. */
+const MAX_PATCH = 4_000;
+
 // Each is one statement, so one snapshot: the revision and the tuples belong together. Many thousand tuples come as one
 // text, one per line, which is read in a fraction of the time that as many rows take. No field can contain a space or a
 // line break.
+const LINE = `t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' || t.subject || ' ' || t.source_kind || ':'
+  || t.source_id`;
 const LOAD = sql(
   'graphs.load',
   `select r.value as revision, l.count, l.lines
      from revision r,
-          (select count(*)::integer,
-                  string_agg(t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' || t.subject || ' '
-                             || t.source_kind || ':' || t.source_id, E'\\n') as lines
+          (select count(*)::integer, string_agg(${LINE}, E'\\n') as lines
              from tuple t where t.store in ($1, ${PLATFORM})) l
     where r.id = 1`,
 );
+// In the built-in database, a statement runs in this thread, and other requests wait for its end. There, the lines are
+// fetched a few at a time. That takes three times as long, so PostgreSQL is spared it.
+const REVISION = sql('graphs.revision', 'select value as revision from revision where id = 1');
+const OPEN = (accountId: bigint) =>
+  `declare graph_lines no scroll cursor for select ${LINE} as line from tuple t where t.store in (${accountId}, ${PLATFORM})`;
+const LINES_AT_ONCE = 2_000;
+const FETCH = sql('graphs.fetch', `fetch ${LINES_AT_ONCE} from graph_lines`);
 // A join with the changes would make the view produce all tuples of the account for each of them; with values, the view
 // uses its indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
-// be searched for in each other's tuples.
+// be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is loaded anew.
 const PATCH = sql(
   'graphs.patch',
   `with changed as materialized (
      select distinct kind, id from change where organization_id in ($1, ${PLATFORM}) and revision > $2
+      limit ${MAX_PATCH + 1}
    )
    select r.value as revision, r.pruned, c.kind as changed_kind, c.id as changed_id, null as object_type,
           null as object_id, null as relation, null as subject, null as source_kind, null::bigint as source_id
      from revision r left join changed c on true where r.id = 1
-   ${CHANGE_KINDS.map(freshOf).join(' ')}`,
+   union all (${CHANGE_KINDS.map(freshOf).join(' union all ')} limit ${MAX_PATCH + 1})`,
 );
 
 function freshOf(kind: ChangeKind): string {
-  return `union all
-   select null, null, null, null, object_type, object_id, relation, subject, source_kind, source_id
+  return `select null::bigint, null::bigint, null, null::bigint, object_type, object_id, relation, subject, source_kind, source_id
      from tuple where store in ($1, ${PLATFORM}) and source_kind = '${kind}'
       and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
@@ -54,6 +65,7 @@ function freshOf(kind: ChangeKind): string {
 export function createGraphStore(db: Db): GraphStore {
   return {
     async load(accountId) {
+      if (db.driver === 'pglite') return await loadInSlices(accountId);
       const rows = await db.query<{ revision: bigint; count: number; lines: string | null }>(LOAD, [accountId]);
       const { revision, count, lines } = only(rows);
       return { revision, count, tuples: readLines(lines ?? '') };
@@ -66,14 +78,32 @@ export function createGraphStore(db: Db): GraphStore {
       );
       const { revision, pruned } = rows.find((row) => row.revision !== null) ?? {};
       if (revision == null || pruned == null) throw new Error('the database has no revision');
-      return {
-        revision,
-        isTooLate: since < pruned,
-        sources: [...new Set(changed)],
-        tuples: rows.flatMap(toTuples),
-      };
+      const sources = [...new Set(changed)];
+      const tuples = rows.flatMap(toTuples);
+      const isTooLarge = Math.max(sources.length, tuples.length) > MAX_PATCH;
+      return { revision, isUseless: since < pruned || isTooLarge, sources, tuples };
     },
   };
+
+  /** One transaction, so one snapshot. */
+  async function loadInSlices(accountId: bigint) {
+    return await db.snapshot(async (query, script) => {
+      const { revision } = only(await query<{ revision: bigint }>(REVISION));
+      await script(OPEN(accountId));
+      const texts: string[] = [];
+      for (let count = 0; ; ) {
+        const rows = await query<{ line: string }>(FETCH);
+        texts.push(rows.map(({ line }) => line).join('\n'));
+        count += rows.length;
+        if (rows.length < LINES_AT_ONCE) return { revision, count, tuples: readAll(texts) };
+        await breath();
+      }
+    });
+  }
+}
+
+function* readAll(texts: readonly string[]): IterableIterator<GraphTuple> {
+  for (const text of texts) yield* readLines(text);
 }
 
 function* readLines(lines: string): IterableIterator<GraphTuple> {

@@ -5,7 +5,11 @@
  * 2. A stale graph is patched with what the changes name. It is loaded whole if it is unknown or too far behind.
  * 3. A request never gets a graph of an older moment than the latest revision at the time of its call.
  * 4. Two graphs are queried together only as of one and the same moment.
- * 5. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
+ * 5. A graph is built in slices, and others are served in between. Nobody sees it before it is complete. Whether it is
+ *    stale is decided at that moment: changes that were announced meanwhile named a graph that was not there yet.
+ * 6. A graph that somebody can see changes in one piece, so a patch is small. After a large change, such as an import of
+ *    hundreds of roles, a new graph takes the place of the old one.
+ * 7. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
  */
 import { breath } from '../base/slices.ts';
@@ -31,8 +35,8 @@ export interface Snapshot {
 /** What changed since a revision: every source that is named, with the tuples that it has now. */
 export interface Patch extends Snapshot {
   readonly sources: readonly string[];
-  /** Changes that old are no longer known, so the graph must be loaded again. */
-  readonly isTooLate: boolean;
+  /** Changes that old are no longer known, or they are too many, so the graph must be loaded again. */
+  readonly isUseless: boolean;
 }
 
 export interface GraphStore {
@@ -48,9 +52,11 @@ interface Entry {
   /** The last revision for which it is known to be exact. See invariant 1 for a graph that is not stale. */
   revision: bigint;
   isStale: boolean;
+  /** What it counts for in the total: its size after its last refresh. */
+  bytes: number;
 }
 
-const TUPLES_IN_SLICE = 5_000;
+const TUPLES_IN_SLICE = 4_000;
 
 export type Graphs = ReturnType<typeof createGraphs>;
 
@@ -63,6 +69,8 @@ export function createGraphs(
 ) {
   const entries = new Map<bigint, Entry>();
   const refreshing = new Map<bigint, Promise<Entry>>();
+  /** Of all entries. Kept up to date, because there can be thousands of graphs, and each refresh asks for it. */
+  let totalBytes = 0;
 
   revisions.listen({
     forget(change: Change) {
@@ -75,7 +83,7 @@ export function createGraphs(
     },
   });
 
-  return { of, now, together, togetherNow, copyOf, bytes, count: () => entries.size };
+  return { of, now, together, togetherNow, copyOf, bytes: () => totalBytes, count: () => entries.size };
 
   /**
    * Exact as of the latest revision that was read; that read began after the request arrived. Query the graph at once.
@@ -132,22 +140,19 @@ export function createGraphs(
     return isStale || revisions.latest < revision ? revision : revisions.latest;
   }
 
-  /**
-   * A separate graph, to try out what a change would do, of the tuples that `keep` selects. It is loaded in slices: the
-   * caller does not need it at once, and others wait meanwhile.
-   */
+  /** A separate graph, to try out what a change would do, of the tuples that `keep` selects. */
   async function copyOf(accountId: bigint, keep: (tuple: GraphTuple) => boolean): Promise<Graph> {
+    const { tuples, count } = await store.load(accountId);
+    return await build(tuples, count, keep);
+  }
+
+  async function build(
+    tuples: Iterable<GraphTuple>,
+    count: number,
+    keep: (tuple: GraphTuple) => boolean = () => true,
+  ): Promise<Graph> {
     const graph = createGraph(model);
-    let kept: GraphTuple[] = [];
-    let read = 0;
-    for (const tuple of (await store.load(accountId)).tuples) {
-      if (keep(tuple)) kept.push(tuple);
-      if (++read % TUPLES_IN_SLICE !== 0) continue;
-      graph.load(kept, kept.length);
-      kept = [];
-      await breath();
-    }
-    graph.load(kept, kept.length);
+    for (const _ of graph.loadInParts(Iterator.from(tuples).filter(keep), count, TUPLES_IN_SLICE)) await breath();
     return graph;
   }
 
@@ -162,8 +167,14 @@ export function createGraphs(
   async function refresh(accountId: bigint): Promise<Entry> {
     const known = entries.get(accountId);
     const patch = known && (await store.patch(accountId, known.revision));
-    const entry = known && patch && !patch.isTooLate ? patched(known, patch) : await loaded(accountId);
+    const entry = known && patch && !patch.isUseless ? patched(known, patch) : await loaded(accountId);
     entry.isStale = entry.revision < revisions.latest;
+    // Whoever still holds the replaced graph must not take it for exact from now on.
+    if (entry !== known) drop(accountId);
+    // The account may have been dropped meanwhile, so it is counted anew.
+    if (entries.get(accountId) === entry) totalBytes -= entry.bytes;
+    entry.bytes = entry.graph.bytes;
+    totalBytes += entry.bytes;
     touched(accountId, entry);
     dropUnused();
     return entry;
@@ -171,7 +182,7 @@ export function createGraphs(
 
   async function loaded(accountId: bigint): Promise<Entry> {
     const { revision, tuples, count } = await store.load(accountId);
-    return { graph: createGraph(model, tuples, count), since: revision, revision, isStale: false };
+    return { graph: await build(tuples, count), since: revision, revision, isStale: false, bytes: 0 };
   }
 
   function patched(entry: Entry, patch: Patch): Entry {
@@ -191,24 +202,18 @@ export function createGraphs(
   }
 
   function dropUnused(): void {
-    let total = bytes();
-    for (const [accountId, entry] of entries) {
-      if (total <= maxBytes || entries.size === 1) return;
+    for (const accountId of entries.keys()) {
+      if (totalBytes <= maxBytes || entries.size === 1) return;
       drop(accountId);
-      total -= entry.graph.bytes;
     }
   }
 
   /** Tells callers that still hold the entry that nothing keeps it exact any more. */
   function drop(accountId: bigint): void {
     const entry = entries.get(accountId);
-    if (entry) entry.isStale = true;
+    if (!entry) return;
+    entry.isStale = true;
     entries.delete(accountId);
-  }
-
-  function bytes(): number {
-    let total = 0;
-    for (const entry of entries.values()) total += entry.graph.bytes;
-    return total;
+    totalBytes -= entry.bytes;
   }
 }

@@ -1,6 +1,7 @@
-import { allowedMany } from '../rebac/engine.ts';
+import { createPace } from '../base/slices.ts';
+import { allowed, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
-import { listObjects } from '../rebac/list-objects.ts';
+import { possibleObjects } from '../rebac/list-objects.ts';
 import type { Graphs } from './graphs.ts';
 
 export interface VisibleCluster {
@@ -26,40 +27,59 @@ export type VisibleClusters = ReturnType<typeof createVisibleClusters>;
 
 const AT_ONCE = 8;
 
-/** Which clusters a user may view, in all their organizations and among those they own: the engine's own answer. */
+/**
+ * Which clusters a user may view, in all their organizations and among those they own: the engine's own answer. There
+ * can be tens of thousands, so others are served in between. Each answer is exact as of a moment after the call.
+ */
 export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: VisibleClusterStore) {
   return { clusters, visibleTo };
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
   async function clusters(person: Viewer): Promise<VisibleCluster[]> {
+    const pace = createPace();
+    const user = userOf(person);
     const found: VisibleCluster[] = [];
     for (const ownerId of [person.id, ...person.organizations.keys()]) {
       const graph = await graphs.of(ownerId);
-      const objects = visibleIn(graph, person);
-      const relations = allowedMany(graph, `user:${person.id}`, objects, { prefix: 'can_' });
-      objects.forEach((object, place) => {
-        found.push({ id: idOf(object), ownerId, relations: relations[place] ?? [] });
-      });
+      for (const object of possiblyVisible(graph, user)) {
+        const relations = allowed(graph, user, object, { prefix: 'can_' });
+        if (relations.includes(VIEW)) found.push({ id: idOf(object), ownerId, relations });
+        await pace();
+      }
+      await pace();
     }
     return found.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Only the IDs; for a site administrator, those of all organizations. */
   async function visibleTo(person: Viewer & { readonly isAdmin: boolean }): Promise<bigint[]> {
+    const pace = createPace();
+    const user = userOf(person);
     const organizations = person.isAdmin ? await store.organizationsWithClusters() : person.organizations.keys();
     const accounts = [person.id, ...organizations];
     const found = new Set<string>();
     // A few at a time: loading graphs that are not known yet mostly waits for the database.
     for (let at = 0; at < accounts.length; at += AT_ONCE) {
-      const wave = await Promise.all(accounts.slice(at, at + AT_ONCE).map(graphs.of));
-      for (const graph of wave) for (const cluster of visibleIn(graph, person)) found.add(cluster);
+      for (const graph of await Promise.all(accounts.slice(at, at + AT_ONCE).map(graphs.of))) {
+        for (const object of possiblyVisible(graph, user)) {
+          if (check(graph, { user, relation: VIEW, object })) found.add(object);
+          await pace();
+        }
+      }
+      await pace();
     }
     return [...found].map(idOf);
   }
 }
 
-function visibleIn(graph: Graph, person: Viewer): string[] {
-  return listObjects(graph, { user: `user:${person.id}`, relation: 'can_view', type: 'cluster' });
+const VIEW = 'can_view';
+
+function userOf({ id }: Viewer): string {
+  return `user:${id}`;
+}
+
+function possiblyVisible(graph: Graph, user: string): string[] {
+  return possibleObjects(graph, { user, relation: VIEW, type: 'cluster' });
 }
 
 function idOf(cluster: string): bigint {

@@ -6,6 +6,22 @@ import { setImmediate as breath } from 'node:timers/promises';
  */
 export { breath };
 
+const SLICE_MS = 10;
+
+/**
+ * To be called often in long work whose pieces differ in size. Lets others work if enough time has passed since the last
+ * time; usually it does nothing.
+ */
+export function createPace(): () => Promise<void> | undefined {
+  let last = performance.now();
+  return () => {
+    if (performance.now() - last < SLICE_MS) return undefined;
+    return breath().then(() => {
+      last = performance.now();
+    });
+  };
+}
+
 export async function mapInSlices<T, R>(
   items: readonly T[],
   size: number,

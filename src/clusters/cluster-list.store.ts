@@ -1,7 +1,9 @@
 import type { PageRequest } from '../base/page.ts';
+import { breath, mapInSlices } from '../base/slices.ts';
 import { type Db, only, type Statement, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { CLUSTER_COLUMNS, CLUSTER_TABLES, type ClusterRow, shownPhase, toCluster } from './cluster.rows.ts';
+import type { Cluster } from './cluster.ts';
 import type { ClusterListStore, ClusterOrder, ClusterSearch } from './cluster-list.ts';
 
 /** Whose clusters are listed. Both are found by index, and only these rows are looked at. */
@@ -23,6 +25,9 @@ const ORDERS: Readonly<Record<ClusterOrder, string>> = {
   created: 'c.created_at',
 };
 
+const SOME = sql('clusterList.some', `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where c.id = any($1::bigint[])`);
+const ROWS_IN_SLICE = 1000;
+
 export function createClusterListStore(db: Db): ClusterListStore {
   return {
     ofOwner: (ownerId, search, request) => find('owner', ownerId, search, request),
@@ -33,11 +38,36 @@ export function createClusterListStore(db: Db): ClusterListStore {
   async function find(scope: Scope, which: unknown, search: ClusterSearch, request: PageRequest | undefined) {
     const { text, name, provider, phase, now } = search;
     const values = [which, name, text === '' ? null : likeText(text), uidPattern(text), provider, phase, now];
-    const page = [request?.limit, request?.offset];
+    if (request === undefined) {
+      const items = await findAll(scope, search, values);
+      return { items, total: items.length };
+    }
+    const page = [request.limit, request.offset];
     const items = (await db.query<ClusterRow>(listing(scope, search), [...values, ...page])).map(toCluster);
-    if (request === undefined) return { items, total: items.length };
     const { total } = only(await db.query<{ total: number }>(COUNTS[scope], values));
     return { items, total };
+  }
+
+  /** There can be tens of thousands. */
+  async function findAll(scope: Scope, search: ClusterSearch, values: readonly unknown[]): Promise<Cluster[]> {
+    if (db.driver === 'postgres') {
+      const rows = await db.query<ClusterRow>(listing(scope, search), [...values, null, null]);
+      return await mapInSlices(rows, ROWS_IN_SLICE, toCluster);
+    }
+    // The built-in database reads them in this thread, and everybody waits. So it reads a few at a time, by the IDs that
+    // it has put into their order.
+    return await db.snapshot(async (query) => {
+      const order = await query<{ ids: bigint[] }>(ordering(scope, search), values);
+      const ids = order[0]?.ids ?? [];
+      const clusters = new Map<bigint, Cluster>();
+      for (let first = 0; first < ids.length; first += ROWS_IN_SLICE) {
+        for (const row of await query<ClusterRow>(SOME, [ids.slice(first, first + ROWS_IN_SLICE)])) {
+          clusters.set(row.id, toCluster(row));
+        }
+        await breath();
+      }
+      return ids.flatMap((id) => clusters.get(id) ?? []);
+    });
   }
 }
 
@@ -53,12 +83,27 @@ function counting(scope: Scope): Statement {
   return sql(`clusterList.count.${scope}`, text);
 }
 
-function listing(scope: Scope, { orderBy, isDescending }: ClusterSearch): Statement {
-  const direction = isDescending ? 'desc' : 'asc';
-  const order = orderBy === 'id' ? `c.id ${direction}` : `${ORDERS[orderBy]} ${direction}, c.id ${direction}`;
+function listing(scope: Scope, search: ClusterSearch): Statement {
   return sql(
-    `clusterList.${scope}.${orderBy}.${direction}`,
+    `clusterList.${scope}.${nameOf(search)}`,
     `select ${CLUSTER_COLUMNS} ${CLUSTER_TABLES} where ${SCOPES[scope]} and ${FILTERS}
-      order by ${order} limit $8 offset $9`,
+      order by ${orderOf(search)} limit $8 offset $9`,
   );
+}
+
+/** The IDs alone, as one value. */
+function ordering(scope: Scope, search: ClusterSearch): Statement {
+  return sql(
+    `clusterList.order.${scope}.${nameOf(search)}`,
+    `select array(select c.id from cluster c where ${SCOPES[scope]} and ${FILTERS} order by ${orderOf(search)}) as ids`,
+  );
+}
+
+function orderOf({ orderBy, isDescending }: ClusterSearch): string {
+  const direction = isDescending ? 'desc' : 'asc';
+  return orderBy === 'id' ? `c.id ${direction}` : `${ORDERS[orderBy]} ${direction}, c.id ${direction}`;
+}
+
+function nameOf({ orderBy, isDescending }: ClusterSearch): string {
+  return `${orderBy}.${isDescending ? 'desc' : 'asc'}`;
 }

@@ -1,5 +1,6 @@
 import { type PGlite, protocol } from '@electric-sql/pglite';
 import type { AppError } from '../base/errors.ts';
+import { breath } from '../base/slices.ts';
 import { outcomeUnknown, translate } from './database-errors.ts';
 import type { Statement } from './statement.ts';
 import type { Session } from './transaction.ts';
@@ -9,6 +10,11 @@ import { readerOf, writeValues } from './values.ts';
 const { serialize, messages } = protocol;
 const SYNC = serialize.sync();
 const EXECUTE = serialize.execute({});
+/**
+ * A statement runs in this thread, and nothing else would come between it and the next one. So after statements that
+ * took longer than this together, other requests get a turn. Not after a COMMIT: whoever commits learns of it at once.
+ */
+const SLICE_MS = 5;
 
 /** Whether the database can still be used. */
 export interface Health {
@@ -32,6 +38,7 @@ interface Column {
 export function createSession(pglite: PGlite, health: Health): Session {
   /** The columns that each statement returns. PostgreSQL rejects a prepared statement whose columns have changed. */
   const prepared = new Map<string, readonly Column[]>();
+  let busyMs = 0;
 
   async function exchange(parts: readonly Uint8Array[]) {
     if (health.stopped !== undefined) throw health.stopped;
@@ -72,7 +79,13 @@ export function createSession(pglite: PGlite, health: Health): Session {
     const written = writeValues(values);
     const columns = prepared.get(statement.name) ?? (await prepare(statement));
     const bind = serialize.bind({ statement: statement.name, values: written });
+    const began = performance.now();
     const answer = await exchange([bind, EXECUTE, SYNC]);
+    busyMs += performance.now() - began;
+    if (busyMs > SLICE_MS) {
+      busyMs = 0;
+      await breath();
+    }
     throwRefusal(answer);
     const rows: Row[] = [];
     for (const message of answer) {

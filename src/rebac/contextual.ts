@@ -1,4 +1,5 @@
 import type { Context } from './conditions/condition.ts';
+import { contextFault } from './conditions/context.ts';
 import type { Graph } from './graph.ts';
 import { RebacError } from './rebac-error.ts';
 import { admit, type Tuple } from './tuple.ts';
@@ -15,10 +16,15 @@ export interface Surroundings {
 const SOURCE = '\0contextual';
 
 /**
+ * Every query begins here, so a fault in the context of the request is reported in one way, whatever is asked and
+ * whether or not a condition matters: OpenFGA rejects such a request before it looks at any tuple.
+ *
  * Contextual tuples are a source like any other, but exist only during one synchronous query, and a contextual tuple
  * about a plain user takes the place of a stored one.
  */
-export function contextually<T>(graph: Graph, { contextualTuples }: Surroundings, ask: () => T): T {
+export function contextually<T>(graph: Graph, { context, contextualTuples }: Surroundings, ask: () => T): T {
+  const fault = contextFault(context);
+  if (fault !== undefined) throw new RebacError('validation', `invalid context: ${fault}`);
   if (contextualTuples === undefined || contextualTuples.length === 0) return ask();
   for (const tuple of contextualTuples) {
     const entry = admit(graph.model, tuple);

@@ -73,13 +73,28 @@ export class Graph {
 
   /** Enters many tuples at once, each under its own source. If their number is known, memory is reserved up front. */
   load(tuples: Iterable<Tuple>, count = 0): void {
+    for (const _ of this.loadInParts(tuples, count, Number.POSITIVE_INFINITY)) {
+      // There is only one part.
+    }
+  }
+
+  /**
+   * The same in parts of this many tuples. Between two parts the caller may let others work, but nobody may query the
+   * graph: it is not complete before the last part.
+   */
+  *loadInParts(tuples: Iterable<Tuple>, count: number, size: number): Generator<void, void, void> {
     this.#rows.reserve(count * 2);
     this.#tuples.reserve(count);
     this.edges.reserve(count);
     this.nodes.reserve(count >> 1);
     const reader = new TupleReader(this.model);
     try {
-      for (const tuple of tuples) this.#add(tuple.source ?? '', tuple, reader.read(tuple));
+      let read = 0;
+      for (const tuple of tuples) {
+        if (read > 0 && read % size === 0) yield;
+        this.#add(tuple.source ?? '', tuple, reader.read(tuple));
+        read++;
+      }
     } finally {
       this.#settle();
     }

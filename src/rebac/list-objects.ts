@@ -19,12 +19,7 @@ export interface ObjectsQuestion extends Surroundings {
  * if every operator were a union and nothing were excluded. Then each candidate is checked.
  */
 export function listObjects(graph: Graph, question: ObjectsQuestion): string[] {
-  const type = graph.model.typeIndex.get(question.type);
-  if (type === undefined) throw new RebacError('typeNotFound', `type ${question.type} is not in the model`);
-  const relation = type.relationIndex.get(question.relation);
-  if (relation === undefined)
-    throw new RebacError('relationNotFound', `${type.name} has no relation ${question.relation}`);
-  validUser(graph.model, question.user);
+  const [type, relation] = goalOf(graph, question);
   return contextually(graph, question, () => {
     const walk = walkOf(graph);
     const search = new Search(graph, walk, type.firstUserset + relation);
@@ -42,6 +37,29 @@ export function listObjects(graph: Graph, question: ObjectsQuestion): string[] {
     if (search.fault !== undefined) throw search.fault;
     return found.sort();
   });
+}
+
+/**
+ * The candidates alone, in no particular order, for callers who check them a few at a time. To any other object of the
+ * type, the user does not have the relation.
+ */
+export function possibleObjects(graph: Graph, question: ObjectsQuestion): string[] {
+  const [type, relation] = goalOf(graph, question);
+  return contextually(graph, question, () => {
+    const search = new Search(graph, walkOf(graph), type.firstUserset + relation);
+    search.start(question);
+    return [...search.candidates()];
+  });
+}
+
+function goalOf(graph: Graph, question: ObjectsQuestion): [type: TypeDef, relation: number] {
+  const type = graph.model.typeIndex.get(question.type);
+  if (type === undefined) throw new RebacError('typeNotFound', `type ${question.type} is not in the model`);
+  const relation = type.relationIndex.get(question.relation);
+  if (relation === undefined)
+    throw new RebacError('relationNotFound', `${type.name} has no relation ${question.relation}`);
+  validUser(graph.model, question.user);
+  return [type, relation];
 }
 
 /** Searches outwards over pairs of an object and a relation that the user might have to it. */

@@ -8,6 +8,7 @@ import { type Leaf, leaves } from './reach.ts';
 import { RebacError } from './rebac-error.ts';
 import { FAULT, YES } from './steps.ts';
 import { GRANTS, LINKS } from './tables/nodes.ts';
+import type { Reference } from './tuple.ts';
 import type { Walk } from './walk.ts';
 
 export interface UsersQuestion extends Surroundings {
@@ -22,20 +23,11 @@ export interface UsersQuestion extends Surroundings {
  * only subjects that a tuple on the way names are listed. All subjects on the way are candidates; then each is checked.
  */
 export function listUsers(graph: Graph, question: UsersQuestion): string[] {
-  const { model } = graph;
-  const [typeName = ''] = question.object.split(':', 1);
-  if (!model.typeIndex.has(typeName)) throw new RebacError('typeNotFound', `type ${typeName} is not in the model`);
-  const object = validObject(model, question.object);
-  const relation = object.type.relationIndex.get(question.relation);
-  if (relation === undefined)
-    throw new RebacError('relationNotFound', `${object.type.name} has no relation ${question.relation}`);
-  const wanted = readFilter(model, question.filter);
+  const goal = goalOf(graph, question);
   return contextually(graph, question, () => {
     const walk = walkOf(graph);
-    const node = graph.nodes.find(object.kind, question.object, object.from, object.to);
-    const survey = new Survey(graph, walk, wanted, question);
-    survey.from(node, object.type.firstUserset + relation);
-    const plan = model.plans.forOne(object.type, relation);
+    const { node, relation, survey } = surveyed(graph, walk, question, goal);
+    const plan = graph.model.plans.forOne(goal.object.type, relation);
     const found: string[] = [];
     for (const user of survey.users) {
       walk.run(user, question.object, node, plan, question.context);
@@ -46,6 +38,38 @@ export function listUsers(graph: Graph, question: UsersQuestion): string[] {
     if (survey.fault !== undefined) throw survey.fault;
     return found.sort();
   });
+}
+
+/**
+ * The candidates alone, in no particular order, for callers who check them a few at a time. No other subject has the
+ * relation, unless everybody has.
+ */
+export function possibleUsers(graph: Graph, question: UsersQuestion): string[] {
+  const goal = goalOf(graph, question);
+  return contextually(graph, question, () => [...surveyed(graph, walkOf(graph), question, goal).survey.users]);
+}
+
+interface Goal {
+  readonly object: Reference;
+  readonly relation: number;
+  readonly wanted: ReadonlySet<number>;
+}
+
+function goalOf({ model }: Graph, question: UsersQuestion): Goal {
+  const [typeName = ''] = question.object.split(':', 1);
+  if (!model.typeIndex.has(typeName)) throw new RebacError('typeNotFound', `type ${typeName} is not in the model`);
+  const object = validObject(model, question.object);
+  const relation = object.type.relationIndex.get(question.relation);
+  if (relation === undefined)
+    throw new RebacError('relationNotFound', `${object.type.name} has no relation ${question.relation}`);
+  return { object, relation, wanted: readFilter(model, question.filter) };
+}
+
+function surveyed(graph: Graph, walk: Walk, question: UsersQuestion, { object, relation, wanted }: Goal) {
+  const node = graph.nodes.find(object.kind, question.object, object.from, object.to);
+  const survey = new Survey(graph, walk, wanted, question);
+  survey.from(node, object.type.firstUserset + relation);
+  return { node, relation, survey };
 }
 
 /** The kinds that a filter accepts. */

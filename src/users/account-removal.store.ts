@@ -1,6 +1,7 @@
+import { breath } from '../base/slices.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Change } from '../changes/write.ts';
-import { type Query, sql } from '../db/db.ts';
+import { only, type Query, sql } from '../db/db.ts';
 
 // One account at a time: each removal decrements the follower counts of others, and two concurrent ones would deadlock.
 const TURN = sql('removal.turn', `select pg_advisory_xact_lock(hashtextextended('account removal', 0))`);
@@ -33,6 +34,22 @@ const DELETE_KEYS = sql('removal.deleteKeys', 'delete from data_key where owner_
 // What the account was answered with. Without the keys above, it could not be opened any more.
 const DELETE_RESPONSES = sql('removal.deleteResponses', 'delete from idempotency_key where account_id = $1');
 const DELETE = sql('removal.delete', 'delete from account where id = $1');
+// What an account can have tens of thousands of. It would be deleted with the account anyway, but in one statement, which
+// the built-in database runs in this thread.
+const MANY = [
+  sql('removal.clusters', deleteSome('cluster', 'owner_id = $1')),
+  sql('removal.ownMembers', deleteSome('team_member', 'team_id in (select id from team where organization_id = $1)')),
+  sql('removal.memberships', deleteSome('team_member', 'account_id = $1')),
+  sql('removal.follows', deleteSome('follow', 'follower_id = $1')),
+  sql('removal.followers', deleteSome('follow', 'followed_id = $1')),
+];
+const AT_ONCE = 500;
+
+function deleteSome(table: string, which: string): string {
+  return `with gone as (
+     delete from ${table} where ctid = any (array (select ctid from ${table} where ${which} limit $2)) returning 1)
+   select count(*)::integer as count from gone`;
+}
 
 /** From here on, nobody else can change the account, its teams or its roles. */
 export async function lockForRemoval(query: Query, id: bigint): Promise<void> {
@@ -51,6 +68,9 @@ export async function deleteAccount(query: Query, touch: (change: Change) => voi
   const sources = await query<{ kind: ChangeKind; id: bigint }>(SOURCES, [id]);
   await query(DELETE_KEYS, [id]);
   await query(DELETE_RESPONSES, [id]);
+  for (const statement of MANY) {
+    while (only(await query<{ count: number }>(statement, [id, AT_ONCE])).count === AT_ONCE) await breath();
+  }
   await query(DELETE, [id]);
   touch({ kind: 'account', id, organizationId: id });
   for (const source of sources) touch({ ...source, organizationId: id });

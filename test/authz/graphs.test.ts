@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
-import { createGraphs, type Graphs } from '../../src/authz/graphs.ts';
+import { createGraphs, type Graphs, type GraphTuple } from '../../src/authz/graphs.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Revisions } from '../../src/changes/revision.ts';
 import { type Db, sql } from '../../src/db/db.ts';
@@ -16,6 +16,12 @@ import { addMember, createCluster, createTeam, removeMember } from '../support/p
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 const NAMES = sql('test.names', 'select distinct object_type as type, object_id as id from tuple where store = $1');
+
+const CROWD = sql(
+  'test.crowd',
+  `with made as (insert into account (kind, name) select 'user', 'crowd' || n from generate_series(1, 4501) n returning id)
+   insert into team_member (team_id, account_id) select $1, id from made`,
+);
 
 for (const driver of DRIVERS) {
   describe(`Account graphs on ${driver}`, () => {
@@ -192,6 +198,78 @@ for (const driver of DRIVERS) {
       await atrium.instance.revisions.prune(0n);
       const later = await everything(db, await graphs.of(acme().id), acme().id);
       assert.equal(later, await everything(db, await openReplica().graphs.of(acme().id), acme().id));
+    });
+
+    it(`A revocation while a graph is being built is seen by every request after it on ${driver}`, async () => {
+      const { instance, world } = atrium;
+      const viewers = acme().teams.Viewers ?? 0n;
+      const person = world.users.fan02?.id ?? 0n;
+      await addMember(instance, viewers, person);
+      const revisions = createRevisions({ ...createRevisionStore(instance.db), onlyWriter: false });
+      const store = createGraphStore(instance.db);
+      const views = (graph: Graph) =>
+        allowed(graph, `user:${person}`, `organization:${acme().id}`, { prefix: 'can_view' }).length > 0;
+      let isBuilt = false;
+      let later: Promise<boolean> | undefined;
+      let loads = 0;
+      const graphs = createGraphs(
+        {
+          ...store,
+          // The first load does not end before the membership is revoked and somebody has asked again.
+          load: async (id) => {
+            const { tuples, ...rest } = await store.load(id);
+            return { ...rest, tuples: loads++ > 0 ? tuples : slowly([...tuples]) };
+          },
+        },
+        revisions,
+        model,
+        1 << 20,
+      );
+      function* slowly(tuples: readonly GraphTuple[]): Generator<GraphTuple> {
+        yield* tuples;
+        void revoke();
+        // Not admitted by the model, so it changes nothing but takes time.
+        while (later === undefined) yield { object: 'nothing:1', relation: 'none', user: 'user:1', source: 'none' };
+      }
+      async function revoke(): Promise<void> {
+        await removeMember(instance, viewers, person);
+        await revisions.current();
+        assert.equal(graphs.now(acme().id), undefined);
+        assert.equal(graphs.togetherNow(acme().id, person), undefined);
+        assert.equal(isBuilt, false);
+        later = graphs.of(acme().id).then(views);
+      }
+      await revisions.current();
+      const earlier = await graphs.of(acme().id).then(views);
+      isBuilt = true;
+      assert.equal(earlier, true);
+      assert.equal(await later, false);
+      assert.equal(loads, 1);
+    });
+
+    it(`A change of thousands of tuples replaces the graph instead of patching it on ${driver}`, async () => {
+      const { graphs, revisions, loads } = openReplica();
+      const { db } = atrium.instance;
+      await revisions.current();
+      const before = await graphs.of(acme().id);
+      const { size } = before;
+      const team = await createTeam(atrium.instance, { organizationId: acme().id, name: 'crowd', permission: 'none' });
+      await revisions.write(async (query, touch) => {
+        await query(CROWD, [team]);
+        touch({ kind: 'team', id: team, organizationId: acme().id });
+      });
+      await revisions.current();
+      const after = await graphs.of(acme().id);
+      assert.notEqual(after, before);
+      assert.equal(before.size, size);
+      assert.ok(after.size > size + 4500);
+      assert.equal(loads(), 2);
+      const fresh = createGraph(model, (await createGraphStore(db).load(acme().id)).tuples);
+      assert.equal(after.size, fresh.size);
+      assert.equal(await everything(db, after, acme().id), await everything(db, fresh, acme().id));
+      await changeForSure();
+      await revisions.current();
+      assert.equal(await graphs.of(acme().id), after);
     });
 
     it(`The graphs of two accounts are read at the same revision during concurrent writes on ${driver}`, async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.ts';
-import { MAX_DEPTH, readJson, writeJson } from '../../src/base/json.ts';
+import { MAX_DEPTH, MAX_KEYS, readJson, writeJson } from '../../src/base/json.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
 const refused = (text: string | Buffer) => {
@@ -131,6 +131,13 @@ describe('JSON input', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     assert.equal(refused(nested(MAX_DEPTH)), undefined);
     assert.match(refused(nested(MAX_DEPTH + 1)) ?? '', /^body is nested more than 64 levels deep$/);
+  });
+
+  it('A body of 25,000 keys is accepted and one with more is rejected, wherever the keys are', () => {
+    const keys = (from: number, count: number) => Array.from({ length: count }, (_, at) => `"k${from + at}":1`).join();
+    const bodies = (count: number) => [`{${keys(0, count)}}`, `[{${keys(0, count - 2)}},{"a":{"b":"c:"}}]`];
+    assert.deepEqual(bodies(MAX_KEYS).map(refused), [undefined, undefined]);
+    for (const body of bodies(MAX_KEYS + 1)) assert.equal(refused(body), 'body has more than 25000 keys');
   });
 
   it('A key may occur in several objects and be the name of a built-in property', () => {

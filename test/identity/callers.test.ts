@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import { createRevisions } from '../../src/changes/revision.ts';
 import { createRoom } from '../../src/changes/room.store.ts';
 import { sql } from '../../src/db/db.ts';
 import { createCallerStore } from '../../src/identity/callers.store.ts';
@@ -14,6 +16,8 @@ import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
 import { DRIVERS } from '../support/db.ts';
 import { addMember, removeMember, setActive } from '../support/people.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
+
+const SET_ACTIVE = sql('test.setActive', 'update account set active = $2 where id = $1');
 
 for (const driver of DRIVERS) {
   describe(`Credential lookup on ${driver}`, () => {
@@ -117,6 +121,29 @@ for (const driver of DRIVERS) {
       assert.equal((await atrium.as('cat')('GET', '/user')).status, 403);
       await setActive(atrium.instance, id('cat'), true);
       assert.equal((await atrium.as('cat')('GET', '/user')).status, 200);
+    });
+
+    it(`A write that touches thousands of accounts is noticed, although no change names them, on ${driver}`, async () => {
+      const { db, revisions } = atrium.instance;
+      const replica = createRevisions({ ...createRevisionStore(db), onlyWriter: false });
+      const heard: string[] = [];
+      replica.listen({ forget: ({ kind }) => heard.push(kind), forgetAll: () => heard.push('everything') });
+      await replica.current();
+      const others = Array.from({ length: 5000 }, (_, at) => BigInt(1_000_000 + at));
+      for (const isActive of [false, true]) {
+        await atrium.as('cat')('GET', '/user');
+        heard.length = 0;
+        await revisions.write(async (query, touch) => {
+          await query(SET_ACTIVE, [id('cat'), isActive]);
+          for (const account of [...others, id('cat')]) touch({ kind: 'account', id: account });
+        });
+        assert.equal((await atrium.as('cat')('GET', '/user')).status, isActive ? 200 : 403);
+        await replica.current();
+        assert.deepEqual(heard, ['everything']);
+      }
+      await setActive(atrium.instance, id('cat'), true);
+      await replica.current();
+      assert.deepEqual(heard, ['everything', 'account']);
     });
 
     it(`Changing a missing record is reported as not found, removing the last owner as a conflict, on ${driver}`, async () => {

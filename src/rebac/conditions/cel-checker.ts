@@ -158,7 +158,7 @@ class Checker implements Checked {
     for (const [keyExpr, valueExpr] of entries) {
       const type = this.check(keyExpr);
       // cel-go lets other keys pass and fails on them later, if at all.
-      if (!/^(bool|int|uint|double|string|any|dyn|param)$/.test(type.kind))
+      if (!/^(bool|int|uint|double|string|null_type|any|dyn|param)$/.test(type.kind))
         throw new CelRefusal(`${describe(type)} as a key`);
       key = this.#widen(key, type);
       value = this.#widen(value, this.check(valueExpr));

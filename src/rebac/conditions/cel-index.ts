@@ -2,6 +2,8 @@ import { CelError, CelMap, Uint, type Value } from './cel-values.ts';
 
 /** `of[key]`, or `of.key`. */
 export function index(of: Value, key: Value): Value {
+  // A map may have null as a key, but no index finds it, as in cel-go.
+  if (key === null) return new CelError('null is no index');
   if (of instanceof CelMap) {
     const found = of.find(key);
     return found === undefined ? new CelError('no such key') : found;

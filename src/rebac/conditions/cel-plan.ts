@@ -88,6 +88,7 @@ export function choice(condition: Plan, truthy: Plan, falsy: Plan): Plan {
 }
 
 export function indexed(of: Plan, key: Plan): Plan {
+  if (key.constant === null) throw new CelRefusal('null is no index');
   const path = of.path ?? new Path(of.eval, 1);
   const read: Eval = key.path === undefined ? key.eval : (run) => (key.path as Path).follow(run);
   path.extend((run, value) => {

@@ -18,7 +18,7 @@ import {
   spent,
 } from './cel-plan.ts';
 import { ACCUMULATOR, CelRefusal, type Expr, type FoldExpr } from './cel-syntax.ts';
-import { CelError, CelMap, isKey, TypeName, type Value } from './cel-values.ts';
+import { Bytes, CelError, CelMap, TypeName, type Value } from './cel-values.ts';
 
 export interface Program {
   readonly eval: Eval;
@@ -145,7 +145,7 @@ class Compiler {
         if (key instanceof CelError) return spent(run, MAP_COST, key);
         const value = valuePlan.eval(run);
         if (value instanceof CelError) return spent(run, MAP_COST, value);
-        if (!isKey(key)) return spent(run, MAP_COST, new CelError('unsupported key'));
+        if (key instanceof Bytes) return spent(run, MAP_COST, new CelError('unsupported key'));
         map.set(key, value);
       }
       return spent(run, MAP_COST, map);
@@ -153,7 +153,6 @@ class Compiler {
     if (!plans.flat().every(isConstant)) return { eval: evaluate };
     const map = new CelMap();
     for (const [{ constant: key = null }, value] of plans) {
-      if (!isKey(key)) throw new CelRefusal('unsupported key');
       map.set(key, value.constant as Value);
     }
     return constant(map);

@@ -75,16 +75,21 @@ export class TypeName {
 
 type Key = string | bigint | number | boolean | Uint;
 
-/** Keys of different types are different, but a number is also found by an equal number of another type. */
+/**
+ * Keys of different types are different, but a number is also found by an equal number of another type. Null is a key
+ * like any other. A list or a map as a key, which only `any` makes possible, is never found again: cel-go compares such
+ * keys by where they are in memory.
+ */
 export class CelMap {
-  readonly #entries = new Map<string, readonly [Key, Value]>();
+  readonly #entries = new Map<string, readonly [Value, Value]>();
 
   get size(): number {
     return this.#entries.size;
   }
 
-  set(key: Key, value: Value): void {
-    this.#entries.set(spell(key), [key, value]);
+  set(key: Value, value: Value): void {
+    const isFound = key === null || (isKey(key) && !Number.isNaN(key));
+    this.#entries.set(isFound ? spell(key) : `other ${this.size}`, [key, value]);
   }
 
   find(key: Value): Value | undefined {
@@ -106,6 +111,7 @@ export function isKey(value: Value): value is Key {
 
 /** Every text under which a key that is found by this value may be stored. */
 export function spellings(value: Value): string[] {
+  if (value === null) return [spell(value)];
   if (typeof value === 'bigint') return [spell(value), `uint ${value}`];
   if (value instanceof Uint) return [spell(value), `int ${value.value}`];
   if (typeof value !== 'number') return isKey(value) ? [spell(value)] : [];
@@ -114,7 +120,8 @@ export function spellings(value: Value): string[] {
   return [spell(value), `int ${BigInt(value)}`, `uint ${BigInt(value)}`];
 }
 
-export function spell(key: Key): string {
+export function spell(key: Key | null): string {
+  if (key === null) return 'null';
   if (key instanceof Uint) return `uint ${key.value}`;
   return typeof key === 'bigint' ? `int ${key}` : `${typeof key} ${key}`;
 }

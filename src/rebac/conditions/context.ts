@@ -8,7 +8,8 @@ const known = new WeakMap<object, string | undefined>();
 
 /** Why no condition can be evaluated with this context, whatever it asks for. */
 export function contextFault(context: object | undefined): string | undefined {
-  if (context === undefined || known.has(context)) return context && known.get(context);
+  if (context === undefined) return undefined;
+  if (known.has(context)) return known.get(context);
   const fault = faultOf(context, 0);
   known.set(context, fault);
   return fault;

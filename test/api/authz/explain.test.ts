@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+
+const CROWD = sql(
+  'test.crowd',
+  `with made as (insert into account (kind, name) select 'user', 'crowd' || n from generate_series(1, $2::integer) n returning id)
+   insert into team_member (team_id, account_id) select $1, id from made`,
+);
 
 interface Row {
   readonly rule: string;
@@ -150,5 +157,20 @@ describe('Explain, principals and role preview', () => {
     assert.equal((await preview({ id, delete: true }, 'cat')).status, 403);
     assert.equal((await preview({ id, delete: true }, 'eve')).status, 403);
     assert.deepEqual((await atrium.as('ann')('GET', '/authz/roles?org=acme')).body, before.body);
+  });
+
+  it('Thousands of users who hold a relation are all listed, in the order of their IDs', async () => {
+    const viewers = atrium.world.orgs.acme?.teams.Viewers ?? 0n;
+    await atrium.instance.revisions.write(async (query, touch) => {
+      await query(CROWD, [viewers, 5050]);
+      touch({ kind: 'team', id: viewers, organizationId: atrium.world.orgs.acme?.id ?? 0n });
+    });
+    const url = `/authz/objects/cluster/${prod}/principals?org=acme&relation=can_view&limit=50`;
+    const last = await atrium.as('ann')('GET', `${url}&page=102`);
+    assert.equal(last.headers.get('x-total-count'), '5055');
+    assert.deepEqual(
+      last.body.map((one: { name: string }) => one.name),
+      ['crowd5046', 'crowd5047', 'crowd5048', 'crowd5049', 'crowd5050'],
+    );
   });
 });

@@ -1,0 +1,73 @@
+import { mostKeys } from './bodies.ts';
+import type { Entry, Measured, Requests } from './entry.ts';
+
+const file: Entry = { as: 'GET /api/v1/version', because: 'sends a text that is kept in memory' };
+const nothing: Entry = { as: 'GET /api/v1/version', because: 'answers without reading a body' };
+const get = (what: string, path: string, as?: string): Measured => ({
+  what,
+  shot: () => ({ path, ...(as !== undefined && { as }) }),
+});
+const WEBHOOK = '/marketplace/api/v1/marketplaces';
+/** Methods of the place that no deployment but one uses. */
+const CLOSED = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT'].flatMap((method) =>
+  ['/marketplace/api/v1', '/marketplace/api/v1/*'].map((path) => [`${method} ${path}`, nothing] as const),
+);
+const PAGES = ['/admin', '/me', '/model', '/orgs', '/signin', '/welcome'].flatMap((page) =>
+  [page, `${page}/*`].map((path) => [`GET ${path}`, file] as const),
+);
+
+/** What belongs to nobody: the console, the documentation, and the marketplace. */
+export const OTHER_REQUESTS: Requests = {
+  'GET /': file,
+  ...Object.fromEntries(PAGES),
+  'GET /assets/*': file,
+  'GET /avatars/:name': file,
+  'GET /api/v1/docs': file,
+  'GET /api/v1/docs/start.js': file,
+  'GET /api/v1/docs/swagger-ui-bundle.js': file,
+  'GET /api/v1/docs/swagger-ui.css': file,
+  'GET /.well-known/change-password': nothing,
+  'GET /.well-known/jwks.json': file,
+  'GET /api/v1/openapi.json': get('the whole document', '/openapi.json'),
+  'GET /api/v1/version': get('a constant', '/version'),
+  'GET /api/v1/user/hosted-token': { as: 'GET /api/v1/users/:username', because: 'reads one row, and signs 300 bytes' },
+  'GET /api/v1/admin/reserved-names': get('a page', '/admin/reserved-names?limit=50', 'root'),
+  'DELETE /api/v1/admin/reserved-names/:name': { as: 'PATCH /api/v1/user', because: 'deletes one row' },
+
+  ...Object.fromEntries(CLOSED),
+  [`POST ${WEBHOOK}/cloudA/notification/resource`]: {
+    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
+    because: 'reads the same body',
+  },
+  [`POST ${WEBHOOK}/cloudB/notification/resource`]: {
+    what: 'a body of 1 MiB that is no notification',
+    shot: ({ atrium }) => ({
+      path: `${WEBHOOK}/cloudB/notification/resource?secret=${atrium.demo.secrets.cloudB}`,
+      body: mostKeys({ eventType: 'PUT', applicationId: 'x' }),
+      status: 422,
+    }),
+  },
+  [`POST ${WEBHOOK}/cloudC/notification/resource`]: {
+    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
+    because: 'reads the same body',
+  },
+  [`GET ${WEBHOOK}/standalone-organizations/:claimID/claimable`]: {
+    as: 'GET /api/v1/users/:username',
+    because: 'reads one row by its key',
+  },
+  'GET /marketplace/api/v1/version': file,
+  'GET /links/installer.pub': file,
+  'GET /links/installer/:ownerID/:name/:installerID/archive.tar.gz': {
+    as: 'GET /api/v1/user/credentials/:credName',
+    because: 'opens one sealed text of at most 1 MiB, and packs a few small files',
+  },
+  'GET /api/v1/admin/marketplace/deliveries': get('a page', '/admin/marketplace/deliveries?limit=50', 'root'),
+  'GET /api/v1/admin/marketplace/deliveries/:id': {
+    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
+    because: 'shows one notification, which was read when it came',
+  },
+  'POST /api/v1/admin/marketplace/deliveries/:id/redeliver': {
+    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
+    because: 'acts on one notification again',
+  },
+};

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createClusterListStore } from '../../src/clusters/cluster-list.store.ts';
+import type { ClusterListStore, ClusterOrder, ClusterSearch } from '../../src/clusters/cluster-list.ts';
+import { sql } from '../../src/db/db.ts';
+import { DRIVERS } from '../support/db.ts';
+import { openTestServer, type TestServer } from '../support/server.ts';
+
+/** More than are read at once, and equal in most columns, so that the order among equals matters. */
+const FILL = sql(
+  'test.manyClusters',
+  `insert into cluster (owner_id, name, uid, provider, node_count, heartbeat_at)
+   select $1, 'many' || (n * 7919) % 1050, gen_random_uuid(), 'GKE', n % 3,
+          case when n % 2 = 0 then timestamptz '2026-01-01' end from generate_series(1, 1050) n`,
+);
+const ORDERS: readonly ClusterOrder[] = ['id', 'name', 'heartbeat', 'nodes', 'created'];
+const PAGE = 200;
+
+for (const driver of DRIVERS) {
+  describe(`Whole lists of clusters on ${driver}`, () => {
+    let atrium: TestServer;
+    let store: ClusterListStore;
+    let owner: bigint;
+    before(async () => {
+      atrium = await openTestServer({ driver });
+      store = createClusterListStore(atrium.instance.db);
+      owner = atrium.world.users.bob?.id ?? 0n;
+      await atrium.instance.db.query(FILL, [owner]);
+    });
+    after(() => atrium.close());
+
+    it(`A list that is read at once has the clusters of all its pages, in their order, on ${driver}`, async () => {
+      for (const orderBy of ORDERS) {
+        for (const isDescending of [false, true]) {
+          const search: ClusterSearch = { text: 'many', provider: 'gke', now: new Date(), orderBy, isDescending };
+          const whole = await store.ofOwner(owner, search);
+          assert.equal(whole.total, 1050);
+          const pages = [];
+          for (let offset = 0; offset < whole.total; offset += PAGE) {
+            pages.push(...(await store.ofOwner(owner, search, { offset, limit: PAGE })).items);
+          }
+          assert.deepEqual(whole.items, pages);
+          const ids = whole.items.map(({ id }) => id);
+          assert.deepEqual((await store.withIds(ids, search)).items, pages);
+        }
+      }
+    });
+  });
+}
