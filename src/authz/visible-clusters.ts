@@ -28,7 +28,7 @@ const AT_ONCE = 8;
 
 /** Which clusters a user may view, in all their organizations and among those they own: the engine's own answer. */
 export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: VisibleClusterStore) {
-  return { clusters, visibleTo };
+  return { clusters, visibleTo, visibleIn: ofOwner };
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
   async function clusters(person: Viewer): Promise<VisibleCluster[]> {
@@ -42,6 +42,11 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
       });
     }
     return found.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** The IDs of those that one account owns. */
+  async function ofOwner(person: Pick<Viewer, 'id'>, ownerId: bigint): Promise<bigint[]> {
+    return visibleIn(await graphs.of(ownerId), person).map(idOf);
   }
 
   /** Only the IDs; for a site administrator, those of all organizations. */
@@ -58,7 +63,7 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
   }
 }
 
-function visibleIn(graph: Graph, person: Viewer): string[] {
+function visibleIn(graph: Graph, person: Pick<Viewer, 'id'>): string[] {
   return listObjects(graph, { user: `user:${person.id}`, relation: 'can_view', type: 'cluster' });
 }
 
