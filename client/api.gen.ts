@@ -131,7 +131,8 @@ export interface Operations {
         /** What the delivery is about. Empty if it could not be understood. */
         readonly subject: string;
         readonly event_type: string;
-        readonly event_time: string;
+        /** When it happened, as the marketplace says. Null if it does not say. */
+        readonly event_time: string | null;
         /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
         readonly state: string;
         readonly reason: string;
@@ -163,7 +164,8 @@ export interface Operations {
       /** What the delivery is about. Empty if it could not be understood. */
       readonly subject: string;
       readonly event_type: string;
-      readonly event_time: string;
+      /** When it happened, as the marketplace says. Null if it does not say. */
+      readonly event_time: string | null;
       /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
       readonly state: string;
       readonly reason: string;
@@ -195,7 +197,8 @@ export interface Operations {
       /** What the delivery is about. Empty if it could not be understood. */
       readonly subject: string;
       readonly event_type: string;
-      readonly event_time: string;
+      /** When it happened, as the marketplace says. Null if it does not say. */
+      readonly event_time: string | null;
       /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
       readonly state: string;
       readonly reason: string;
