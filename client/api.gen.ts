@@ -131,7 +131,8 @@ export interface Operations {
         /** What the delivery is about. Empty if it could not be understood. */
         readonly subject: string;
         readonly event_type: string;
-        readonly event_time: string;
+        /** When it happened, as the marketplace says. Null if it does not say. */
+        readonly event_time: string | null;
         /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
         readonly state: string;
         readonly reason: string;
@@ -163,7 +164,8 @@ export interface Operations {
       /** What the delivery is about. Empty if it could not be understood. */
       readonly subject: string;
       readonly event_type: string;
-      readonly event_time: string;
+      /** When it happened, as the marketplace says. Null if it does not say. */
+      readonly event_time: string | null;
       /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
       readonly state: string;
       readonly reason: string;
@@ -195,7 +197,8 @@ export interface Operations {
       /** What the delivery is about. Empty if it could not be understood. */
       readonly subject: string;
       readonly event_type: string;
-      readonly event_time: string;
+      /** When it happened, as the marketplace says. Null if it does not say. */
+      readonly event_time: string | null;
       /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
       readonly state: string;
       readonly reason: string;
@@ -1002,6 +1005,229 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** List the clusters of an owner that the caller may view; in pages only if page or limit is given */
+  'GET /clustersv2/{owner}': {
+    input: {
+      path: {
+        /** The caller, or an organization of the caller. */
+        owner: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly displayName: string;
+      readonly name: string;
+      /** UUID of its kube-system namespace. */
+      readonly uid: string;
+      readonly ownerID: bigint;
+      readonly ownerName: string;
+      readonly managerID: bigint;
+      readonly externalID: string;
+      readonly provider: string;
+      readonly vendor: string;
+      readonly orchestratorVersion: string;
+      readonly nodeCount: number;
+      readonly endpoint: string;
+      readonly location: string;
+      readonly project: string;
+      readonly infraNamespace: string;
+      readonly hubClusterName: string;
+      readonly hubClusterUID: string;
+      readonly clusterSetName: string;
+      readonly clusterManagers: readonly string[];
+      readonly isMonitoringCluster: boolean;
+      readonly createdAt: string;
+      /** Time since creation, such as 43m, 8d or 6mo. */
+      readonly age: string;
+      readonly status: {
+        readonly response: {
+          readonly phase: string;
+          readonly reason: string;
+          readonly message: string;
+        };
+      };
+      readonly hubClusterOwnerName: string;
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+      readonly heartbeatAt: string;
+      /** The same as orchestratorVersion. */
+      readonly kubernetesVersion: string;
+    }[];
+  };
+  /** Look a cluster up by UID or name; one that is not there has the phase NotImported */
+  'POST /clustersv2/{owner}/check': {
+    input: {
+      path: {
+        /** The caller, or an organization of the caller. */
+        owner: Id;
+      };
+      body: {
+        readonly basicInfo?: {
+          readonly name?: string | null | undefined;
+          /** Counts more than the name. */
+          readonly clusterUID?: string | null | undefined;
+        } | null | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly id: bigint;
+      readonly displayName: string;
+      readonly name: string;
+      /** UUID of its kube-system namespace. */
+      readonly uid: string;
+      readonly ownerID: bigint;
+      readonly ownerName: string;
+      readonly managerID: bigint;
+      readonly externalID: string;
+      readonly provider: string;
+      readonly vendor: string;
+      readonly orchestratorVersion: string;
+      readonly nodeCount: number;
+      readonly endpoint: string;
+      readonly location: string;
+      readonly project: string;
+      readonly infraNamespace: string;
+      readonly hubClusterName: string;
+      readonly hubClusterUID: string;
+      readonly clusterSetName: string;
+      readonly clusterManagers: readonly string[];
+      readonly isMonitoringCluster: boolean;
+      readonly createdAt: string;
+      /** Time since creation, such as 43m, 8d or 6mo. */
+      readonly age: string;
+      readonly status: {
+        readonly response: {
+          readonly phase: string;
+          readonly reason: string;
+          readonly message: string;
+        };
+      };
+      readonly hubClusterOwnerName: string;
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+      readonly heartbeatAt: string;
+      /** The same as orchestratorVersion. */
+      readonly kubernetesVersion: string;
+    };
+  };
+  /** Get a cluster of an owner by name */
+  'GET /clustersv2/{owner}/{cluster}': {
+    input: {
+      path: {
+        /** The caller, or an organization of the caller. */
+        owner: Id;
+        /** Its name. */
+        cluster: Id;
+      };
+    };
+    answer: {
+      readonly id: bigint;
+      readonly displayName: string;
+      readonly name: string;
+      /** UUID of its kube-system namespace. */
+      readonly uid: string;
+      readonly ownerID: bigint;
+      readonly ownerName: string;
+      readonly managerID: bigint;
+      readonly externalID: string;
+      readonly provider: string;
+      readonly vendor: string;
+      readonly orchestratorVersion: string;
+      readonly nodeCount: number;
+      readonly endpoint: string;
+      readonly location: string;
+      readonly project: string;
+      readonly infraNamespace: string;
+      readonly hubClusterName: string;
+      readonly hubClusterUID: string;
+      readonly clusterSetName: string;
+      readonly clusterManagers: readonly string[];
+      readonly isMonitoringCluster: boolean;
+      readonly createdAt: string;
+      /** Time since creation, such as 43m, 8d or 6mo. */
+      readonly age: string;
+      readonly status: {
+        readonly response: {
+          readonly phase: string;
+          readonly reason: string;
+          readonly message: string;
+        };
+      };
+      readonly hubClusterOwnerName: string;
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+      readonly heartbeatAt: string;
+      /** The same as orchestratorVersion. */
+      readonly kubernetesVersion: string;
+    };
+  };
+  /** Check whether an owner has a cluster of this name that the caller may view */
+  'GET /clustersv2/{owner}/{cluster}/exist': {
+    input: {
+      path: {
+        /** The caller, or an organization of the caller. */
+        owner: Id;
+        /** Its name. */
+        cluster: Id;
+      };
+    };
+    answer: {
+      readonly exist: boolean;
+    };
+  };
+  /** Get a cluster of an owner by name, for clients that ask for its status */
+  'GET /clustersv2/{owner}/{cluster}/status': {
+    input: {
+      path: {
+        /** The caller, or an organization of the caller. */
+        owner: Id;
+        /** Its name. */
+        cluster: Id;
+      };
+    };
+    answer: {
+      readonly id: bigint;
+      readonly displayName: string;
+      readonly name: string;
+      /** UUID of its kube-system namespace. */
+      readonly uid: string;
+      readonly ownerID: bigint;
+      readonly ownerName: string;
+      readonly managerID: bigint;
+      readonly externalID: string;
+      readonly provider: string;
+      readonly vendor: string;
+      readonly orchestratorVersion: string;
+      readonly nodeCount: number;
+      readonly endpoint: string;
+      readonly location: string;
+      readonly project: string;
+      readonly infraNamespace: string;
+      readonly hubClusterName: string;
+      readonly hubClusterUID: string;
+      readonly clusterSetName: string;
+      readonly clusterManagers: readonly string[];
+      readonly isMonitoringCluster: boolean;
+      readonly createdAt: string;
+      /** Time since creation, such as 43m, 8d or 6mo. */
+      readonly age: string;
+      readonly status: {
+        readonly response: {
+          readonly phase: string;
+          readonly reason: string;
+          readonly message: string;
+        };
+      };
+      readonly hubClusterOwnerName: string;
+      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+      readonly heartbeatAt: string;
+      /** The same as orchestratorVersion. */
+      readonly kubernetesVersion: string;
+    };
+  };
   /** Get a contract */
   'GET /contracts/{id}': {
     input: {
@@ -1614,6 +1840,51 @@ export interface Operations {
         };
       };
     };
+  };
+  /** List the members of an organization as users: no membership is public, or hidden from members */
+  'GET /orgs/{org}/public_members': {
+    input: {
+      path: {
+        org: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 for a user, 1 for an organization. */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    }[];
+  };
+  /** The same as the check under members */
+  'GET /orgs/{org}/public_members/{username}': {
+    input: {
+      path: {
+        org: Id;
+        username: Id;
+      };
+    };
+    answer: undefined;
   };
   /** List the robot accounts of an organization */
   'GET /orgs/{org}/robots': {
@@ -2723,6 +2994,19 @@ export interface Operations {
       readonly hostedToken: string;
     };
   };
+  /** Get message bus credentials for the caller, under the name that older clients use */
+  'GET /user/nats/credentials': {
+    input: {
+    };
+    answer: {
+      /** Addresses of the bus: TCP first, then WebSocket. */
+      readonly natsEndpoints: readonly string[];
+      /** Addresses of the bus: TCP first, then WebSocket. */
+      readonly busEndpoints: readonly string[];
+      /** NATS .creds file, encoded as base64. */
+      readonly credentials: string;
+    };
+  };
   /** List the organizations of the caller, in pages */
   'GET /user/orgs': {
     input: {
@@ -2924,7 +3208,7 @@ export interface Operations {
       readonly Status: string;
     };
   };
-  /** Search users by name */
+  /** Search users by name, or find one by ID */
   'GET /users/search': {
     input: {
       query?: {
@@ -2934,6 +3218,8 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
+        /** Only the user with this ID. 0 means any user. */
+        uid?: Text | undefined;
       };
     };
     answer: {
@@ -2989,6 +3275,112 @@ export interface Operations {
       readonly orgAdmin: boolean;
       readonly clientOrgUser?: boolean;
     };
+  };
+  /** List the followers of a user, newest first */
+  'GET /users/{username}/followers': {
+    input: {
+      path: {
+        username: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 for a user, 1 for an organization. */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    }[];
+  };
+  /** List the users that a user follows, newest first */
+  'GET /users/{username}/following': {
+    input: {
+      path: {
+        username: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly login: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly email: string;
+      readonly avatar_url: string;
+      readonly language: string;
+      readonly is_admin: boolean;
+      readonly last_login: string;
+      readonly created: string;
+      /** 0 for a user, 1 for an organization. */
+      readonly type: number;
+      readonly active: boolean;
+      readonly prohibit_login: boolean;
+      readonly location: string;
+      readonly website: string;
+      readonly description: string;
+      readonly orgAdmin: boolean;
+      readonly clientOrgUser?: boolean;
+    }[];
+  };
+  /** Check whether a user follows another: 204 if so, otherwise 404 */
+  'GET /users/{username}/following/{target}': {
+    input: {
+      path: {
+        username: Id;
+        target: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** List the organizations of a user in which the caller may see the members */
+  'GET /users/{username}/orgs': {
+    input: {
+      path: {
+        username: Id;
+      };
+      query?: {
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly name: string;
+      readonly username: string;
+      readonly full_name: string;
+      readonly avatar_url: string;
+      readonly description: string;
+      readonly website: string;
+      readonly location: string;
+      readonly visibility: string;
+      readonly orgType: string;
+    }[];
   };
   /** List the access tokens of a user */
   'GET /users/{username}/tokens': {

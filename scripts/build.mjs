@@ -19,4 +19,4 @@ if (!process.argv.includes('--keep-console')) {
   const { status } = spawnSync(process.execPath, ['scripts/console.mjs', '--small'], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
-process.stdout.write('built: node dist/main.js, node bin/atrium.mjs\n');
+process.stdout.write('built: node bin/atrium.mjs serve\n');

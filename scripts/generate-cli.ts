@@ -68,7 +68,7 @@ const SERVER_NOTE: Readonly<Record<string, string>> = {
 
 const INTRODUCTION = `# The command line
 
-\`atrium\` talks to a server over HTTP. In a clone, run \`npm run atrium -- COMMAND\`, or without npm
+\`atrium\` talks to a server over HTTP. In a clone, run \`npm run -s atrium -- COMMAND\`, or without npm
 \`bin/atrium.mjs COMMAND\`. To run it as \`atrium\`, link that file into a folder of the \`PATH\`.
 
 - **Signing in.** \`atrium login URL\` asks for an access token, or for a user name and password.

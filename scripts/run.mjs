@@ -13,8 +13,11 @@ const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 
 const job = process.argv.slice(2);
 if (job.length === 0) stop('missing job. The jobs are in package.json; run npm run NAME');
-install(ROOT);
 const file = job.find((part) => !part.startsWith('--'));
+const isCommandLine = file === 'bin/atrium.mjs';
+// A server may run from this folder. Nothing must be replaced under it, and no command may need the network.
+const isProduction = isCommandLine && isBuiltForProduction();
+if (!isProduction) install(ROOT);
 if (/^(?:test|bench)\//.test(file)) install(join(ROOT, 'test'));
 if (job[0] === 'src/main.ts' || job[0]?.startsWith('test/')) buildConsole();
 if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
@@ -46,6 +49,11 @@ function reasonToInstall(folder, wanted) {
   return undefined;
 }
 
+function isBuiltForProduction() {
+  const has = (...path) => existsSync(join(ROOT, ...path));
+  return has('dist', 'cli.js') && has('node_modules') && !has('node_modules', 'typescript');
+}
+
 function markOf(folder) {
   return join(folder, 'node_modules', '.installed');
 }
@@ -71,9 +79,11 @@ function buildConsole() {
 function handOver(args) {
   // Keeps compiled code on disk, so that later starts need less processor time.
   const env = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compile'), ...process.env };
-  const child = spawn(NODE, args, { cwd: ROOT, stdio: 'inherit', env });
+  // Settings and data are in this folder. Files that are named on the command line are where npm was started.
+  if (isCommandLine && process.env.INIT_CWD) env.ATRIUM_CALLER_DIR = process.env.INIT_CWD;
+  const child = spawn(isProduction ? process.execPath : NODE, args, { cwd: ROOT, stdio: 'inherit', env });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  child.on('error', (error) => stop(`the pinned Node does not start: ${error.message}`));
+  child.on('error', (error) => stop(`Node does not start: ${error.message}`));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);
     process.removeAllListeners(signal);

@@ -6,6 +6,7 @@ import type { Metrics } from './base/metrics.ts';
 import type { Relations } from './http/access.ts';
 import { createAdmission } from './http/admission.ts';
 import type { Brake } from './http/brake.ts';
+import { createCors } from './http/cors.ts';
 import { honorKeys } from './http/create-once.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
@@ -31,6 +32,8 @@ export interface AppParts {
     | 'DEPLOYMENT'
     | 'RATE_LIMIT'
     | 'TRUSTED_PROXIES'
+    | 'CORS_ORIGINS'
+    | 'CORS_CREDENTIALS'
     | 'QUERY_TOKENS'
     | 'MARKETPLACE_PORT'
     | 'SMTP_URL'
@@ -68,6 +71,7 @@ export function createApp(parts: AppParts) {
     isHttps,
     watch: createWatch(parts.log, metrics),
     refuse: (error, request, reply) => void sendError(formatOf(request.url), error, request, reply),
+    cors: createCors({ origins: config.CORS_ORIGINS, credentials: config.CORS_CREDENTIALS }),
     word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
   });
   const count = createRateLimit(config.RATE_LIMIT);

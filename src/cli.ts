@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Config, readConfig } from './base/config.ts';
 import { AppError } from './base/errors.ts';
+import { requireNode } from './base/node-version.ts';
 import { helpOf, usageOf } from './operations/command-help.ts';
 import { askServer, kindOf, type RunInServer } from './operations/command-socket.ts';
 import { terminal } from './operations/commands/terminal.ts';
@@ -11,6 +12,7 @@ const { say, complain } = terminal;
 
 /** `atrium COMMAND` on the server's own machine, with the server's own settings. */
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
+  requireNode();
   if (['--help', '-h', 'help'].includes(name)) return say(helpAbout(args[0]));
   const { help, here, inServer, secret } = commandNamed(name);
   if (args.includes('--help') || args.includes('-h')) return say(helpOf(name, help));

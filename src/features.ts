@@ -26,7 +26,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const tokens = wireTokens(infrastructure, identity);
-  const clusters = wireClusters(infrastructure, authz.visibleClusters);
+  const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
   const robots = wireRobots(infrastructure, identity, authz.judge);
   const credentials = wireCredentials(infrastructure);

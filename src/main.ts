@@ -1,4 +1,5 @@
 import { type Config, dotEnv, readConfig } from './base/config.ts';
+import { requireNode } from './base/node-version.ts';
 import type { Instance } from './instance.ts';
 import { describeFailure, exitCodeOf } from './operations/failure-text.ts';
 
@@ -16,6 +17,7 @@ let closeSocket = () => {};
 
 /** The process: reads the settings, handles signals, and reports faults in words that the operator can act on. */
 async function main(): Promise<void> {
+  requireNode();
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
   process.on('SIGTERM', end).on('SIGINT', end);
   const isDemo = process.argv.slice(2).some((argument) => argument === 'demo' || argument === '--demo');

@@ -59,6 +59,8 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       DEPLOYMENT: 'standard',
       RATE_LIMIT: 0,
       TRUSTED_PROXIES: [],
+      CORS_ORIGINS: [],
+      CORS_CREDENTIALS: false,
       QUERY_TOKENS: false,
       MARKETPLACE_PORT: undefined,
       SMTP_URL: undefined,

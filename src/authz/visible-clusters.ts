@@ -32,7 +32,7 @@ const AT_ONCE = 8;
  * can be tens of thousands, so others are served in between. Each answer is exact as of a moment after the call.
  */
 export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: VisibleClusterStore) {
-  return { clusters, visibleTo };
+  return { clusters, visibleTo, visibleIn: ofOwner };
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
   async function clusters(person: Viewer): Promise<VisibleCluster[]> {
@@ -51,6 +51,13 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
     return found.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
+  /** The IDs of those that one account owns. */
+  async function ofOwner(person: Pick<Viewer, 'id'>, ownerId: bigint): Promise<bigint[]> {
+    const found = new Set<string>();
+    await addVisible(await graphs.of(ownerId), userOf(person), createPace(), found);
+    return [...found].map(idOf);
+  }
+
   /** Only the IDs; for a site administrator, those of all organizations. */
   async function visibleTo(person: Viewer & { readonly isAdmin: boolean }): Promise<bigint[]> {
     const pace = createPace();
@@ -61,10 +68,7 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
     // A few at a time: loading graphs that are not known yet mostly waits for the database.
     for (let at = 0; at < accounts.length; at += AT_ONCE) {
       for (const graph of await Promise.all(accounts.slice(at, at + AT_ONCE).map(graphs.of))) {
-        for (const object of possiblyVisible(graph, user)) {
-          if (check(graph, { user, relation: VIEW, object })) found.add(object);
-          await pace();
-        }
+        await addVisible(graph, user, pace, found);
       }
       await pace();
     }
@@ -74,12 +78,24 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
 
 const VIEW = 'can_view';
 
-function userOf({ id }: Viewer): string {
+function userOf({ id }: Pick<Viewer, 'id'>): string {
   return `user:${id}`;
 }
 
 function possiblyVisible(graph: Graph, user: string): string[] {
   return possibleObjects(graph, { user, relation: VIEW, type: 'cluster' });
+}
+
+async function addVisible(
+  graph: Graph,
+  user: string,
+  pace: () => Promise<void> | undefined,
+  found: Set<string>,
+): Promise<void> {
+  for (const object of possiblyVisible(graph, user)) {
+    if (check(graph, { user, relation: VIEW, object })) found.add(object);
+    await pace();
+  }
 }
 
 function idOf(cluster: string): bigint {

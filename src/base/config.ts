@@ -93,6 +93,20 @@ const words = setting('words, separated by commas', (value) =>
     .filter((word) => word !== ''),
 );
 
+const origins = setting('origins, separated by commas, or *', (value) => {
+  const list = value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  for (const item of list) {
+    if (item === '*' || (/^https?:[^*]+$/.test(item) && URL.canParse(item) && new URL(item).origin === item)) continue;
+    throw new Error(
+      `contains an entry that is not an origin such as https://app.example.com (no path, no final slash): ${item}`,
+    );
+  }
+  return list;
+});
+
 const rootKey = setting('32 bytes as base64 or hex', (value) => {
   const key = /^[0-9a-fA-F]{64}$/.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64');
   if (key.length !== 32) throw new Error('must be 32 bytes as base64 or hex (create one: openssl rand -base64 32)');
@@ -139,6 +153,8 @@ export const SETTINGS = {
     'Wrong passwords per name and address (IPv6: /64) before further attempts must wait. Ten times as many per address.',
   ),
   QUERY_TOKENS: flag('true', 'Accept ?token= where the specification allows it.'),
+  CORS_ORIGINS: origins('', 'Origins whose pages may call the API from a browser. By default, none; * means any.'),
+  CORS_CREDENTIALS: flag('false', 'Pages of CORS_ORIGINS may also send cookies. Not with *.'),
   EMAIL_CONFIRMATION: flag('false', 'New email addresses must be confirmed with a link sent by email.'),
   EMAIL_ALLOWED_DOMAINS: words('', 'If set, only these email domains are allowed. * matches any text.'),
   EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
@@ -232,6 +248,15 @@ function contradictions(config: Config, env: Environment): string[] {
   }
   if (config.MARKETPLACE_EVENTS_URL && !config.MARKETPLACE_EVENTS_SECRET) {
     faults.push('MARKETPLACE_EVENTS_URL needs MARKETPLACE_EVENTS_SECRET to sign with');
+  }
+  if (config.CORS_ORIGINS.includes('*') && config.CORS_ORIGINS.length > 1) {
+    faults.push('CORS_ORIGINS must be either * or a list of origins, not both');
+  }
+  if (config.CORS_CREDENTIALS && config.CORS_ORIGINS.includes('*')) {
+    faults.push('CORS_CREDENTIALS=true is not allowed with CORS_ORIGINS=*: any page could act as its visitors');
+  }
+  if (config.CORS_CREDENTIALS && config.CORS_ORIGINS.length === 0) {
+    faults.push('CORS_CREDENTIALS=true needs CORS_ORIGINS to name the origins that may send cookies');
   }
   return faults;
 }

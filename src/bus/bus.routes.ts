@@ -10,6 +10,7 @@ import type { Issued, Proof } from './issuer.ts';
 const endpoints = Type.Array(Type.String(), { description: 'Addresses of the bus: TCP first, then WebSocket.' });
 const file = Type.String({ contentEncoding: 'base64', description: 'NATS .creds file, encoded as base64.' });
 const Credentials = Type.Object({ busEndpoints: endpoints, credentials: file });
+const NatsCredentials = Type.Object({ natsEndpoints: endpoints, busEndpoints: endpoints, credentials: file });
 const WholeCredentials = Type.Object({
   busEndpoints: endpoints,
   account: Type.String({ description: 'Public key of the account.' }),
@@ -65,10 +66,24 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
       config: { access: signedIn('user', { scope: 'all' }) },
       schema: { summary: 'Get message bus credentials for the caller', tags: ['bus'], response: { 200: Credentials } },
     },
+    async (request) => await ownCredentials(callerOf(request)),
+  );
+
+  // Older clients of this API family know the bus by the name of its software.
+  scope.get(
+    '/user/nats/credentials',
+    {
+      config: { access: signedIn('user', { scope: 'all' }) },
+      schema: {
+        summary: 'Get message bus credentials for the caller, under the name that older clients use',
+        tags: ['bus'],
+        extension: true,
+        response: { 200: NatsCredentials },
+      },
+    },
     async (request) => {
-      const caller = callerOf(request);
-      const { file } = await bus.own(caller.person, proofOf(caller), new Date());
-      return { busEndpoints: [...busEndpoints], credentials: Buffer.from(file).toString('base64') };
+      const own = await ownCredentials(callerOf(request));
+      return { natsEndpoints: own.busEndpoints, ...own };
     },
   );
 
@@ -136,6 +151,11 @@ export function busRoutes(scope: Scope, { bus, history, busEndpoints }: BusParts
       };
     },
   );
+
+  async function ownCredentials(caller: Caller) {
+    const { file } = await bus.own(caller.person, proofOf(caller), new Date());
+    return { busEndpoints: [...busEndpoints], credentials: Buffer.from(file).toString('base64') };
+  }
 
   function presentWhole({ account, user, jwt, seed, file }: Issued) {
     const credentials = Buffer.from(file).toString('base64');

@@ -22,7 +22,7 @@ const FIRST_LINE_BYTES = 1024 * 1024;
  */
 export function serverConfig(setup: ServerSetup, place: ServerPlace): string {
   const preload = setup.accounts.map(({ name, key, jwt }) => `  # ${name}\n  ${key}: ${jwt}`);
-  return `# Made by "npm run atrium -- bus config". Start with: nats-server --config FILE
+  return `# Made by "atrium bus config". Start with: nats-server --config FILE
 server_name: "atrium-bus"
 listen: "${listenAddress(place.url, 4222)}"
 max_control_line: ${FIRST_LINE_BYTES}

@@ -1,5 +1,6 @@
 import type { VisibleClusters } from '../authz/visible-clusters.ts';
 import type { Scope } from '../http/server.ts';
+import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { clusterListRoutes } from './cluster-list.routes.ts';
 import { createClusterListStore } from './cluster-list.store.ts';
@@ -10,16 +11,24 @@ import { createClusters } from './clusters.ts';
 import { heartbeatRoutes } from './heartbeats.routes.ts';
 import { createHeartbeatStore } from './heartbeats.store.ts';
 import { createHeartbeats } from './heartbeats.ts';
+import { ownerClusterRoutes } from './owner-clusters.routes.ts';
+import { createOwnerClusters } from './owner-clusters.ts';
 
-export function wireClusters({ db, revisions, room, baseUrl }: Infrastructure, visible: VisibleClusters) {
+export function wireClusters(
+  { db, revisions, room, baseUrl }: Infrastructure,
+  { callers }: Identity,
+  visible: VisibleClusters,
+) {
   const clusters = createClusters(createClusterStore(db, revisions.write, room));
-  const list = createClusterList(createClusterListStore(db), visible);
+  const listStore = createClusterListStore(db);
+  const list = createClusterList(listStore, visible);
   const heartbeats = createHeartbeats(createHeartbeatStore(db, revisions.write));
   return {
     clusters,
     heartbeats,
     mount(scope: Scope): void {
       clusterListRoutes(scope, list, baseUrl);
+      ownerClusterRoutes(scope, createOwnerClusters(listStore, visible, callers), baseUrl);
       clusterRoutes(scope, clusters);
       heartbeatRoutes(scope, heartbeats);
     },

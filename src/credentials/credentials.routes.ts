@@ -35,8 +35,7 @@ const Forms = Type.Unsafe<string>({ type: 'array', items: { anyOf: [form, summar
 const Name = Type.Object({ credName: Type.String() });
 const Filter = Type.Object({
   credential_type: Type.Optional(
-    Type.Unsafe<string | string[]>({
-      anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }],
+    Type.Array(Type.String(), {
       description: 'Only credentials of these types. Repeat the parameter, or separate types with commas.',
     }),
   ),
@@ -62,6 +61,11 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access },
+      // A query that has it once is a list as well. As one of two types, generators of clients could not express it.
+      preValidation: async (request) => {
+        const query = request.query as { credential_type?: string | string[] };
+        if (typeof query.credential_type === 'string') query.credential_type = [query.credential_type];
+      },
       schema: {
         summary: 'List the cloud credentials of the caller',
         tags,
@@ -134,9 +138,8 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
   );
 }
 
-function readTypes(given: string | string[]): string[] {
-  return [given]
-    .flat()
+function readTypes(given: readonly string[]): string[] {
+  return given
     .flatMap((text) => text.split(','))
     .map((text) => text.trim().toLowerCase())
     .filter((text) => text !== '');

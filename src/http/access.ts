@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
-import type { Scope, ScopeArea, ScopeLevel } from '../identity/scopes.ts';
+import { PUBLIC_ONLY, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
 
 /** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
 export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | SignedAccess;
@@ -38,6 +38,8 @@ interface AccessOptions {
   readonly basic?: boolean;
   /** What a token needs if the method does not imply it: a POST that only reads. */
   readonly level?: ScopeLevel;
+  /** Shows every signed-in user the same, so that a public-only token is enough. */
+  readonly isPublic?: boolean;
   /** A token needs this scope, whatever the method and the area: the route hands out something that may do everything. */
   readonly scope?: 'all';
 }
@@ -116,6 +118,16 @@ export interface Caller {
   readonly tokenId?: bigint;
   /** When that token expires; null if it does not, or if there is none. Nothing that it creates outlives it. */
   readonly until: Date | null;
+}
+
+/** Whether the caller sees what is for site administrators. */
+export function seesAsAdmin({ person, scopes }: Caller): boolean {
+  return person.isAdmin && !scopes.includes(PUBLIC_ONLY);
+}
+
+/** Whether the caller sees what is for this user alone. */
+export function seesAsSelf({ person, scopes }: Caller, id: bigint): boolean {
+  return person.id === id && !scopes.includes(PUBLIC_ONLY);
 }
 
 export function callerOf(request: FastifyRequest): Caller {

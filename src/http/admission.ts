@@ -12,7 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, type ErrorDetail } from '../base/errors.ts';
 import type { Done } from '../changes/revision.ts';
 import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../identity/callers.ts';
-import { scopesAllow } from '../identity/scopes.ts';
+import { includesScope, scopesAllow } from '../identity/scopes.ts';
 import type { SessionUsage } from '../identity/session-usage.ts';
 import type { TokenUsage } from '../identity/token-usage.ts';
 import { type Access, type Caller, isSafe, neededScope, type Relations, type SignedAccess } from './access.ts';
@@ -89,7 +89,7 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
-    if (!scopesAllow(scopes, neededScope(access, request.method))) return false;
+    if (!scopesAllow(scopes, neededScope(access, request.method), access.isPublic)) return false;
     let caller = known.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
       const { org } = request.query as { org?: unknown };
@@ -239,12 +239,14 @@ function keptFrom(organization: Organization | undefined): Pick<ErrorDetail, 'ke
 }
 
 function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {
-  if (caller.scopes.includes('all')) return;
   const needed = neededScope(access, method);
-  if (!scopesAllow(caller.scopes, needed)) {
+  if (!includesScope(caller.scopes, needed)) {
     throw new AppError(
       'forbidden',
       `token does not have at least one of required scope(s), required=[${needed}], token scope=${caller.scopes.join(',')}`,
     );
+  }
+  if (!scopesAllow(caller.scopes, needed, access.isPublic)) {
+    throw new AppError('forbidden', 'this endpoint is not available for public-only tokens');
   }
 }

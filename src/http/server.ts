@@ -7,6 +7,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { AppError } from '../base/errors.ts';
 import { bodyText, readJson } from '../base/json.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
+import type { Cors } from './cors.ts';
 import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
 
@@ -47,6 +48,8 @@ interface Options {
   readonly watch: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Answers with the errors that no scope sees, such as a path that cannot be decoded. */
   readonly refuse: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
+  /** Lets pages of other origins call the API, if that is configured. */
+  readonly cors?: Cors | undefined;
   /** Formats the errors for what is not even HTTP. */
   readonly word: WordRefusal;
 }
@@ -64,7 +67,7 @@ let requests = 0;
 const nextId = () => `${SERIES}${(++requests).toString(16).padStart(12, '0')}`;
 
 /** Fastify as this server uses it: strict bodies, lenient queries, exact JSON, deliberate timeouts, safe headers. */
-export function createServer({ log, trustedProxies, isHttps, watch, refuse, word }: Options): Scope {
+export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors, word }: Options): Scope {
   const brokenHttp = createBrokenHttp(word);
   const app = Fastify({
     // Fastify's own logger costs every request something, although few log anything. `serverLog` is used instead.
@@ -96,7 +99,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
     frameworkErrors: (error, request, reply) => {
       watch(request, reply);
       mark(request, reply);
-      refuse(error, request, reply);
+      if (!cors?.(request, reply)) refuse(error, request, reply);
     },
     clientErrorHandler: brokenHttp.refuse,
   }).withTypeProvider<TypeBoxTypeProvider>();
@@ -116,6 +119,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, word
   app.addHook('onRequest', (request, reply, done) => {
     watch(request, reply);
     mark(request, reply);
+    if (cors?.(request, reply)) return;
     if (request.raw.readableEnded) readNothing(request);
     if (!hasOneHost(request.raw)) done(new AppError('invalid', 'request must have exactly one Host header'));
     // PostgreSQL cannot store a NUL, and nothing that we store contains one.

@@ -4,14 +4,30 @@ export type ScopeArea = (typeof SCOPE_AREAS)[number];
 export type ScopeLevel = 'read' | 'write';
 export type Scope = 'all' | `${ScopeLevel}:${ScopeArea}`;
 
-export const SCOPES: readonly string[] = ['all', ...SCOPE_AREAS.flatMap((area) => [`read:${area}`, `write:${area}`])];
+/** Areas that other servers of this API family have. A token keeps such scopes, but no route here asks for them. */
+const FOREIGN_AREAS = ['activitypub', 'issue', 'misc', 'notification', 'package', 'repository'] as const;
 
-export function scopesAllow(scopes: readonly string[], needed: Scope): boolean {
-  return scopes.includes('all') || scopes.includes(needed) || scopes.includes(needed.replace('read:', 'write:'));
+/** Takes away everything but the routes that show every signed-in user the same. */
+export const PUBLIC_ONLY = 'public-only';
+
+export const SCOPES: readonly string[] = [
+  'all',
+  PUBLIC_ONLY,
+  ...[...SCOPE_AREAS, ...FOREIGN_AREAS].flatMap((area) => [`read:${area}`, `write:${area}`]),
+];
+
+/** Whether a token with these scopes may call a route that needs this one. */
+export function scopesAllow(scopes: readonly string[], needed: Scope, isPublic = false): boolean {
+  return includesScope(scopes, needed) && (isPublic || !scopes.includes(PUBLIC_ONLY));
 }
 
 /** Whether the held scopes allow everything that the wanted ones allow. */
 export function scopesCover(held: readonly string[], wanted: readonly string[]): boolean {
-  if (held.includes('all')) return true;
-  return wanted.every((scope) => scope !== 'all' && scopesAllow(held, scope as Scope));
+  if (held.includes(PUBLIC_ONLY) && !wanted.includes(PUBLIC_ONLY)) return false;
+  return wanted.every((scope) => scope === PUBLIC_ONLY || includesScope(held, scope));
+}
+
+/** Whatever `public-only` takes away. */
+export function includesScope(scopes: readonly string[], needed: string): boolean {
+  return scopes.includes('all') || scopes.includes(needed) || scopes.includes(needed.replace('read:', 'write:'));
 }

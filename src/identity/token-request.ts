@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../base/errors.ts';
-import { SCOPES, scopesCover } from './scopes.ts';
+import { PUBLIC_ONLY, SCOPES, scopesCover } from './scopes.ts';
 
 export interface TokenDetails {
   readonly id: bigint;
@@ -52,7 +52,7 @@ function readScopes(scopes: readonly string[]): string[] {
   if (unknown.length > 0) {
     throw new AppError('invalid', `invalid access token scope provided: ${unknown.join(', ').slice(0, 200)}`);
   }
-  if (scopes.includes('all')) return ['all'];
+  if (scopes.includes('all')) return scopes.includes(PUBLIC_ONLY) ? ['all', PUBLIC_ONLY] : ['all'];
   return SCOPES.filter(
     (one) => scopes.includes(one) && !(one.startsWith('read:') && scopes.includes(one.replace('read:', 'write:'))),
   );

@@ -51,6 +51,29 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
       return items.map((member) => presentMember(member, baseUrl()));
     },
   );
+
+  scope.get(
+    '/orgs/:org/public_members',
+    {
+      config: { access: holdsIn('view_members:org', 'organization') },
+      schema: {
+        summary: 'List the members of an organization as users: no membership is public, or hidden from members',
+        tags: ['administration'],
+        extension: true,
+        params: Type.Object({ org: Type.String() }),
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(User) },
+      },
+    },
+    async (request, reply) => {
+      const { organization, person } = callerIn(request);
+      const page = readPage(request.query);
+      const question = { text: '', team: undefined, orderBy: 'id' as const, isDescending: false };
+      const { items, total } = await list(organization.id, person.id, question, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(({ profile }) => presentProfile(profile, baseUrl()));
+    },
+  );
 }
 
 function presentMember({ profile, teams, joinedAt }: MemberValue, baseUrl: string) {

@@ -15,23 +15,28 @@ const tags = ['administration'];
 
 /** Who is in an organization. */
 export function memberRoutes(scope: Scope, members: Members): void {
-  scope.get(
-    '/orgs/:org/members/:username',
-    {
-      config: { access: holdsIn('view_members:org', 'organization') },
-      schema: {
-        summary: 'Check whether a user is a member of an organization: 204 if so, otherwise 404',
-        tags,
-        extension: true,
-        params: OrgMember,
-        response: { 204: NoBody },
+  for (const [list, summary] of [
+    ['members', 'Check whether a user is a member of an organization: 204 if so, otherwise 404'],
+    ['public_members', 'The same as the check under members'],
+  ] as const) {
+    scope.get(
+      `/orgs/:org/${list}/:username`,
+      {
+        config: { access: holdsIn('view_members:org', 'organization') },
+        schema: {
+          summary,
+          tags,
+          extension: true,
+          params: OrgMember,
+          response: { 204: NoBody },
+        },
       },
-    },
-    async (request, reply) => {
-      await members.requireMember(callerIn(request).organization.id, request.params.username);
-      return reply.code(204).send();
-    },
-  );
+      async (request, reply) => {
+        await members.requireMember(callerIn(request).organization.id, request.params.username);
+        return reply.code(204).send();
+      },
+    );
+  }
 
   scope.put(
     '/orgs/:org/members/:username',

@@ -10,6 +10,7 @@ import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, Text, Website } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Users } from '../users/users.ts';
+import type { SharedOrganizations } from './memberships.ts';
 import { Organization, presentOrganization } from './organization.view.ts';
 import type {
   NewOrganization,
@@ -39,6 +40,7 @@ export function organizationRoutes(
   scope: Scope,
   organizations: Organizations,
   users: Pick<Users, 'idOf'>,
+  sharedOrganizations: SharedOrganizations,
   baseUrl: () => string,
 ): void {
   const tags = ['administration'];
@@ -87,6 +89,28 @@ export function organizationRoutes(
       },
     );
   }
+
+  scope.get(
+    '/users/:username/orgs',
+    {
+      config: { access: signedIn('organization') },
+      schema: {
+        summary: 'List the organizations of a user in which the caller may see the members',
+        tags,
+        extension: true,
+        params: Type.Object({ username: Type.String() }),
+        querystring: Type.Object(PageQuery),
+        response: { 200: Type.Array(Organization) },
+      },
+    },
+    async (request, reply) => {
+      const page = readPage(request.query);
+      const shared = await sharedOrganizations(callerOf(request).person, request.params.username);
+      const { items, total } = await organizations.listOf({ organizations: shared }, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map(present);
+    },
+  );
 
   scope.post(
     '/orgs',

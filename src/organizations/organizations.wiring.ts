@@ -12,6 +12,7 @@ import { createMemberStore } from './members.store.ts';
 import { createMembers } from './members.ts';
 import { membershipRoutes } from './memberships.routes.ts';
 import { createMembershipStore } from './memberships.store.ts';
+import { createSharedOrganizations } from './memberships.ts';
 import { organizationRoutes } from './organizations.routes.ts';
 import { createOrganizationStore } from './organizations.store.ts';
 import { createOrganizations } from './organizations.ts';
@@ -40,7 +41,7 @@ export function wireOrganizations(
 
   function mount(scope: Scope): void {
     membershipRoutes(scope, createMembershipStore(db), baseUrl);
-    organizationRoutes(scope, organizations, users, baseUrl);
+    organizationRoutes(scope, organizations, users, createSharedOrganizations(judge, personNamed), baseUrl);
     reservedNameRoutes(scope, createReservedNames(createReservedNameStore(db, revisions.write)), baseUrl);
     memberListRoutes(scope, listMembers, baseUrl);
     memberRoutes(scope, members);

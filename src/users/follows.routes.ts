@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { callerOf, signedIn } from '../http/access.ts';
+import { callerOf, seesAsSelf, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Follows } from './follows.ts';
-import { presentProfile, User } from './user.view.ts';
+import { hideAddresses, presentProfile, User } from './user.view.ts';
 
 const Username = Type.Object({ username: Type.String() });
 
@@ -35,6 +35,54 @@ export function followRoutes(scope: Scope, follows: Follows, baseUrl: () => stri
       },
     );
   }
+
+  // As everybody sees them: only the lists of the caller show addresses.
+  for (const list of ['followers', 'following'] as const) {
+    scope.get(
+      `/users/:username/${list}`,
+      {
+        config: { access: signedIn('user', { isPublic: true }) },
+        schema: {
+          summary:
+            list === 'followers'
+              ? 'List the followers of a user, newest first'
+              : 'List the users that a user follows, newest first',
+          tags,
+          extension: true,
+          params: Username,
+          querystring: Type.Object(PageQuery),
+          response: { 200: Type.Array(User) },
+        },
+      },
+      async (request, reply) => {
+        const caller = callerOf(request);
+        const id = await follows.idOf(request.params.username);
+        const page = readPage(request.query);
+        const { items, total } = await follows[list](id, page);
+        showPage(request, reply, baseUrl(), page, total);
+        const shown = seesAsSelf(caller, id) ? items : hideAddresses(items, caller);
+        return shown.map((profile) => presentProfile(profile, baseUrl()));
+      },
+    );
+  }
+
+  scope.get(
+    '/users/:username/following/:target',
+    {
+      config: { access: signedIn('user', { isPublic: true }) },
+      schema: {
+        summary: 'Check whether a user follows another: 204 if so, otherwise 404',
+        tags,
+        extension: true,
+        params: Type.Object({ username: Type.String(), target: Type.String() }),
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await follows.check(await follows.idOf(request.params.username), request.params.target);
+      return reply.code(204).send();
+    },
+  );
 
   for (const [method, verb, summary] of [
     ['GET', 'check', 'Check whether the caller follows a user: 204 if so, otherwise 404'],

@@ -16,7 +16,7 @@ export type Follows = ReturnType<typeof createFollows>;
 
 /** Who follows whom. Following twice is the same as following once, and nobody can follow themselves. */
 export function createFollows(store: FollowStore) {
-  return { followers: store.followers, following: store.following, check, follow, unfollow };
+  return { followers: store.followers, following: store.following, idOf: known, check, follow, unfollow };
 
   async function check(followerId: bigint, name: string): Promise<void> {
     const followedId = await store.idOf(name);

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { type Callers, type Person, refuseUnusable } from '../identity/callers.ts';
+import { scopesAllow } from '../identity/scopes.ts';
 import type { Browser, Session, Sessions } from '../identity/sessions.ts';
 import type { Users } from './users.ts';
 
@@ -43,7 +44,7 @@ export function createSignIn(
     const { person, tokenId, robotId, scopes, expiresAt } = await callers.byToken(text, now);
     if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
     refuseUnusable(person);
-    if (!scopes.includes('all')) {
+    if (!scopesAllow(scopes, 'all')) {
       throw new AppError(
         'forbidden',
         `signing in requires a token with the scope all, token scope=${scopes.join(',')}`,

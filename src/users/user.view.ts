@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { type Caller, seesAsAdmin, seesAsSelf } from '../http/access.ts';
 import { Int64, Text, Timestamp, timestamp, Website } from '../http/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
@@ -90,6 +91,12 @@ export function presentProfile(profile: Profile, baseUrl: string) {
     description: profile.description,
     orgAdmin: profile.orgAdmin,
   };
+}
+
+/** Whoever knows a user's name may look that user up, but a list must not show everyone's address. */
+export function hideAddresses(profiles: readonly Profile[], caller: Caller): Profile[] {
+  if (seesAsAdmin(caller)) return [...profiles];
+  return profiles.map((profile) => (seesAsSelf(caller, profile.id) ? profile : { ...profile, email: '' }));
 }
 
 export function avatarUrl(login: string, baseUrl: string): string {

@@ -1,14 +1,18 @@
 import Type from 'typebox';
-import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
+import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/access.ts';
 import { versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Profile } from './profile.ts';
-import { presentProfile, presentSelf, User } from './user.view.ts';
+import { hideAddresses, presentProfile, presentSelf, User } from './user.view.ts';
 import type { Users } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
 const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'Part of a name.' })), ...PageQuery });
+const ProfileSearch = Type.Object({
+  ...Search.properties,
+  uid: Type.Optional(Type.String({ description: 'Only the user with this ID. 0 means any user.' })),
+});
 const tags = ['administration'];
 
 /** Users, as every signed-in caller can look them up. */
@@ -16,23 +20,22 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
   scope.get(
     '/users/search',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { isPublic: true }) },
       schema: {
-        summary: 'Search users by name',
+        summary: 'Search users by name, or find one by ID',
         tags,
         extension: true,
-        querystring: Search,
+        querystring: ProfileSearch,
         response: { 200: Type.Object({ ok: Type.Boolean(), data: Type.Array(User) }) },
       },
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { items, total } = await users.search(request.query.q?.trim() ?? '', page);
+      const { q = '', uid = '' } = request.query;
+      const id = uid === '' || uid === '0' ? undefined : readId(uid, 'user ID');
+      const { items, total } = await users.search(q.trim(), page, id);
       showPage(request, reply, baseUrl(), page, total);
-      const { person: caller } = callerOf(request);
-      const seesAddress = (profile: Profile) => caller.isAdmin || caller.id === profile.id;
-      // Whoever knows a user's name may look that user up, but a search must not list everyone's address.
-      const shown = items.map((profile) => (seesAddress(profile) ? profile : { ...profile, email: '' }));
+      const shown = hideAddresses(items, callerOf(request));
       return { ok: true, data: shown.map((profile) => presentProfile(profile, baseUrl())) };
     },
   );
@@ -40,7 +43,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
   scope.get(
     '/users/:username',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { isPublic: true }) },
       schema: {
         summary: 'Get a user; only the user and site administrators see all fields',
         tags,
@@ -51,8 +54,9 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
     },
     async (request, reply) => {
       const { username } = request.params;
-      const { person: caller } = callerOf(request);
-      const seesAll = caller.isAdmin || caller.login.toLowerCase() === username.toLowerCase();
+      const caller = callerOf(request);
+      const isSelf = caller.person.login.toLowerCase() === username.toLowerCase();
+      const seesAll = seesAsAdmin(caller) || (isSelf && seesAsSelf(caller, caller.person.id));
       if (!seesAll) return presentProfile(await users.profile(username), baseUrl());
       const { person, version } = await users.person(username);
       reply.header('ETag', versionTag({ id: person.id, version }));

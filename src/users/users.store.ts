@@ -29,6 +29,10 @@ const LIST_PROFILES = sql(
      select * from account a where a.kind = 'user' and ${NAMED} order by a.id offset $2 limit $3
    ) a ${EMAIL} order by a.id`,
 );
+const FIND_PROFILE = sql(
+  'users.profileWithId',
+  `select ${PROFILE} from account a ${EMAIL} where a.kind = 'user' and a.id = $2 and ${NAMED}`,
+);
 const COUNT_PROFILES = sql(
   'users.countProfiles',
   `select count(*)::integer as total from account a where a.kind = 'user' and ${NAMED}`,
@@ -74,6 +78,11 @@ export function createUserStore(db: Db, write: Write): UserStore {
       const { total } = only(await db.query<{ total: number }>(COUNT_PROFILES, [pattern]));
       const rows = await db.query<ProfileRow>(LIST_PROFILES, [pattern, offset, limit]);
       return { items: rows.map(toProfile), total };
+    },
+
+    async profileWithId(id, text) {
+      const [row] = await db.query<ProfileRow>(FIND_PROFILE, [likeText(text), id]);
+      return row && toProfile(row);
     },
 
     async people(text, { offset, limit }) {

@@ -71,6 +71,8 @@ export interface UserStore {
   person(name: string): Promise<VersionedPerson | undefined>;
   /** The users whose name or full name contains the text, ordered by ID. */
   profiles(text: string, request: PageRequest): Promise<Page<Profile>>;
+  /** The user with this ID, if the name or full name contains the text. */
+  profileWithId(id: bigint, text: string): Promise<Profile | undefined>;
   /** The same, but also searches addresses. */
   people(text: string, request: PageRequest): Promise<Page<Person>>;
   anyAccount(): Promise<boolean>;
@@ -98,7 +100,7 @@ export type Users = ReturnType<typeof createUsers>;
 /** Users, as everybody can look them up and as site administrators manage them. */
 export function createUsers(store: UserStore) {
   return {
-    search: store.profiles,
+    search,
     list: store.people,
     profile,
     person,
@@ -111,6 +113,14 @@ export function createUsers(store: UserStore) {
     anyAccount: () => store.anyAccount(),
     signedIn: (id: bigint, at: Date) => store.setLastLogin(id, at),
   };
+
+  /** With an ID, the list has at most that one user. */
+  async function search(text: string, request: PageRequest, id?: bigint): Promise<Page<Profile>> {
+    if (id === undefined) return await store.profiles(text, request);
+    const found = await store.profileWithId(id, text);
+    const all = found === undefined ? [] : [found];
+    return { items: request.offset === 0 ? all : [], total: all.length };
+  }
 
   async function profile(name: string): Promise<Profile> {
     const found = await store.profile(name);

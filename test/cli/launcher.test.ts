@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -57,6 +57,28 @@ describe('bin/atrium.mjs', () => {
     assert.match(wrong.stderr, /marketplace A has no secret/);
     assert.notEqual(wrong.code, 0);
     assert.deepEqual(readdirSync(cli.home), [], 'no database is created where the command is typed');
+  });
+
+  it('bin/atrium.mjs reads files from where npm was started, and settings from the clone', async () => {
+    const { dataDir, databaseUrl = '' } = await newPlace(ANY_DRIVER, migrated());
+    const cli = openCliProcess({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_CALLER_DIR: '' });
+    const caller = `${cli.home}/elsewhere`;
+    mkdirSync(caller);
+    writeFileSync(`${caller}/secret.txt`, 'from elsewhere');
+    writeFileSync(`${caller}/roles.yaml`, 'kind: Nothing\n');
+    // The program starts in the folder of the clone, as under npm.
+    const env = { ATRIUM_CALLER_DIR: caller };
+    const added = await cli('marketplace secret add cloudB --secret-file secret.txt', { env });
+    assert.match(added.stdout, /^active on every replica/, added.stderr);
+    const saved = await cli('backup b.tar.gz', { env });
+    assert.equal(saved.code, 0, saved.stderr);
+    assert.deepEqual(readdirSync(caller).sort(), ['b.tar.gz', 'roles.yaml', 'secret.txt']);
+    const checked = await cli('restore b.tar.gz --check', { env });
+    assert.match(checked.stdout, /b\.tar\.gz is complete/, checked.stderr);
+    const refused = await cli('role apply -f roles.yaml', { env: { ...env, ATRIUM_URL: 'http://127.0.0.1:1' } });
+    assert.doesNotMatch(refused.stderr, /no such file/);
+    assert.notEqual(refused.code, 0);
+    assert.deepEqual(readdirSync(cli.home), ['elsewhere']);
   });
 
   it('bin/atrium.mjs can be run through a symbolic link', async () => {

@@ -15,6 +15,9 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   objectType: 'organization',
   objID: '999999',
   username: 'nobody',
+  target: 'nobody',
+  owner: 'acme',
+  cluster: 'nothing',
   credName: 'nothing',
   cloud: 'aws',
   claimID: 'nothing',
@@ -62,6 +65,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
   'PATCH /api/v1/admin/users/:username': {},
   'POST /api/v1/admin/users/:username/orgs': { username: '-' },
+  'POST /api/v1/clustersv2/:owner/check': {},
   'POST /api/v1/user/signin': { username: 'nobody', password: 'x' },
 };
 

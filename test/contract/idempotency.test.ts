@@ -9,6 +9,7 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/admin/marketplace/deliveries/:id/redeliver': 'acts on a delivery that exists, at most once',
   '/api/v1/authz/objects/allowed-permissions': 'only reads',
   '/api/v1/authz/roles/preview': 'only reads',
+  '/api/v1/clustersv2/:owner/check': 'only reads',
   '/api/v1/clusters/:id/heartbeat': 'overwrites the state of a cluster; the next heartbeat does so again',
   '/api/v1/user/clouds/:cloud/buckets': 'only reads',
   '/api/v1/user/signin': 'a session that nobody uses expires, and its caller is not known before',

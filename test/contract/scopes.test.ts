@@ -8,6 +8,7 @@ import { IS_LONG } from '../counts.ts';
 import type { TestServer } from '../support/server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 
+const PUBLIC_ONLY = 'this endpoint is not available for public-only tokens';
 const NARROW = 'token does not have at least one of required scope(s), required=';
 
 /** Every scope that is not enough. If writing is needed, this includes reading in the same area. */
@@ -66,6 +67,9 @@ describe('Token scopes', () => {
           assert.notEqual(answer.status, 401, `${what}: ${answer.message}`);
           assert.ok(!answer.message.startsWith(NARROW), `${what}: ${answer.message}`);
         }
+        const isPublic = (route.access as SignedAccess).isPublic === true;
+        const { message: said } = await call(route, [needed, 'public-only']);
+        assert.equal(said !== PUBLIC_ONLY, isPublic, `${what} and public-only: ${said}`);
       }
     });
   }

@@ -4,12 +4,19 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { nodeFault } from '../../src/base/node-version.ts';
 import { IS_LONG } from '../counts.ts';
 import { temporaryFolder } from '../support/db.ts';
 import { get, startServer } from '../support/process.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
 const run = promisify(execFile);
+
+/** A Node on this system that is too old, if there is one. */
+const OLDER = ['/usr/local/bin/node', '/usr/bin/node'].find((node) => {
+  const { stdout, status } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  return status === 0 && nodeFault(stdout.slice(1).trim()) !== undefined;
+});
 
 interface LockFile {
   readonly packages: Record<string, { readonly dev?: boolean; readonly optional?: boolean }>;
@@ -36,7 +43,7 @@ describe('npm run build', () => {
     }
 
     const { place } = await newDemoPlace('pglite');
-    const main = join(image, 'dist/main.js');
+    const main = join(image, 'bin/atrium.mjs');
     const settings = {
       DATA_DIR: place.dataDir,
       ATRIUM_KEY: TEST_KEY,
@@ -46,7 +53,7 @@ describe('npm run build', () => {
       // This copy is never started again.
       NODE_DISABLE_COMPILE_CACHE: '1',
     };
-    const server = startServer({ main, env: settings });
+    const server = startServer({ main, args: ['serve'], env: settings });
     const address = await server.listening();
     const version = await get(`${address}/api/v1/version`);
     assert.equal(version.status, 200);
@@ -65,5 +72,15 @@ describe('npm run build', () => {
     await assert.rejects(atrium('whoami'), /invalid username, password or token/);
     server.kill('SIGTERM');
     assert.equal((await server.ended).code, 0);
+
+    for (const program of OLDER === undefined ? [] : ['bin/atrium.mjs', 'dist/main.js', 'dist/cli.js']) {
+      const refused = spawnSync(OLDER ?? '', [join(image, program), 'serve'], { encoding: 'utf8', env });
+      assert.equal(refused.status, 2, program);
+      assert.match(
+        refused.stderr,
+        /^atrium: Node 24\.7\.0 or newer is required, this is v\d+\.\d+\.\d+[^\n]*\n$/,
+        program,
+      );
+    }
   });
 });

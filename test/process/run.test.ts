@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { temporaryFolder } from '../support/db.ts';
@@ -114,6 +124,45 @@ describe('scripts/run.mjs', () => {
     const code = await new Promise((resolve) => child.once('close', resolve));
     assert.equal(said, 'main wait\ngot SIGTERM\n');
     assert.equal(code, 5);
+  });
+
+  describe('With the command line', () => {
+    const PROGRAM = `
+const { ATRIUM_CALLER_DIR } = process.env;
+console.log(JSON.stringify({ cwd: process.cwd(), caller: ATRIUM_CALLER_DIR, node: process.execPath }));
+`;
+    const shown = ({ stdout }: { stdout: string }) => JSON.parse(stdout) as Record<string, string>;
+    beforeEach(() => {
+      mkdirSync(path('bin'));
+      writeFileSync(path('bin/atrium.mjs'), PROGRAM);
+    });
+
+    it('scripts/run.mjs tells the command line where npm was started, and nothing else', () => {
+      const done = run(['bin/atrium.mjs', 'role', 'apply'], { INIT_CWD: '/somewhere' });
+      const { cwd, caller } = shown(done);
+      assert.deepEqual([cwd, caller], [realpathSync(clone), '/somewhere'], done.stderr);
+      writeFileSync(path('src/main.ts'), PROGRAM);
+      assert.equal(shown(run(['src/main.ts'], { INIT_CWD: '/somewhere' })).caller, undefined);
+    });
+
+    it('scripts/run.mjs installs nothing for the command line of a production build', () => {
+      mkdirSync(path('dist'));
+      writeFileSync(path('dist/cli.js'), '');
+      mkdirSync(path('node_modules/pg'), { recursive: true });
+      const done = run(['bin/atrium.mjs', 'backup', 'b.tar.gz'], { INIT_CWD: '/somewhere', NPM_FAILS: '1' });
+      assert.equal(done.status, 0, done.stderr);
+      assert.deepEqual([done.stderr, installs(), existsSync(path('node_modules/pg'))], ['', 0, true]);
+      assert.deepEqual([shown(done).caller, shown(done).node], ['/somewhere', process.execPath]);
+      // With the tools of a clone, it is one.
+      mkdirSync(path('node_modules/typescript'));
+      assert.match(run(['bin/atrium.mjs', 'version']).stderr, /running npm ci/);
+    });
+
+    it('scripts/run.mjs still installs for the command line of a clone that was built', () => {
+      mkdirSync(path('dist'));
+      writeFileSync(path('dist/cli.js'), '');
+      assert.match(run(['bin/atrium.mjs', 'version']).stderr, /node_modules is missing: running npm ci/);
+    });
   });
 
   it('scripts/run.mjs without a file says where the jobs are', () => {

@@ -168,6 +168,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'guides',
+    what: 'every example of the guides, pasted twice',
+    files: ['test/process/guides.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'openfga',
     what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
     files: ['test/long/openfga.test.ts'],

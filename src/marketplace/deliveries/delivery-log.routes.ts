@@ -7,6 +7,7 @@ import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
 import { canonicalJson, type Json, parseExact, without } from '../notifications/canonical-json.ts';
+import { shortEventTime } from '../notifications/event-time.ts';
 import { SECRETIVE } from '../notifications/redaction.ts';
 import type { DeliveryLog, DeliveryLogDetail, DeliveryLogEntry } from './delivery-log.ts';
 import type { Redeliver } from './redelivery.ts';
@@ -36,7 +37,10 @@ const Entry = Type.Object({
   marketplace: Type.String(),
   subject: Type.String({ description: 'What the delivery is about. Empty if it could not be understood.' }),
   event_type: Type.String(),
-  event_time: Type.String(),
+  event_time: OrNull<string>('string', {
+    format: 'date-time',
+    description: 'When it happened, as the marketplace says. Null if it does not say.',
+  }),
   state: Type.String({
     description: `One of ${STATES.join(', ')}. Dead means that the server gave up after many attempts.`,
   }),
@@ -160,7 +164,7 @@ function present(entry: DeliveryLogEntry) {
     marketplace: entry.marketplace,
     subject: entry.subject,
     event_type: entry.eventType,
-    event_time: entry.eventTime,
+    event_time: entry.eventTime === '' ? null : shortEventTime(entry.eventTime),
     state: entry.state,
     reason: entry.reason,
     status: entry.status,

@@ -27,3 +27,8 @@ export function readEventTime(text: string): EventTime | undefined {
 export function eventTimeOf(moment: Date): EventTime {
   return `${moment.toISOString().slice(0, 23)}000000Z`;
 }
+
+/** Without the zeros that only make it sortable. */
+export function shortEventTime(time: EventTime): string {
+  return time.replace(/\.?0*Z$/, 'Z');
+}

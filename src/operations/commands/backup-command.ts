@@ -12,13 +12,13 @@ import { backUp } from '../backup/backup.ts';
 import { schemaOf } from '../backup/format.ts';
 import { copyForBackup, openSource } from '../backup/source.ts';
 import type { RunInServer } from '../command-socket.ts';
-import { createProgress, onlyFile, type Terminal } from './terminal.ts';
+import { callerPath, createProgress, onlyFile, type Terminal } from './terminal.ts';
 
 /** `atrium backup FILE`. */
 export async function runBackup(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
   const options = { 'with-keys': { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const file = resolve(onlyFile(positionals, 'atrium backup FILE [--with-keys]'));
+  const file = callerPath(onlyFile(positionals, 'atrium backup FILE [--with-keys]'));
   refusePlace(file);
   const began = performance.now();
   const source = await openSource(config, terminal.complain);

@@ -11,13 +11,13 @@ import { opensSlots } from '../../vault/ring.ts';
 import { type Manifest, schemaOf } from '../backup/format.ts';
 import { type Inspected, inspect } from '../backup/inspection.ts';
 import { refuseOtherSchema, restore } from '../backup/restore.ts';
-import { createProgress, onlyFile, type Terminal } from './terminal.ts';
+import { callerPath, createProgress, onlyFile, type Terminal } from './terminal.ts';
 
 /** `atrium restore FILE`: everything that can be rejected is rejected before anything changes. */
 export async function runRestore(args: readonly string[], config: Config, terminal: Terminal): Promise<void> {
   const options = { replace: { type: 'boolean' }, check: { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const file = resolve(onlyFile(positionals, 'atrium restore FILE [--replace] [--check]'));
+  const file = callerPath(onlyFile(positionals, 'atrium restore FILE [--replace] [--check]'));
   const inspected = await inspect(file);
   const { manifest } = inspected;
   refuseOtherSchema(manifest, readMigrations(MIGRATIONS));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../base/errors.ts';
 import type { SecretSource } from '../../marketplace/commands/secret-command.ts';
+import { callerPath } from './terminal.ts';
 
 const INTERRUPT = '\u0003';
 const END = '\u0004';
@@ -20,7 +21,7 @@ export async function readSecret(source: SecretSource): Promise<string | undefin
 
 function inFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(callerPath(file), 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new AppError('invalid', `cannot read the file with the secret: ${code === 'ENOENT' ? 'no such file' : code}`);

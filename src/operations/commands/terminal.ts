@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import type { Progress } from '../backup/backup.ts';
 
@@ -36,4 +37,12 @@ export function onlyFile(positionals: readonly string[], usage: string): string 
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new AppError('invalid', `name exactly one file: ${usage}`);
   return file;
+}
+
+/**
+ * A file that the operator named. `npm run` starts programs in the folder of the package, where the settings are, and
+ * says in which folder the operator is.
+ */
+export function callerPath(file: string): string {
+  return resolve(process.env.ATRIUM_CALLER_DIR ?? '.', file);
 }

@@ -69,6 +69,11 @@ for (const driver of API_DRIVERS) {
         'done_at',
       ]);
       assert.match(body.items[2].message, /unknown event type "PATCH"/);
+      for (const { event_type: type, event_time: time } of body.items) {
+        assert.ok(time === null || /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d*[1-9])?Z$/.test(time), `${type} ${time}`);
+      }
+      assert.ok(body.items.some((one: { event_time: unknown }) => one.event_time === null));
+      assert.ok(body.items.some((one: { event_time: unknown }) => one.event_time !== null));
     });
 
     it(`Deliveries can be filtered by marketplace, outcome and subject, and paged, on ${driver}`, async () => {
