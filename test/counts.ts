@@ -1,7 +1,17 @@
-/** True in `npm run test:long`, which tests the same guarantees with the second number of each line. */
-export const IS_LONG = process.env.TEST_SIZE === 'long';
+/**
+ * How much a run tests: `npm test` is everyday, `npm run test:long` is long, and `npm run test:long -- LANE` is whole.
+ * CI runs the first two. Somebody who names a lane wants to know, and has the time.
+ */
+const SIZES = ['everyday', 'long', 'whole'] as const;
+const SIZE = SIZES.find((size) => size === process.env.TEST_SIZE) ?? 'everyday';
 
-const EVERYDAY_AND_LONG = {
+/** True in `npm run test:long`, with or without a lane. */
+export const IS_LONG = SIZE !== 'everyday';
+
+type Counts = readonly [everyday: number, long: number, whole?: number];
+
+/** Without a third number, a named lane takes the second. */
+const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [2, 30],
   /** The same delivery to each of two servers, all at once. */
@@ -36,7 +46,7 @@ const EVERYDAY_AND_LONG = {
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
   keyedKills: [0, 20],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [150, 20_000],
+  revokeAskPairs: [150, 10_000, 20_000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
@@ -90,9 +100,9 @@ const EVERYDAY_AND_LONG = {
   importedRoles: [100, 1000],
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 60_000],
-} as const satisfies Record<string, readonly [everyday: number, long: number]>;
+} as const satisfies Record<string, Counts>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */
 export const COUNTS = Object.fromEntries(
-  Object.entries(EVERYDAY_AND_LONG).map(([name, counts]) => [name, counts[IS_LONG ? 1 : 0]]),
-) as Readonly<Record<keyof typeof EVERYDAY_AND_LONG, number>>;
+  Object.entries<Counts>(ALL_COUNTS).map(([name, counts]) => [name, counts[SIZES.indexOf(SIZE)] ?? counts[1]]),
+) as Readonly<Record<keyof typeof ALL_COUNTS, number>>;

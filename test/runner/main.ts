@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
+import { cpuSeconds } from './cpu.ts';
 import { runBatches } from './pool.ts';
 import { startSuitePostgres } from './postgres.ts';
 import { createReport } from './report.ts';
@@ -19,10 +20,10 @@ const PARENT_MS = 1000;
 
 const [mode, ...named] = process.argv.slice(2);
 const isLong = mode === 'long';
-if (isLong) process.env.TEST_SIZE = 'long';
+// A named lane takes the largest counts.
+if (isLong) process.env.TEST_SIZE = named.length > 0 ? 'whole' : 'long';
 const isWhole = !isLong && named.length === 0;
 const missing = process.env.TEST_WITHOUT ?? '';
-// With code that an earlier process compiled, loading the server takes half the time.
 
 const aborting = new AbortController();
 const began = performance.now();
@@ -65,9 +66,10 @@ if (aborting.signal.aborted) await new Promise(() => undefined);
 const { passed, failed, skipped } = report.counts;
 process.stdout.write(report.summary());
 for (const check of failedChecks) print(`✖ ${check} failed; see above`);
-if (skipped > 0) print(`${skipped} tests were skipped`);
+if (skipped > 0) print(`${skipped} tests were skipped${isLong ? '' : '; npm run test:long runs the slow ones'}`);
 if (missing !== '') print(`skipped: everything that needs ${missing.replaceAll(',', ', ')} (not installed)`);
-print(`took ${Math.round((performance.now() - began) / 1000)} s`);
+if (process.env.TEST_CPU) print(`\nprocessor time of each file:\n${report.heaviest()}`);
+print(`took ${Math.round((performance.now() - began) / 1000)} s, ${Math.round(cpuSeconds())} s of processor time`);
 print(`${passed} passed, ${failed + failedChecks.length} failed`);
 process.exit(failed === 0 && failedChecks.length === 0 && passed > 0 ? 0 : 1);
 

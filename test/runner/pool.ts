@@ -60,10 +60,11 @@ export async function runBatches(options: PoolOptions): Promise<void> {
       if (message.type === 'progress') return report.progress(message.text);
       if (message.type === 'done') {
         isDone = true;
-        return;
+        return report.spend(worker.pid, message.cpu);
       }
       const file = relative('.', message.file);
       if (message.type === 'end') return report.end({ ...message, file });
+      report.spend(worker.pid, message.cpu);
       if (!begun.has(file)) report.begin(file, worker.pid);
       begun.add(file);
       running = { ...message, file };
