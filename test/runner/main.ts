@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
-import { cpuSeconds } from './cpu.ts';
+import { cpuSeconds, cpuSecondsOf } from './cpu.ts';
 import { runBatches } from './pool.ts';
 import { startSuitePostgres } from './postgres.ts';
 import { createReport } from './report.ts';
@@ -17,6 +17,7 @@ import { openRunFolder } from './run-folder.ts';
 /** Generous: it exists to name a test that hangs, not to measure. */
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
+const WORKERS = availableParallelism() + 1;
 
 const [mode, ...named] = process.argv.slice(2);
 const isLong = mode === 'long';
@@ -50,7 +51,7 @@ for (const { title, batches } of parts) {
   if (title !== '') print(`\n${title}`);
   await runBatches({
     batches,
-    workers: availableParallelism() + 1,
+    workers: WORKERS,
     env: server ? { TEST_DATABASE_URL: server.url } : {},
     stallMs: STALL_MS,
     folder,
@@ -59,6 +60,7 @@ for (const { title, batches } of parts) {
   });
 }
 const failedChecks = await checks;
+if (server) report.add('(PostgreSQL)', cpuSecondsOf(server.pid()));
 await folder.close();
 // An aborted run exits by itself.
 if (aborting.signal.aborted) await new Promise(() => undefined);
@@ -93,7 +95,7 @@ function everyday(): Part[] {
   const files = patterns.flatMap((pattern) => globSync(pattern));
   const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
   if (chosen.length === 0) stop(`no test file matches ${named.join(' ')}`);
-  return [{ title: '', batches: toBatches([...new Set(chosen)]) }];
+  return [{ title: '', batches: toBatches([...new Set(chosen)], WORKERS) }];
 }
 
 /** One lane after the other, each file in its own process. */

@@ -5,6 +5,8 @@ export interface Report {
   end(test: TestEnd): void;
   /** The processor time of the worker so far. What was added since the last call goes to the file that it runs. */
   spend(worker: number | undefined, cpu: number): void;
+  /** Processor time that no file can be blamed for. */
+  add(what: string, cpu: number): void;
   progress(text: string): void;
   /** The worker has ended, and with it the file that it ran last. */
   close(worker: number | undefined): void;
@@ -35,7 +37,7 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
   const current = new Map<number | undefined, string>();
   const spent = new Map<number | undefined, number>();
   const failures: string[] = [];
-  return { begin, end, spend, progress: (text) => print(`  ${text}`), close, counts, summary, heaviest };
+  return { begin, end, spend, add, progress: (text) => print(`  ${text}`), close, counts, summary, heaviest };
 
   function begin(file: string, worker: number | undefined): void {
     close(worker);
@@ -48,6 +50,10 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
     if (!current.has(worker)) files.set(LOADING, file);
     file.cpu += cpu - (spent.get(worker) ?? 0);
     spent.set(worker, cpu);
+  }
+
+  function add(what: string, cpu: number): void {
+    files.set(what, { ...newCounts(), cpu });
   }
 
   function end(test: TestEnd): void {
