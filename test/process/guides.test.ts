@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { writeJson } from '../../src/base/json.ts';
 import { ANY_DRIVER, type Driver, temporaryFolder } from '../support/db.ts';
+import { describeLong, itLong } from '../support/long.ts';
 import { type ServerProcess, startServer, surroundings } from '../support/process.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
 
@@ -17,12 +18,15 @@ interface Guide {
   readonly file: string;
   /** What the examples must have printed, so that a guide without output is noticed. */
   readonly said: readonly RegExp[];
+  /** Starts so many processes that only the long suite runs it. */
+  readonly isSlow?: boolean;
 }
 
 const GUIDES: readonly Guide[] = [
   { file: 'README.md', said: [/"version":"v\d/, /"login":"ann"/, /invalid username, password or token/] },
   {
     file: 'docs/quick-start.md',
+    isSlow: true,
     said: [
       /signed in to .* as ann/,
       /yes +ann can_connect cluster:prod/,
@@ -42,6 +46,7 @@ const GUIDES: readonly Guide[] = [
   { file: 'docs/authorization.md', said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/] },
   {
     file: 'docs/operating.md',
+    isSlow: true,
     said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is complete: \d+ rows/, /^applied .*0001_house\.sql$/m],
   },
 ];
@@ -73,7 +78,7 @@ describe('Guide examples', { skip }, () => {
   examplesWork(ANY_DRIVER, {}, GUIDES);
 });
 
-describe('Guide examples of a marketplace deployment', { skip }, () => {
+describeLong('Guide examples of a marketplace deployment', { skip }, () => {
   // With the built-in database, the server runs server commands itself, and there are many.
   examplesWork('pglite', { DEPLOYMENT: 'marketplace' }, [MARKETPLACES]);
 });
@@ -98,8 +103,9 @@ function examplesWork(driver: Driver, env: Readonly<Record<string, string>>, gui
     await server.ended;
   });
 
-  for (const { file, said } of guides) {
-    it(`Every example in ${file} works as pasted against a demo server`, async () => {
+  for (const { file, said, isSlow } of guides) {
+    const runs = isSlow ? itLong : it;
+    runs(`Every example in ${file} works as pasted against a demo server`, async () => {
       const blocks = [...readFileSync(file, 'utf8').matchAll(BLOCK)].map(([, refused, lines = '']) =>
         refused ? `! (${lines})` : lines,
       );

@@ -53,7 +53,7 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
     fsync: 'off',
     // In files of its folder, which are removed with it: a server that is killed leaves its share of /dev/shm behind.
     dynamic_shared_memory_type: 'mmap',
-    shared_buffers: '32MB',
+    shared_buffers: '128MB',
     max_connections: '200',
     // Compiling a query takes longer than running it on a small database.
     jit: 'off',
