@@ -102,7 +102,7 @@ itLong('An acknowledged write survives a power cut, from the first start on', as
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 12_001, last: 12_001 });
 });
 
-test('Acknowledged writes survive a power cut whichever unsynced files reached the disk', async () => {
+itLong('Acknowledged writes survive a power cut whichever unsynced files reached the disk', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.query(INSERT, [1, 3_000]);

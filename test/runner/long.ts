@@ -101,6 +101,8 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/process/server-commands.test.ts',
       'test/process/start.test.ts',
+      'test/process/lost-database.test.ts',
+      'test/process/commands.test.ts',
       'test/process/faults.test.ts',
       'test/vault/rotation.test.ts',
       'test/backup/portable.test.ts',
@@ -116,6 +118,7 @@ export const LANES: readonly Lane[] = [
       'test/api/buckets/buckets.test.ts',
       'test/api/buckets/bucket-limits.test.ts',
       'test/api/bus/bus-history.test.ts',
+      'test/api/bus/bus-server.test.ts',
       'test/api/users/confirmation.test.ts',
       'test/bus/claims.test.ts',
       'test/api/http/brake.test.ts',
