@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
-import { readModel } from '../rebac/model.ts';
+import { type Model, readModel } from '../rebac/model.ts';
 import { explainRoutes } from './explain.routes.ts';
 import { createExplainStore } from './explain.store.ts';
 import { createExplain } from './explain.ts';
@@ -19,12 +19,14 @@ import { createVisibleClusters } from './visible-clusters.ts';
 /** Maximum memory for the graphs in use. */
 const GRAPH_BYTES = 256 * 1024 * 1024;
 
+let platform: Promise<{ model: Model; modelText: string }> | undefined;
+
 export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
 /** Who may do what. */
 export async function wireAuthz({ db, revisions, baseUrl }: Infrastructure) {
-  const modelText = readFileSync(new URL('./platform.fga', import.meta.url), 'utf8');
-  const model = await readModel(modelText);
+  platform ??= readPlatform();
+  const { model, modelText } = await platform;
   const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
   const judge = createJudge(graphs);
   const names = createExplainStore(db);
@@ -41,4 +43,10 @@ export async function wireAuthz({ db, revisions, baseUrl }: Infrastructure) {
       explainRoutes(scope, createExplain(graphs, names, judge), baseUrl);
     },
   };
+}
+
+/** Takes longer than the rest of the wiring, so servers in one process share the model. Nothing changes it. */
+async function readPlatform(): Promise<{ model: Model; modelText: string }> {
+  const modelText = readFileSync(new URL('./platform.fga', import.meta.url), 'utf8');
+  return { model: await readModel(modelText), modelText };
 }

@@ -94,8 +94,10 @@ export function createRouteBook(app: Scope, gateOf?: (route: Pick<BookedRoute, '
    */
   function refuseCovered(scope: Scope): void {
     const inScope = [...places].filter(([path]) => path.startsWith(`${scope.prefix}/`));
+    const byLength = Map.groupBy(places, ([path]) => path.split('/').length);
     for (const [path, { methods: own }] of inScope) {
-      const wider = [...places].flatMap(([wide, { methods }]) => (covers(wide, path) ? [...methods] : []));
+      const candidates = byLength.get(path.split('/').length) ?? [];
+      const wider = candidates.flatMap(([wide, { methods }]) => (covers(wide, path) ? [...methods] : []));
       const method = [...new Set(wider)].filter((one) => !own.has(one));
       if (method.length === 0) continue;
       scope.route({

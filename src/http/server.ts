@@ -1,8 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { Ajv, type ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
-import fastJson from 'fast-json-stringify';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { bodyText, readJson } from '../base/json.ts';
@@ -10,6 +7,7 @@ import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
 import type { Cors } from './cors.ts';
 import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
+import { validatorOf, writerOf } from './schema-compiler.ts';
 
 /** A part of the server with its own prefix, error format and routes. */
 export type Scope = FastifyInstance<
@@ -114,8 +112,8 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors
   app.decorateRequest('bodyText', '{}');
   app.decorateRequest('bodyHash', '');
   readOnlyJson(app);
-  validateByPart(app);
-  writeByPart(app);
+  app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as object, httpPart));
+  app.setSerializerCompiler(({ schema }) => writerOf(schema));
   app.addHook('onRequest', (request, reply, done) => {
     watch(request, reply);
     mark(request, reply);
@@ -168,48 +166,6 @@ function readOnlyJson(app: Scope): void {
     if (body.length > 0) throw new AppError('malformed', 'body must be sent as application/json');
     return undefined;
   });
-}
-
-/** A body must have the right types as it is. A path or query is all text, so numbers and flags are converted. */
-function validateByPart(app: Scope): void {
-  const strict = new Ajv({ coerceTypes: false, removeAdditional: false, useDefaults: true, strictTypes: false });
-  const lenient = new Ajv({ coerceTypes: true, removeAdditional: false, useDefaults: true, strictTypes: false });
-  for (const ajv of [strict, lenient]) {
-    addFormats.default(ajv);
-    ajv.addKeyword({
-      keyword: 'int64',
-      validate: (_schema: true, data: unknown) => typeof data === 'number' || typeof data === 'bigint',
-      errors: false,
-      error: { message: 'must be number' },
-    });
-  }
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    whenAsked(httpPart === 'body' ? strict : lenient, schema as object),
-  );
-}
-
-/** Serializes as Fastify would, but a schema is compiled by the first response that needs it, as for requests. */
-function writeByPart(app: Scope): void {
-  app.setSerializerCompiler(({ schema }) => {
-    let write: ((value: unknown) => string) | undefined;
-    return (value) => {
-      write ??= fastJson(schema as Parameters<typeof fastJson>[0]);
-      return write(value);
-    };
-  });
-}
-
-/** Compiled by the first request that needs it: for all routes together, it would be a fifth of the start-up time. */
-function whenAsked(ajv: Ajv, schema: object): ValidateFunction {
-  let compiled: ValidateFunction | undefined;
-  const validate = (data: unknown) => {
-    compiled ??= ajv.compile(schema);
-    const isValid = compiled(data);
-    validate.errors = compiled.errors;
-    return isValid;
-  };
-  validate.errors = undefined as ValidateFunction['errors'];
-  return validate as ValidateFunction;
 }
 
 /** A reply, whatever the route has declared to send. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { itLong } from '../support/long.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -37,7 +38,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     await atrium?.close();
   });
 
-  it('show names with markup, of any direction and length, as text, without breaking the page', async () => {
+  itLong('show names with markup, of any direction and length, as text, without breaking the page', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'cat', { viewport: { width: 360, height: 800 } });
     const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
     await go('/orgs/acme/clusters');
@@ -54,7 +55,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('keep the filter and the order in the address, so that they survive a reload', async () => {
+  itLong('keep the filter and the order in the address, so that they survive a reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/clusters');
     await page.getByLabel('Phase').selectOption('Inactive');
@@ -109,7 +110,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('show who can do what with a cluster, each answer with its reason', async () => {
+  itLong('show who can do what with a cluster, each answer with its reason', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}?tab=access`);
     await page.getByRole('link', { name: 'Why may bob edit?' }).waitFor();

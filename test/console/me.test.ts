@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
+import { itLong } from '../support/long.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -36,7 +37,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('The profile is saved, and what the server rejects is said at the field', async () => {
+  itLong('The profile is saved, and what the server rejects is said at the field', async () => {
     await ann.go('/me');
     await ann.page.getByLabel('Full name').fill('Ann Miller');
     await ann.page.getByLabel('Website').fill('javascript:alert(1)');
@@ -50,7 +51,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Addresses are added and removed, and the primary one says why it stays', async () => {
+  itLong('Addresses are added and removed, and the primary one says why it stays', async () => {
     await ann.go('/me/emails');
     await button('Remove ann@example.com').focus();
     await shown('The primary address cannot be removed.');
@@ -65,7 +66,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Other sessions are listed and ended, and this one stays', async () => {
+  itLong('Other sessions are listed and ended, and this one stays', async () => {
     const other = await browser.visit(atrium, 'ann', { userAgent: 'Mozilla/5.0 (X11; Linux) Gecko Firefox/150.0' });
     await ann.go('/me/sessions');
     await button('End the session of Firefox on Linux').click();
@@ -106,7 +107,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded', async () => {
+  itLong('A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded', async () => {
     const secrets: string[] = [];
     ann.page.on('response', async (response) => {
       if (response.url().includes('/user/credentials')) secrets.push(await response.text().catch(() => ''));
@@ -143,7 +144,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Clusters of my own are imported and removed after their name was typed', async () => {
+  itLong('Clusters of my own are imported and removed after their name was typed', async () => {
     await ann.go('/me/clusters');
     await button('Import a cluster').click();
     const form = dialog('Import a cluster');
@@ -157,7 +158,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('People are followed and unfollowed, with a way back', async () => {
+  itLong('People are followed and unfollowed, with a way back', async () => {
     await ann.go('/me/following');
     await button('Follow somebody').first().click();
     const name = ann.page.getByRole('combobox', { name: 'Username' });
@@ -171,7 +172,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Credentials of the bus come as a file', async () => {
+  itLong('Credentials of the bus come as a file', async () => {
     await ann.go('/me/bus');
     await button('Get credentials').click();
     await shown('They expire in');
@@ -180,7 +181,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('An order is listed, rendered and deleted', async () => {
+  itLong('An order is listed, rendered and deleted', async () => {
     const chart = {
       name: 'redis',
       sourceRef: { name: 'charts' },

@@ -6,6 +6,7 @@ import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { migrate, migrationStatus } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migration-files.ts';
 import { DRIVERS, migrated, newPlace, openTestDb, temporaryFolder } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { lacks } from '../support/requirements.ts';
 import { lockTable } from '../support/table-lock.ts';
 
@@ -115,7 +116,7 @@ for (const driver of DRIVERS) {
   });
 }
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`A database that is newer than the release on ${driver}`, () => {
     const THREE = 'create table c (id int);\n';
     const compatible = (from: number, text = THREE) => `-- compatible-from: ${from}\n${text}`;

@@ -6,6 +6,7 @@ import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { openPglite } from '../../src/db/pglite.ts';
 import { COUNTS } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
+import { itLong } from '../support/long.ts';
 import { createForgetfulDisk, type ForgetfulDisk } from '../support/power-cut.ts';
 
 const CREATE = sql('power.create', 'create table note (id int primary key, body text)');
@@ -62,7 +63,18 @@ async function rows(db: Db): Promise<unknown> {
   return found;
 }
 
-test('An acknowledged write survives a power cut, from the first start on', async () => {
+test('An acknowledged write survives a power cut, and so does one after a checkpoint', async () => {
+  const { db, disk, dataDir } = await openForgetful();
+  await db.query(CREATE);
+  await db.query(INSERT, [1, 1]);
+  assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 1, last: 1 });
+  await db.query(CHECKPOINT);
+  await db.query(INSERT, [2, 10]);
+  assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 10, last: 10 });
+  await db.close();
+});
+
+itLong('An acknowledged write survives a power cut, from the first start on', async () => {
   const disk = createForgetfulDisk();
   const dataDir = temporaryFolder();
   const db = await openPglite({ ...quiet, dataDir }, disk);
@@ -90,7 +102,7 @@ test('An acknowledged write survives a power cut, from the first start on', asyn
   assert.deepEqual(await afterPowerCut(disk, dataDir, rows), { n: 12_001, last: 12_001 });
 });
 
-test('Acknowledged writes survive a power cut whichever unsynced files reached the disk', async () => {
+itLong('Acknowledged writes survive a power cut whichever unsynced files reached the disk', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.query(INSERT, [1, 3_000]);

@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { itLong } from '../support/long.ts';
 import { freePort } from '../support/ports.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
 import { lacks } from '../support/requirements.ts';
@@ -82,7 +83,7 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     assert.equal((await server.ended).code, 0, server.stderr());
   });
 
-  it('After its delay, a server that was sent SIGTERM ends by itself', async () => {
+  itLong('After its delay, a server that was sent SIGTERM ends by itself', async () => {
     const env = { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl, SHUTDOWN_DELAY_MS: '300' };
     const server = startServer({ env });
     const url = await server.listening();
@@ -93,7 +94,7 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     assert.match(server.stdout(), /finishing the requests in progress/);
   });
 
-  it('SIGTERM during startup ends the server with exit code 0', async () => {
+  itLong('SIGTERM during startup ends the server with exit code 0', async () => {
     const lock = await lockTable(databaseUrl, 'ring_key');
     const server = startServer({ env: { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl } });
     await lock.untilSomebodyWaits();

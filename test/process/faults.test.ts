@@ -7,6 +7,7 @@ import type { AppError } from '../../src/base/errors.ts';
 import { openDb } from '../../src/db/db.ts';
 import { IS_LONG } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
+import { itLong } from '../support/long.ts';
 import { freePort, occupyPort } from '../support/ports.ts';
 import { startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
@@ -102,11 +103,10 @@ describe('Startup failures', () => {
     if (IS_LONG) await refuses(1, { ...env, ADMIN_PORT: String(port) }, taken, /with ADMIN_PORT$/m);
   });
 
-  it('A start with a HOST that is not an address of this machine is rejected', async () => {
+  itLong('A start with a HOST that is not an address of this machine is rejected', async () => {
     const env = await newDemoSettings();
     await refuses(1, { ...env, HOST: '192.0.2.1' }, /192\.0\.2\.1 is not an address of this machine; set HOST/);
-    // Without a name server this takes many seconds.
-    if (IS_LONG) await refuses(1, { ...env, HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid.*set HOST/);
+    await refuses(1, { ...env, HOST: 'no.such.host.invalid' }, /no\.such\.host\.invalid.*set HOST/);
   });
 
   it('A start with an unreachable database reports it and exits with 3', async () => {
@@ -150,7 +150,7 @@ describe('Startup failures', () => {
     await refuses(1, env, /the database rejected a statement: could not read blocks .* \(XX001\); run "atrium doctor"/);
   });
 
-  it('A start that may not open enough files reports which limit to raise', async () => {
+  itLong('A start that may not open enough files reports which limit to raise', async () => {
     const { place } = await newDemoPlace('pglite');
     const env = { DATA_DIR: place.dataDir, ATRIUM_KEY: TEST_KEY };
     await refusesWith({ env, prelude: 'ulimit -n 80' }, 1, /raise the limit to at least 1024 \(ulimit -n/);

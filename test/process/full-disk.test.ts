@@ -8,6 +8,7 @@ import { temporaryFolder } from '../support/db.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { newDemoPlace, TEST_KEY } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 describe('A full disk under the built-in database', () => {
   const sign = join(temporaryFolder(), 'full');
@@ -47,7 +48,8 @@ describe('A full disk under the built-in database', () => {
     const refused = await untilRejected();
     const { reason } = (await refused.json()) as { reason: string };
     assert.deepEqual([refused.status, refused.headers.get('retry-after'), reason], [503, '1', 'unavailable']);
-    assert.match(server.stderr(), /cannot be used: the disk of the server is full/);
+    // The response may arrive before the line.
+    await until(() => /cannot be used: the disk of the server is full/.test(server.stderr()));
     assert.equal((await get(`${address}/api/v1/user`, world.users.ann?.token)).status, 200, 'reads go on');
     rmSync(sign);
     const before = acknowledged.length;

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { writeJson } from '../../src/base/json.ts';
 import { IS_LONG } from '../counts.ts';
 import { ANY_DRIVER, type Driver, temporaryFolder } from '../support/db.ts';
+import { describeLong, itLong } from '../support/long.ts';
 import { freePort } from '../support/ports.ts';
 import { type ServerProcess, startServer, surroundings } from '../support/process.ts';
 import { lacks } from '../support/requirements.ts';
@@ -27,12 +28,15 @@ interface Guide {
   /** Files that the reader is meant to keep. */
   readonly keeps?: readonly string[];
   readonly skip?: string | false;
+  /** Starts so many processes that only the long suite runs it. */
+  readonly isSlow?: boolean;
 }
 
 const GUIDES: readonly Guide[] = [
   { file: 'README.md', said: [/"version":"v\d/, /"login":"ann"/, /invalid username, password or token/] },
   {
     file: 'docs/quick-start.md',
+    isSlow: true,
     said: [
       /signed in to .* as ann/,
       /yes +ann can_connect cluster:prod/,
@@ -52,10 +56,11 @@ const GUIDES: readonly Guide[] = [
   { file: 'docs/authorization.md', said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/] },
   {
     file: 'docs/operating.md',
+    isSlow: true,
     said: [/^\d+ ok, \d+ warnings, 0 faults$/m, /is complete: \d+ rows/, /^applied .*0001_house\.sql$/m],
     keeps: ['before-upgrade.tar.gz'],
   },
-  { file: 'docs/bus.md', said: [/^user\.\d+\.hello hello from the bus$/m], skip: lacks('nats-server') },
+  { file: 'docs/bus.md', isSlow: true, said: [/^user\.\d+\.hello hello from the bus$/m], skip: lacks('nats-server') },
 ];
 const MARKETPLACES: Guide = {
   file: 'docs/marketplaces.md',
@@ -86,7 +91,7 @@ describe('Guide examples', { skip }, () => {
   examplesWork(ANY_DRIVER, {}, GUIDES);
 });
 
-describe('Guide examples of a marketplace deployment', { skip }, () => {
+describeLong('Guide examples of a marketplace deployment', { skip }, () => {
   // With the built-in database, the server runs server commands itself, and there are many.
   examplesWork('pglite', { DEPLOYMENT: 'marketplace' }, [MARKETPLACES]);
 });
@@ -137,8 +142,9 @@ function examplesWork(driver: Driver, env: Readonly<Record<string, string>>, gui
     await server.ended;
   });
 
-  for (const { file, said, keeps = [], skip: lacking = false } of guides) {
-    it(`Every example in ${file} works as pasted against a demo server`, { skip: lacking }, async () => {
+  for (const { file, said, keeps = [], skip: lacking = false, isSlow } of guides) {
+    const runs = isSlow ? itLong : it;
+    runs(`Every example in ${file} works as pasted against a demo server`, { skip: lacking }, async () => {
       const blocks = [...readFileSync(file, 'utf8').matchAll(BLOCK)].map(([, refused, lines = '']) =>
         refused ? `! (${lines})` : lines,
       );

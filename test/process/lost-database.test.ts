@@ -23,6 +23,7 @@ import { runRestore } from '../../src/operations/commands/restore-command.ts';
 import { backUpTo, newFile, openPlace } from '../support/backup.ts';
 import { DRIVERS, migrated, newPlace, type Place, temporaryFolder } from '../support/db.ts';
 import { examine } from '../support/doctor.ts';
+import { itLong } from '../support/long.ts';
 import { onServer } from '../support/postgres.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
@@ -109,30 +110,33 @@ describe('A built-in database that is not whole', () => {
     await (await openPlace(place)).close();
   });
 
-  it('A missing or empty folder next to a key is rejected until the key is moved away or a backup restored', async () => {
-    const lost: Place = { dataDir: temporaryFolder() };
-    placeKey(lost);
-    const message =
-      /atrium\.key is the key of a deployment, but there is no database in .*To start a new deployment, move the key away/;
-    for (const isEmpty of [false, true]) {
-      if (isEmpty) mkdirSync(join(lost.dataDir, 'pglite'));
-      await leavesAsItIs(lost.dataDir, async () => {
-        await assert.rejects(reopen(lost), { message });
-        await assert.rejects(reopen(lost, { ATRIUM_KEY: TEST_KEY }), { message });
-        await assert.rejects(runMigrate([], configOf(lost), silent), { message });
-        await assert.rejects(runBackup([newFile()], configOf(lost), silent), /there is no database in/);
-        assert.match((await examine(envOf(lost))).text('database'), message);
-      });
-    }
-    // As a first start that got this far: a new database would take seconds.
-    const { dataDir } = await newPlace('pglite');
-    rmSync(join(lost.dataDir, 'pglite'), { recursive: true });
-    cpSync(join(dataDir, 'pglite'), join(lost.dataDir, 'pglite'), { recursive: true });
-    await assert.rejects(reopen(lost), /atrium\.key is the key of a deployment, but the database is empty/);
-    await runRestore([backup], configOf(lost), silent);
-    await (await reopen(lost)).close(0);
-    assert.equal(readFileSync(keyOf(lost), 'utf8').trim(), TEST_KEY);
-  });
+  itLong(
+    'A missing or empty folder next to a key is rejected until the key is moved away or a backup restored',
+    async () => {
+      const lost: Place = { dataDir: temporaryFolder() };
+      placeKey(lost);
+      const message =
+        /atrium\.key is the key of a deployment, but there is no database in .*To start a new deployment, move the key away/;
+      for (const isEmpty of [false, true]) {
+        if (isEmpty) mkdirSync(join(lost.dataDir, 'pglite'));
+        await leavesAsItIs(lost.dataDir, async () => {
+          await assert.rejects(reopen(lost), { message });
+          await assert.rejects(reopen(lost, { ATRIUM_KEY: TEST_KEY }), { message });
+          await assert.rejects(runMigrate([], configOf(lost), silent), { message });
+          await assert.rejects(runBackup([newFile()], configOf(lost), silent), /there is no database in/);
+          assert.match((await examine(envOf(lost))).text('database'), message);
+        });
+      }
+      // As a first start that got this far: a new database would take seconds.
+      const { dataDir } = await newPlace('pglite');
+      rmSync(join(lost.dataDir, 'pglite'), { recursive: true });
+      cpSync(join(dataDir, 'pglite'), join(lost.dataDir, 'pglite'), { recursive: true });
+      await assert.rejects(reopen(lost), /atrium\.key is the key of a deployment, but the database is empty/);
+      await runRestore([backup], configOf(lost), silent);
+      await (await reopen(lost)).close(0);
+      assert.equal(readFileSync(keyOf(lost), 'utf8').trim(), TEST_KEY);
+    },
+  );
 });
 
 describe('The root key and its database', () => {

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { createFirstAdministrator } from '../../src/operations/first-start.ts';
 import { COUNTS } from '../counts.ts';
 import { newPlace, temporaryFolder } from '../support/db.ts';
+import { itLong } from '../support/long.ts';
 import { get, startServer } from '../support/process.ts';
 import { reopen } from '../support/reopen.ts';
 import { lacks } from '../support/requirements.ts';
@@ -78,7 +79,16 @@ describe('A first start that is killed', { skip: lacks('postgresql') }, () => {
 });
 
 describe('Replicas starting together on an empty database', { skip: lacks('postgresql') }, () => {
-  it('Replicas starting together on an empty database print one token in total', async () => {
+  it('Two instances that open an empty database at once create one administrator', async () => {
+    const place = await newPlace('postgres');
+    const both = await Promise.all([reopen(place, { ATRIUM_KEY: TEST_KEY }), reopen(place, { ATRIUM_KEY: TEST_KEY })]);
+    const said: string[] = [];
+    await Promise.all(both.map((atrium) => createFirstAdministrator(atrium, '', (line) => said.push(line))));
+    assert.equal(new Set(said.join('\n').match(TOKEN)).size, 1);
+    for (const atrium of both) await atrium.close(0);
+  });
+
+  itLong('Replicas starting together on an empty database print one token in total', async () => {
     const { databaseUrl = '' } = await newPlace('postgres');
     const env = { DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY };
     const servers = Array.from({ length: COUNTS.startingReplicas }, () => startServer({ env }));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { LANES } from './long.ts';
 
 /** A test file that uses one of these words has a different size in the long suite. */
-const SIZED = /\b(COUNTS|IS_LONG|API_DRIVERS|openCli)\b/;
+const SIZED = /\b(COUNTS|IS_LONG|API_DRIVERS|openCli|itLong|describeLong)\b/;
 
 const files = LANES.flatMap((lane) => lane.files);
 
@@ -17,6 +18,16 @@ describe('The lanes of the long suite', () => {
       sized.filter((path) => files.filter((file) => file === path).length !== 1),
       [],
     );
+  });
+
+  it('A named lane takes the third count, and the second where there is none', () => {
+    const script = "const { COUNTS } = await import('./test/counts.ts'); console.log(JSON.stringify(COUNTS))";
+    const [everyday, long, whole] = ['everyday', 'long', 'whole'].map((size) => {
+      const env = { ...process.env, TEST_SIZE: size };
+      return JSON.parse(spawnSync(process.execPath, ['--input-type=module', '-e', script], { env }).stdout.toString());
+    });
+    assert.deepEqual([everyday.deliveryKills, long.deliveryKills, whole.deliveryKills], [1, 30, 30]);
+    assert.ok(whole.revokeAskPairs > long.revokeAskPairs && long.revokeAskPairs > everyday.revokeAskPairs);
   });
 
   it('Every file of a lane exists', () => {

@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
 import { runChecks } from './checks.ts';
+import { cpuSeconds, cpuSecondsOf } from './cpu.ts';
 import { runBatches } from './pool.ts';
 import { startSuitePostgres } from './postgres.ts';
 import { createReport } from './report.ts';
@@ -16,13 +17,14 @@ import { openRunFolder } from './run-folder.ts';
 /** Generous: it exists to name a test that hangs, not to measure. */
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
+const WORKERS = availableParallelism() + 1;
 
 const [mode, ...named] = process.argv.slice(2);
 const isLong = mode === 'long';
-if (isLong) process.env.TEST_SIZE = 'long';
+// A named lane takes the largest counts.
+if (isLong) process.env.TEST_SIZE = named.length > 0 ? 'whole' : 'long';
 const isWhole = !isLong && named.length === 0;
 const missing = process.env.TEST_WITHOUT ?? '';
-// With code that an earlier process compiled, loading the server takes half the time.
 
 const aborting = new AbortController();
 const began = performance.now();
@@ -49,7 +51,7 @@ for (const { title, batches } of parts) {
   if (title !== '') print(`\n${title}`);
   await runBatches({
     batches,
-    workers: availableParallelism() + 1,
+    workers: WORKERS,
     env: server ? { TEST_DATABASE_URL: server.url } : {},
     stallMs: STALL_MS,
     folder,
@@ -58,6 +60,7 @@ for (const { title, batches } of parts) {
   });
 }
 const failedChecks = await checks;
+if (server) report.add('(PostgreSQL)', cpuSecondsOf(server.pid()));
 await folder.close();
 // An aborted run exits by itself.
 if (aborting.signal.aborted) await new Promise(() => undefined);
@@ -65,9 +68,10 @@ if (aborting.signal.aborted) await new Promise(() => undefined);
 const { passed, failed, skipped } = report.counts;
 process.stdout.write(report.summary());
 for (const check of failedChecks) print(`✖ ${check} failed; see above`);
-if (skipped > 0) print(`${skipped} tests were skipped`);
+if (skipped > 0) print(`${skipped} tests were skipped${isLong ? '' : '; npm run test:long runs the slow ones'}`);
 if (missing !== '') print(`skipped: everything that needs ${missing.replaceAll(',', ', ')} (not installed)`);
-print(`took ${Math.round((performance.now() - began) / 1000)} s`);
+if (process.env.TEST_CPU) print(`\nprocessor time of each file:\n${report.heaviest()}`);
+print(`took ${Math.round((performance.now() - began) / 1000)} s, ${Math.round(cpuSeconds())} s of processor time`);
 print(`${passed} passed, ${failed + failedChecks.length} failed`);
 process.exit(failed === 0 && failedChecks.length === 0 && passed > 0 ? 0 : 1);
 
@@ -91,7 +95,7 @@ function everyday(): Part[] {
   const files = patterns.flatMap((pattern) => globSync(pattern, { exclude: ['**/node_modules/**'] }));
   const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
   if (chosen.length === 0) stop(`no test file matches ${named.join(' ')}`);
-  return [{ title: '', batches: toBatches([...new Set(chosen)]) }];
+  return [{ title: '', batches: toBatches([...new Set(chosen)], WORKERS) }];
 }
 
 /** One lane after the other, each file in its own process. */

@@ -3,18 +3,25 @@ import type { TestEnd } from './messages.ts';
 export interface Report {
   begin(file: string, worker: number | undefined): void;
   end(test: TestEnd): void;
+  /** The processor time of the worker so far. What was added since the last call goes to the file that it runs. */
+  spend(worker: number | undefined, cpu: number): void;
+  /** Processor time that no file can be blamed for. */
+  add(what: string, cpu: number): void;
   progress(text: string): void;
   /** The worker has ended, and with it the file that it ran last. */
   close(worker: number | undefined): void;
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number };
   /** Repeats every failure at the end, where it is still visible. */
   summary(): string;
+  /** The files that took the most processor time, for whoever wants to make the suite faster. */
+  heaviest(): string;
 }
 
 interface FileCounts {
   passed: number;
   failed: number;
   skipped: number;
+  cpu: number;
   readonly since: number;
 }
 
@@ -28,13 +35,25 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const files = new Map<string, FileCounts>();
   const current = new Map<number | undefined, string>();
+  const spent = new Map<number | undefined, number>();
   const failures: string[] = [];
-  return { begin, end, progress: (text) => print(`  ${text}`), close, counts, summary };
+  return { begin, end, spend, add, progress: (text) => print(`  ${text}`), close, counts, summary, heaviest };
 
   function begin(file: string, worker: number | undefined): void {
     close(worker);
     current.set(worker, file);
-    files.set(file, { passed: 0, failed: 0, skipped: 0, since: performance.now() });
+    files.set(file, newCounts());
+  }
+
+  function spend(worker: number | undefined, cpu: number): void {
+    const file = files.get(current.get(worker) ?? LOADING) ?? newCounts();
+    if (!current.has(worker)) files.set(LOADING, file);
+    file.cpu += cpu - (spent.get(worker) ?? 0);
+    spent.set(worker, cpu);
+  }
+
+  function add(what: string, cpu: number): void {
+    files.set(what, { ...newCounts(), cpu });
   }
 
   function end(test: TestEnd): void {
@@ -65,6 +84,18 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
   function summary(): string {
     return failures.length === 0 ? '' : `\nFailures:\n\n${failures.join('\n\n')}\n`;
   }
+
+  function heaviest(): string {
+    const ordered = [...files].sort(([, one], [, other]) => other.cpu - one.cpu);
+    return ordered.map(([name, { cpu }]) => `${seconds(cpu * 1000).padStart(8)} ${name}\n`).join('');
+  }
+}
+
+/** What a process does before its first test. */
+const LOADING = '(starting processes and loading files)';
+
+function newCounts(): FileCounts {
+  return { passed: 0, failed: 0, skipped: 0, cpu: 0, since: performance.now() };
 }
 
 const MARKS = { passed: '✔', failed: '✖', skipped: '﹣' };

@@ -12,8 +12,14 @@ describe('The test runner', () => {
     const { code, output } = await run(['fails', 'passes']).ended;
     assert.equal(code, 1);
     assert.match(output, /^✖ Arithmetic › One and one is three\n {2}test\/runner\/fixtures\/fails\.ts:5\n.*2 !== 3/ms);
-    assert.match(output, /^1 tests were skipped$/m);
+    assert.match(output, /^1 tests were skipped; npm run test:long runs the slow ones$/m);
+    assert.match(output, /^took \d+ s, \d+ s of processor time$/m);
     assert.match(output, /^1 passed, 1 failed\n$/m);
+  });
+
+  it('TEST_CPU lists the processor time of each file', async () => {
+    const { output } = await run(['passes'], { TEST_CPU: '1' }).ended;
+    assert.match(output, /^ +\d+\.\d s test\/runner\/fixtures\/passes\.ts$/m);
   });
 
   it('A test that hangs is ended and named, and the files after it still run', async () => {

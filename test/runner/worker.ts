@@ -1,6 +1,7 @@
 /** Runs test files in this one process, and reports the results to the runner. */
 import { run } from 'node:test';
 import { inspect } from 'node:util';
+import { cpuSeconds } from './cpu.ts';
 import type { WorkerMessage } from './messages.ts';
 
 const running: string[] = [];
@@ -13,7 +14,7 @@ for await (const { type, data } of run({ files: process.argv.slice(2), isolation
   const message = read(type, data as TestEvent);
   if (message !== undefined) process.send?.(message);
 }
-process.send?.({ type: 'done' } satisfies WorkerMessage);
+process.send?.({ type: 'done', cpu: cpuSeconds() } satisfies WorkerMessage);
 
 interface TestEvent {
   readonly name: string;
@@ -30,7 +31,7 @@ function read(type: string, event: TestEvent): WorkerMessage | undefined {
   if (type === 'test:dequeue') {
     running.length = nesting;
     running.push(name);
-    return { type: 'start', file, path: [...running] };
+    return { type: 'start', file, path: [...running], cpu: cpuSeconds() };
   }
   if (type !== 'test:pass' && type !== 'test:fail') return undefined;
   const error = details?.error;

@@ -53,8 +53,12 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
     fsync: 'off',
     // In files of its folder, which are removed with it: a server that is killed leaves its share of /dev/shm behind.
     dynamic_shared_memory_type: 'mmap',
-    shared_buffers: '32MB',
+    shared_buffers: '128MB',
     max_connections: '200',
+    // Compiling a query takes longer than running it on a small database.
+    jit: 'off',
+    // Looks into each of hundreds of databases, most of which no test uses any more.
+    autovacuum: 'off',
     ...options.settings,
   };
   const parameters = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -125,7 +129,8 @@ let databases = 0;
 export async function createDatabase(url: string, template = 'template0'): Promise<string> {
   databases += 1;
   const name = `test_${process.pid}_${databases}_${Math.random().toString(36).slice(2, 8)}`;
-  await onServer(url, `create database ${name} template ${pg.escapeIdentifier(template)}`);
+  // Copies the files instead of writing all pages to the log, which takes half the time without fsync.
+  await onServer(url, `create database ${name} template ${pg.escapeIdentifier(template)} strategy file_copy`);
   const created = new URL(url);
   created.pathname = `/${name}`;
   return created.href;

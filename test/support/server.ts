@@ -4,6 +4,7 @@ import { readConfig } from '../../src/base/config.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import { buildWorld, type DemoWorld } from '../../src/operations/demo/world.ts';
+import { IS_LONG } from '../counts.ts';
 import { ANY_DRIVER, type Driver, migrated, newCopy, newPlace, type Place, SOURCES_KEY, type Template } from './db.ts';
 
 export interface Answer {
@@ -94,9 +95,12 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
   };
 }
 
+/** Each connection warms up by itself, and hundreds of servers are opened. The long suite has the default. */
+const POOL = IS_LONG ? {} : { DATABASE_POOL: '4' };
+
 /** A server whose log lines are collected. It has its own port and no admin port. */
 export async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
-  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...env });
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...env });
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
 }
 

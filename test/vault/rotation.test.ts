@@ -9,7 +9,8 @@ import { sql } from '../../src/db/db.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import { createRotationStore } from '../../src/vault/rotation.store.ts';
 import { IS_LONG } from '../counts.ts';
-import { ANY_DRIVER, DRIVERS, migrated, newPlace, type Place } from '../support/db.ts';
+import { ANY_DRIVER, migrated, newPlace, type Place } from '../support/db.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 
 const HOUR_MS = 3_600_000;
 const KEYS = sql('test.rotation.keys', 'select id, retired_at is null as present from data_key order by id');
@@ -19,7 +20,7 @@ const PRESENT = sql(
 );
 const RING = sql('test.rotation.ring', `select count(*)::int as count from ring_key where purpose = 'vault'`);
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Key rotation on ${driver}`, () => {
     const oldRoot = randomBytes(32);
     const newRoot = randomBytes(32);

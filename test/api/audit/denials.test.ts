@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../../src/audit/denials.ts';
 import { brokenLinks, chainOf } from '../../support/audit.ts';
 import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { reopen } from '../../support/reopen.ts';
 import { type Answer, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
@@ -297,7 +297,7 @@ describe('Denied requests in the audit log', () => {
   });
 });
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   it(`Denials that were noted or only counted are written when the server stops, on ${driver}`, async () => {
     const atrium = await openTestServer({ driver });
     const acme = atrium.world.orgs.acme?.id ?? 0n;

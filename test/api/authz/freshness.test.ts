@@ -3,6 +3,7 @@ import { Agent, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
 import { makeHolder } from '../../support/authz.ts';
+import { itLong } from '../../support/long.ts';
 import { openPair, type Pair } from '../../support/processes.ts';
 import { progress } from '../../support/progress.ts';
 import { lacks } from '../../support/requirements.ts';
@@ -112,7 +113,7 @@ describe('Role changes across processes', { skip: lacks('postgresql') }, () => {
     assert.deepEqual(stale.slice(0, 10), []);
   });
 
-  it('A process that never reads the revision answers with stale permissions', async () => {
+  itLong('A process that never reads the revision answers with stale permissions', async () => {
     const other = await pair.open('deaf');
     const { pairs, stale } = await liveAll(pair.atrium, other.url, 4, 40);
     await other.close();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import { openTestBus, type TestBus } from '../../support/bus.ts';
+import { itLong } from '../../support/long.ts';
 import { newNats, type TestNats } from '../../support/nats.ts';
 import { lacks } from '../../support/requirements.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
@@ -111,7 +112,7 @@ describe('Cluster resource history', { skip: lacks('nats-server') }, () => {
     assert.deepEqual(seen, keys((await ask(`cluster=${uid('prod')}`)).body.items));
   });
 
-  it('Resource history returns at most 1,000 items and continues at the cursor', async () => {
+  itLong('Resource history returns at most 1,000 items and continues at the cursor', async () => {
     const eve = await bus.connect('eve');
     const count = COUNTS.reportedResources;
     for (let number = 0; number < count; number++) {

@@ -5,6 +5,7 @@ import { credentialsFile } from '../../../src/bus/credentials-file.ts';
 import { userJwt } from '../../../src/bus/jwt-claims.ts';
 import { createKeyPair } from '../../../src/bus/nkeys.ts';
 import { claimsOf, fileOf, inboxOf, mayHear, maySay, openTestBus, type TestBus } from '../../support/bus.ts';
+import { itLong } from '../../support/long.ts';
 import { addMember, removeMember, setActive } from '../../support/people.ts';
 import { onServer } from '../../support/postgres.ts';
 import { lacks } from '../../support/requirements.ts';
@@ -187,7 +188,7 @@ describe('NATS server with the generated configuration', { skip: lacks('nats-ser
     assert.match(String(await connection.closed()), /expired/i);
   });
 
-  it('NATS credentials for 4,000 clusters are accepted', async () => {
+  itLong('NATS credentials for 4,000 clusters are accepted', async () => {
     const many = Array.from({ length: 4000 }, () => `cluster.${crypto.randomUUID()}.>`);
     const issued = await bus.instance.features.bus.issuer.issue(
       'application',

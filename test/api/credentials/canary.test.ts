@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Db } from '../../../src/db/db.ts';
 import { serve } from '../../support/clouds.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openTestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 import { writtenDatabaseFiles } from '../../support/written-files.ts';
@@ -39,7 +39,7 @@ async function dump(db: Db): Promise<string> {
     .join('\n');
 }
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Secrets on ${driver}`, () => {
     it(`Secrets appear in no log, metric, table, error response or database file on ${driver}`, async () => {
       const secrets = Object.fromEntries(

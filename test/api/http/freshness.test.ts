@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SESSION_COOKIE } from '../../../src/http/credential.ts';
 import { COUNTS } from '../../counts.ts';
+import { itLong } from '../../support/long.ts';
 import { addMember, removeMember, setActive } from '../../support/people.ts';
 import { openPair, type Pair } from '../../support/processes.ts';
 import { lacks } from '../../support/requirements.ts';
@@ -94,7 +95,7 @@ describe('Two processes on one PostgreSQL', { skip: lacks('postgresql') }, () =>
     assert.deepEqual(stale, []);
   });
 
-  it('A process that skips the revision query serves stale answers, so the freshness test can fail', async (t) => {
+  itLong('A process that skips the revision query serves stale answers, so the freshness test can fail', async (t) => {
     const other = await pair.open('deaf');
     t.after(() => other.close());
     const { stale } = await liveAtOnce(pair.atrium, askAt(other.url), 1, 2);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { MAX_KEPT } from '../../../src/idempotency/idempotency.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { createRobot, makeOrganization, makePerson, setActive } from '../../support/people.ts';
 import { sendRaw } from '../../support/raw.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
@@ -23,7 +23,7 @@ const basic = (name: string, text: string) => ({
   Authorization: `Basic ${Buffer.from(`${name}:${text}`).toString('base64')}`,
 });
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Idempotency keys on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

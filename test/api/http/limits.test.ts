@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { LIMITS, type LimitName } from '../../../src/base/limits.ts';
 import { COUNTS } from '../../counts.ts';
-import { DRIVERS } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -155,7 +155,7 @@ const LISTS: readonly List[] = [
   },
 ];
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Limits of lists on ${driver}`, () => {
     let atrium: TestServer;
     before(async () => {

@@ -9,7 +9,8 @@ import { readRangeFile } from '../../../src/marketplace/ranges/range-file.ts';
 import { fetchRanges } from '../../../src/marketplace/ranges/range-source.ts';
 import { createRangeStore } from '../../../src/marketplace/ranges/ranges.store.ts';
 import { createRanges, type Fetched, type FetchRanges } from '../../../src/marketplace/ranges/ranges.ts';
-import { ANY_DRIVER, DRIVERS, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';
+import { ANY_DRIVER, migrated, openTestDb, temporaryFolder } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 
 const HOUR_MS = 3_600_000;
@@ -102,7 +103,7 @@ describe('IP address sets', () => {
   });
 });
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Published address ranges on ${driver}`, () => {
     it(`Ranges stay valid three days after replacement, survive restarts and ignore implausible lists on ${driver}`, async () => {
       const db = await openTestDb(driver, {}, migrated());

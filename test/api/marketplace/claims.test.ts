@@ -6,7 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { createCentral } from '../../../src/marketplace/claims/central.client.ts';
 import { createBuiltInCentral, createClaimStore } from '../../../src/marketplace/claims/claims.store.ts';
 import { createClaims } from '../../../src/marketplace/claims/claims.ts';
-import { DRIVERS, migrated, openTestDb } from '../../support/db.ts';
+import { migrated, openTestDb } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { sendRaw } from '../../support/raw.ts';
 
@@ -168,7 +169,7 @@ describe('The central marketplace server', () => {
   });
 });
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`The claim backoff on ${driver}`, () => {
     it(`The claim backoff doubles from 30 s to 10 min and resets once the claim is claimable on ${driver}`, async () => {
       const db = await openTestDb(driver, {}, migrated());

@@ -10,6 +10,7 @@ import { runInServer } from '../../../src/operations/server-commands.ts';
 import { COUNTS } from '../../counts.ts';
 import { openCli, openCliProcess } from '../../support/cli.ts';
 import { newPlace } from '../../support/db.ts';
+import { itLong } from '../../support/long.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
 import { freePort } from '../../support/ports.ts';
 import { startServer } from '../../support/process.ts';
@@ -170,7 +171,7 @@ describe('The marketplace outbox', () => {
 });
 
 describe('The demo on a marketplace deployment', () => {
-  it('The marketplace demo uses its own secrets and ranges and rejects A from loopback in production', async () => {
+  itLong('The marketplace demo uses its own secrets and ranges and rejects A from loopback in production', async () => {
     const { databaseUrl = '', dataDir = '' } = await newPlace();
     const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, DEPLOYMENT: 'marketplace', RUN_MODE: 'prod' };
     for (let start = 0; start < COUNTS.marketplaceDemoStarts; start++) {

@@ -5,16 +5,16 @@ import { MAX_ATTEMPTS } from '../../../src/marketplace/deliveries/deliveries.ts'
 import { canonicalJson } from '../../../src/marketplace/notifications/canonical-json.ts';
 import { naturalKeyOf, readNotification, subjectOf } from '../../../src/marketplace/notifications/notification.ts';
 import { COUNTS } from '../../counts.ts';
-import { DRIVERS, migrated, newPlace } from '../../support/db.ts';
+import { migrated, newPlace } from '../../support/db.ts';
+import { API_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
-
 import { lacks } from '../../support/requirements.ts';
 import { openWire } from '../../support/wire.ts';
 
 const HOUR_MS = 3_600_000;
 const MANY = COUNTS.identicalDeliveries;
 
-for (const driver of DRIVERS) {
+for (const driver of API_DRIVERS) {
   describe(`Delivery reliability on ${driver}`, () => {
     let market: TestMarketplace;
     before(async () => {
