@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../src/db/db.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { itIfLong } from '../support/long-only.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -54,7 +55,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('keep the filter and the order in the address, so that they survive a reload', async () => {
+  itIfLong('keep the filter and the order in the address, so that they survive a reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/clusters');
     await page.getByLabel('Phase').selectOption('Inactive');
@@ -109,7 +110,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('show who can do what with a cluster, each answer with its reason', async () => {
+  itIfLong('show who can do what with a cluster, each answer with its reason', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}?tab=access`);
     await page.getByRole('link', { name: 'Why may bob edit?' }).waitFor();
@@ -119,7 +120,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('explain to an operator why they cannot edit, and who can', async () => {
+  itIfLong('explain to an operator why they cannot edit, and who can', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}`);
     await page.locator('[aria-disabled="true"]', { hasText: 'Edit cluster' }).press('Enter');

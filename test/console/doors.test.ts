@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
+import { itIfLong } from '../support/long-only.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -39,7 +40,7 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  it('A token opens the console too, and a wrong one does not', async () => {
+  itIfLong('A token opens the console too, and a wrong one does not', async () => {
     const visit = await browser.visit(atrium);
     await visit.go('/signin');
     await button(visit, 'Use a token instead').click();
@@ -92,7 +93,7 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  it('The welcome page without a token leads to the sign-in, and one that does not work says so', async () => {
+  itIfLong('The welcome page without a token leads to the sign-in, and one that does not work says so', async () => {
     const visit = await browser.visit(atrium);
     await visit.page.goto(`${atrium.url}/welcome`);
     await visit.page.getByLabel('Username').waitFor();
@@ -103,7 +104,7 @@ describe('The doors of the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(visit.faults, []);
   });
 
-  it('A link does not replace the session of somebody who is signed in without asking', async () => {
+  itIfLong('A link does not replace the session of somebody who is signed in without asking', async () => {
     const visit = await browser.visit(atrium, 'ann');
     await visit.page.goto(`${atrium.url}/welcome#token=${secretsOf('bob').token}`);
     await visit.page.getByText('You are signed in already.').waitFor();

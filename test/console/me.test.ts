@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser, type Visit } from '../support/browser.ts';
+import { itIfLong } from '../support/long-only.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -50,7 +51,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Addresses are added and removed, and the primary one says why it stays', async () => {
+  itIfLong('Addresses are added and removed, and the primary one says why it stays', async () => {
     await ann.go('/me/emails');
     await button('Remove ann@example.com').focus();
     await shown('The primary address cannot be removed.');
@@ -65,7 +66,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Other sessions are listed and ended, and this one stays', async () => {
+  itIfLong('Other sessions are listed and ended, and this one stays', async () => {
     const other = await browser.visit(atrium, 'ann', { userAgent: 'Mozilla/5.0 (X11; Linux) Gecko Firefox/150.0' });
     await ann.go('/me/sessions');
     await button('End the session of Firefox on Linux').click();
@@ -106,44 +107,47 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded', async () => {
-    const secrets: string[] = [];
-    ann.page.on('response', async (response) => {
-      if (response.url().includes('/user/credentials')) secrets.push(await response.text().catch(() => ''));
-    });
-    await ann.go('/me/credentials');
-    await button('New credential').click();
-    const form = dialog('New cloud credential');
-    await form.getByLabel('Provider').selectOption('S3-compatible storage');
-    await form.getByLabel('Name').fill('minio');
-    await form.getByLabel('Endpoint').fill('https://storage.example');
-    await form.getByLabel('Access key ID').fill('AKIA');
-    await form.getByLabel('Secret access key').fill('canary-1');
-    await button('Store credential').click();
-    await row('minio').waitFor();
-    const { body } = await atrium.as('ann')('GET', '/user/credentials/minio');
-    assert.deepEqual(
-      [body.type, body.s3],
-      ['S3', { endpoint: 'https://storage.example', accessKeyID: 'AKIA', secretAccessKey: 'canary-1' }],
-    );
-    await button('New credential').click();
-    await form.getByLabel('Provider').selectOption('Raw JSON');
-    await form.getByLabel('Credential').fill('{"name": "exact", "number": 9007199254740993');
-    await button('Store credential').click();
-    await shown('This is not JSON');
-    await form.getByLabel('Credential').fill('{"name": "exact", "number": 9007199254740993}');
-    await button('Store credential').click();
-    await row('exact').waitFor();
-    assert.match((await atrium.as('ann')('GET', '/user/credentials/exact')).text, /9007199254740993/);
-    await button('Delete exact').click();
-    await button('Delete credential').click();
-    await shown('The credential exact was deleted.');
-    assert.ok(secrets.length > 0);
-    assert.doesNotMatch(secrets.join(), /canary|AKIA|serviceAccount/);
-    assert.deepEqual(ann.faults, []);
-  });
+  itIfLong(
+    'A credential is stored by a form or as raw JSON, replaced and deleted, and no secret is loaded',
+    async () => {
+      const secrets: string[] = [];
+      ann.page.on('response', async (response) => {
+        if (response.url().includes('/user/credentials')) secrets.push(await response.text().catch(() => ''));
+      });
+      await ann.go('/me/credentials');
+      await button('New credential').click();
+      const form = dialog('New cloud credential');
+      await form.getByLabel('Provider').selectOption('S3-compatible storage');
+      await form.getByLabel('Name').fill('minio');
+      await form.getByLabel('Endpoint').fill('https://storage.example');
+      await form.getByLabel('Access key ID').fill('AKIA');
+      await form.getByLabel('Secret access key').fill('canary-1');
+      await button('Store credential').click();
+      await row('minio').waitFor();
+      const { body } = await atrium.as('ann')('GET', '/user/credentials/minio');
+      assert.deepEqual(
+        [body.type, body.s3],
+        ['S3', { endpoint: 'https://storage.example', accessKeyID: 'AKIA', secretAccessKey: 'canary-1' }],
+      );
+      await button('New credential').click();
+      await form.getByLabel('Provider').selectOption('Raw JSON');
+      await form.getByLabel('Credential').fill('{"name": "exact", "number": 9007199254740993');
+      await button('Store credential').click();
+      await shown('This is not JSON');
+      await form.getByLabel('Credential').fill('{"name": "exact", "number": 9007199254740993}');
+      await button('Store credential').click();
+      await row('exact').waitFor();
+      assert.match((await atrium.as('ann')('GET', '/user/credentials/exact')).text, /9007199254740993/);
+      await button('Delete exact').click();
+      await button('Delete credential').click();
+      await shown('The credential exact was deleted.');
+      assert.ok(secrets.length > 0);
+      assert.doesNotMatch(secrets.join(), /canary|AKIA|serviceAccount/);
+      assert.deepEqual(ann.faults, []);
+    },
+  );
 
-  it('Clusters of my own are imported and removed after their name was typed', async () => {
+  itIfLong('Clusters of my own are imported and removed after their name was typed', async () => {
     await ann.go('/me/clusters');
     await button('Import a cluster').click();
     const form = dialog('Import a cluster');
@@ -157,7 +161,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('People are followed and unfollowed, with a way back', async () => {
+  itIfLong('People are followed and unfollowed, with a way back', async () => {
     await ann.go('/me/following');
     await button('Follow somebody').first().click();
     const name = ann.page.getByRole('combobox', { name: 'Username' });
@@ -171,7 +175,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('Credentials of the bus come as a file', async () => {
+  itIfLong('Credentials of the bus come as a file', async () => {
     await ann.go('/me/bus');
     await button('Get credentials').click();
     await shown('They expire in');
@@ -180,7 +184,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('An order is listed, rendered and deleted', async () => {
+  itIfLong('An order is listed, rendered and deleted', async () => {
     const chart = {
       name: 'redis',
       sourceRef: { name: 'charts' },
@@ -200,7 +204,7 @@ describe('My account in the console', { skip: lacks('chromium') }, () => {
     assert.deepEqual(ann.faults, []);
   });
 
-  it('A new password needs the current one only if the session is old, and ends the other sessions', async () => {
+  itIfLong('A new password needs the current one only if the session is old, and ends the other sessions', async () => {
     await ann.go('/me/password');
     await ann.page.getByLabel('Current password').fill('a guess');
     for (const label of ['New password', 'New password again']) {

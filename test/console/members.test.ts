@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { itIfLong } from '../support/long-only.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -46,7 +47,7 @@ describe('the members pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('shows what a member holds through which team, and changes it', async () => {
+  itIfLong('shows what a member holds through which team, and changes it', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/dan');
     await page.getByRole('link', { name: 'cluster-operator' }).waitFor();
@@ -64,7 +65,7 @@ describe('the members pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('tells the last owner why they cannot leave', async () => {
+  itIfLong('tells the last owner why they cannot leave', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/ann');
     const leave = page.getByRole('button', { name: 'Leave organization' });
@@ -87,17 +88,20 @@ describe('the members pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('explains to somebody without that permission why the list is closed, and lets them leave all the same', async () => {
-    const { page, go, faults } = await browser.visit(atrium, 'dan');
-    await go('/orgs/acme/members');
-    await page.getByRole('heading', { name: 'You cannot see this' }).waitFor();
-    await page.getByText(/dan cannot view the members of acme/).waitFor();
-    await go('/orgs/acme/members/dan');
-    await page.getByRole('link', { name: 'operators' }).waitFor();
-    await page.getByRole('button', { name: 'Leave organization' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Leave organization' }).click();
-    await page.getByText('You left acme.').waitFor();
-    assert.equal((await atrium.as('dan')('GET', '/orgs/acme')).status, 404);
-    assert.deepEqual(faults, []);
-  });
+  itIfLong(
+    'explains to somebody without that permission why the list is closed, and lets them leave all the same',
+    async () => {
+      const { page, go, faults } = await browser.visit(atrium, 'dan');
+      await go('/orgs/acme/members');
+      await page.getByRole('heading', { name: 'You cannot see this' }).waitFor();
+      await page.getByText(/dan cannot view the members of acme/).waitFor();
+      await go('/orgs/acme/members/dan');
+      await page.getByRole('link', { name: 'operators' }).waitFor();
+      await page.getByRole('button', { name: 'Leave organization' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Leave organization' }).click();
+      await page.getByText('You left acme.').waitFor();
+      assert.equal((await atrium.as('dan')('GET', '/orgs/acme')).status, 404);
+      assert.deepEqual(faults, []);
+    },
+  );
 });

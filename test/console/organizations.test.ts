@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { itIfLong } from '../support/long-only.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -32,7 +33,7 @@ describe('the organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual(faults, []);
   });
 
-  it('show members only what they may see', async () => {
+  itIfLong('show members only what they may see', async () => {
     const cat = await browser.visit(atrium, 'cat');
     await cat.go('/orgs/acme');
     await cat.page.getByRole('link', { name: '4 Members' }).waitFor();
@@ -47,7 +48,7 @@ describe('the organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual([...cat.faults, ...dan.faults], []);
   });
 
-  it('list every organization for a site administrator, and find one by its full name', async () => {
+  itIfLong('list every organization for a site administrator, and find one by its full name', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'root');
     await go('/orgs');
     await page.getByRole('link', { name: 'globex' }).waitFor();
@@ -59,7 +60,7 @@ describe('the organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual(faults, []);
   });
 
-  it('find a person in the search while one types', async () => {
+  itIfLong('find a person in the search while one types', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme');
     await page.keyboard.press('Control+k');

@@ -168,6 +168,21 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'console',
+    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input',
+    files: [
+      'test/long/console/accessibility.test.ts',
+      'test/long/console/layout.test.ts',
+      'test/long/console/bad-input.test.ts',
+      'test/console/clusters.test.ts',
+      'test/console/doors.test.ts',
+      'test/console/me.test.ts',
+      'test/console/members.test.ts',
+      'test/console/organizations.test.ts',
+    ],
+    minutes: 4,
+  },
+  {
     name: 'openfga',
     what: `${COUNTS.openFgaChecks} checks and ${COUNTS.openFgaExpressions} random conditions beside a real OpenFGA, built on first use`,
     files: ['test/long/openfga.test.ts'],
