@@ -5,6 +5,14 @@ const SERVER = process.env.ATRIUM_URL ?? 'http://127.0.0.1:3000';
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M16 3 29 28H22.5L16 15 9.5 28H3z" fill="#a8481f"/></svg>';
 
+/** The order in which style sheets are bundled must not decide which rule wins. */
+const LAYERS = '@layer base,parts,shell,pages;';
+/** Larger than everything else together, so only the pages that edit text load it. */
+const EDITOR = {
+  name: 'editor',
+  test: /[\\/]node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)[\\/]/,
+};
+
 /** How the web console is built. */
 export function consoleConfig(outDir) {
   return {
@@ -20,12 +28,19 @@ export function consoleConfig(outDir) {
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       reportCompressedSize: false,
+      // Few requests: one style sheet, and one file for whatever two pages share.
+      cssCodeSplit: false,
+      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, { name: 'shared', minShareCount: 2 }] } } },
     },
     plugins: [
       {
-        name: 'icon',
-        generateBundle() {
+        name: 'icon-and-layers',
+        enforce: 'post',
+        generateBundle(_options, bundle) {
           this.emitFile({ type: 'asset', fileName: 'assets/icon.svg', source: ICON });
+          for (const file of Object.values(bundle)) {
+            if (file.fileName.endsWith('.css')) file.source = LAYERS + String(file.source);
+          }
         },
       },
     ],

@@ -164,18 +164,6 @@ export const LANES: readonly Lane[] = [
     minutes: 2,
   },
   {
-    name: 'console',
-    what: 'every story of the web console in a browser',
-    files: [
-      'test/console/clusters.test.ts',
-      'test/console/doors.test.ts',
-      'test/console/me.test.ts',
-      'test/console/members.test.ts',
-      'test/console/organizations.test.ts',
-    ],
-    minutes: 1,
-  },
-  {
     name: 'guides',
     what: 'every example of the guides as pasted, and the signals that end a server',
     files: ['test/process/guides.test.ts', 'test/process/drain.test.ts'],
@@ -200,6 +188,21 @@ export const LANES: readonly Lane[] = [
     what: 'every example of the guides, pasted twice',
     files: ['test/process/guides.test.ts'],
     minutes: 1,
+  },
+  {
+    name: 'console',
+    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input',
+    files: [
+      'test/long/console/accessibility.test.ts',
+      'test/long/console/layout.test.ts',
+      'test/long/console/bad-input.test.ts',
+      'test/console/clusters.test.ts',
+      'test/console/doors.test.ts',
+      'test/console/me.test.ts',
+      'test/console/members.test.ts',
+      'test/console/organizations.test.ts',
+    ],
+    minutes: 4,
   },
   {
     name: 'openfga',

@@ -13,7 +13,7 @@ export interface Allowed {
 const MAX_OBJECTS = 1000;
 
 /** What the caller may do with the objects of a page, in one call. Without an object, `may` is about the first one. */
-export function useAllowed(org: string, objects: readonly ObjectName[]): Allowed {
+export function useAllowed(org: string, objects: readonly ObjectName[], freshMs = 0): Allowed {
   const { data } = useResource(
     objects.length === 0 ? undefined : 'POST /authz/objects/allowed-permissions',
     objects.length === 0
@@ -22,6 +22,7 @@ export function useAllowed(org: string, objects: readonly ObjectName[]): Allowed
           query: { org },
           body: objects.slice(0, MAX_OBJECTS).map(({ type, id }) => ({ objectType: type, objectID: id })),
         },
+    freshMs,
   );
   return {
     may: (relation, object = objects[0]) =>

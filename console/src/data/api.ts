@@ -2,6 +2,7 @@ import { type ClientOptions, createClient, type Fetch } from '../../../client/cl
 import { createCsrf } from '../../../client/session.ts';
 import { notify } from '../parts/toast.tsx';
 import { harmlessBody, recordCall } from './calls.ts';
+import { noteServerTime } from './server-time.ts';
 import { isSignedOut, me, signedOut, waitForSignIn } from './session.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -21,6 +22,7 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
   const signal = AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const response = await fetch(url, { ...init, headers, signal, credentials: 'same-origin' });
   csrf.learnFrom(response);
+  noteServerTime(response.headers.get('date'));
   recordCall({
     method: init.method,
     path: path + search,

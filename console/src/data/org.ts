@@ -23,11 +23,19 @@ export interface WhyNotQuestion {
   readonly task: string;
 }
 
+/** Going from page to page of one organization does not ask for it again each time. */
+const FRESH_MS = 10_000;
+
+/** The name of the organization in the address, without any call. */
+export function useOrgName(): string {
+  return useRoute().params.org ?? '';
+}
+
 /** The organization of the address. All parts of a page share its two calls. */
 export function useOrg(): OrgContext {
-  const org = useRoute().params.org ?? '';
-  const { data } = useResource('GET /orgs/{org}', { path: { org } });
-  const { may } = useAllowed(org, data ? [{ type: 'organization', id: data.id }] : []);
+  const org = useOrgName();
+  const { data } = useResource('GET /orgs/{org}', { path: { org } }, FRESH_MS);
+  const { may } = useAllowed(org, data ? [{ type: 'organization', id: data.id }] : [], FRESH_MS);
   const question = (relation: string, task: string) =>
     data && { org, type: 'organization', id: data.id, relation, task };
   return {

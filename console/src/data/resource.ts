@@ -26,6 +26,8 @@ interface Entry {
   readonly state: Signal<State>;
   readonly load: (pages?: number) => void;
   mounted: number;
+  /** When the last answer arrived. */
+  loadedAt: number;
 }
 
 const EMPTY: State = { replies: [], error: undefined, isLoading: true };
@@ -34,12 +36,16 @@ const POLL_MS = 30_000;
 const RETRY_MS = [2000, 5000, 15_000];
 const entries = new Map<string, Entry>();
 
-/** The answer to a GET. It stays while a newer one is on its way, and other parts of the page share it. */
+/**
+ * The answer to a GET. It stays while a newer one is on its way, and other parts of the page share it. The next page
+ * asks again, unless the answer is younger than `freshMs`.
+ */
 export function useResource<Name extends OperationName>(
   name: Name | undefined,
   input?: Input<Name>,
+  freshMs = 0,
 ): Resource<Answer<Name>> {
-  const { state, load } = useEntry(name, input);
+  const { state, load } = useEntry(name, input, freshMs);
   const { replies, error, isLoading } = state.value;
   const reply = replies[0] as Reply<Answer<Name>> | undefined;
   return {
@@ -59,7 +65,7 @@ export interface List<One> extends Omit<Resource<readonly One[]>, 'etag'> {
 
 /** A list that comes in pages, by number or by cursor. "Load more" appends the next page. */
 export function useList<Name extends OperationName>(name: Name | undefined, input?: Input<Name>): List<Item<Name>> {
-  const { state, load } = useEntry(name, input);
+  const { state, load } = useEntry(name, input, 0);
   const { replies, error, isLoading } = state.value;
   const data = useMemo(() => replies.flatMap(({ data }) => itemsOf(data)) as Item<Name>[], [replies]);
   return {
@@ -81,14 +87,16 @@ export function refresh(): void {
   }
 }
 
-const idle: Entry = { state: signal({ ...EMPTY, isLoading: false }), load: () => undefined, mounted: 0 };
+const idle: Entry = { state: signal({ ...EMPTY, isLoading: false }), load: () => undefined, mounted: 0, loadedAt: 0 };
 
-function useEntry(name: OperationName | undefined, input: unknown): Entry {
+function useEntry(name: OperationName | undefined, input: unknown, freshMs: number): Entry {
   const key = name === undefined ? '' : `${name} ${writeJson(input ?? {})}`;
   const entry = useMemo(() => (name === undefined ? idle : entryOf(key, name, input)), [key]);
   useEffect(() => {
     entry.mounted += 1;
-    entry.load();
+    // Parts of a page that appear together share one request.
+    const isAsked = entry.mounted > 1 && entry.state.peek().isLoading;
+    if (!isAsked && performance.now() - entry.loadedAt >= freshMs) entry.load();
     return () => {
       entry.mounted -= 1;
     };
@@ -113,7 +121,7 @@ function createEntry(name: OperationName, input: Readonly<Record<string, unknown
   let running: AbortController | undefined;
   let failures = 0;
   const ask = api.request as (name: string, input: unknown) => Promise<Reply<unknown>>;
-  const entry: Entry = { state, load: (pages) => void load(pages), mounted: 0 };
+  const entry: Entry = { state, load: (pages) => void load(pages), mounted: 0, loadedAt: Number.NEGATIVE_INFINITY };
   return entry;
 
   async function load(pages = Math.max(1, state.value.replies.length)): Promise<void> {
@@ -132,6 +140,7 @@ function createEntry(name: OperationName, input: Readonly<Record<string, unknown
         query = { ...query, ...next };
       }
       failures = 0;
+      entry.loadedAt = performance.now();
       state.value = { replies, error: undefined, isLoading: false };
     } catch (error) {
       if (controller.signal.aborted) return;

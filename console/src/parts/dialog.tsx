@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useRef } from 'preact/hooks';
 import { Icon } from '../icons/icon.tsx';
+import { useModal } from './modal.ts';
 
 export interface DialogProps {
   readonly title: string;
@@ -15,11 +16,7 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, size = 'normal', isRequired }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
-    const dialog = ref.current;
-    if (dialog && !dialog.open) dialog.showModal();
-    return () => dialog?.close();
-  }, []);
+  useModal(ref);
   return (
     <dialog
       ref={ref}

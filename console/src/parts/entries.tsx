@@ -50,7 +50,21 @@ function verbOf({ action, before, after }: AuditEntry): string {
 }
 
 function nounOf({ object }: AuditEntry): string {
-  return `the ${NOUNS[object.type] ?? object.type.replaceAll('_', ' ')}`;
+  return `the ${kindOf(object.type)}`;
+}
+
+function kindOf(type: string): string {
+  return NOUNS[type] ?? type.replaceAll('_', ' ');
+}
+
+/** What an entry is about, by its name. The exact object shows on hover. */
+export function EntryObject({ entry }: { entry: AuditEntry }) {
+  const { type, id } = entry.object;
+  return (
+    <span title={`${type}:${id}`}>
+      <span class="quiet">{kindOf(type)}</span> <bdi>{nameOf(entry)}</bdi>
+    </span>
+  );
 }
 
 /** The name that the object has now, else the last one that the entry tells, else its number. */

@@ -29,6 +29,9 @@ export function messageOf(error: unknown): string {
   if (isOurs && error.reason !== 'upstream_failed') {
     return 'The server could not answer. The error is in its log under this request.';
   }
+  if (error instanceof ApiError && error.status === 412) {
+    return 'Somebody else changed this in the meantime. Look at their change first, or save again to replace it.';
+  }
   const text = error.message;
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;

@@ -23,8 +23,8 @@ export function Page({ title, within, lead, actions, children, isStale }: PagePr
     document.title = windowTitle;
   }, [windowTitle]);
   useEffect(() => {
-    // A field or dialog that took the focus keeps it.
-    if (!document.activeElement || document.activeElement === document.body) heading.current?.focus();
+    // A field or dialog that took the focus keeps it; the link that led here does not.
+    if (!document.activeElement?.closest('dialog, main :is(input, select, textarea)')) heading.current?.focus();
   }, []);
   return (
     <div class={`page ${isStale ? 'stale' : ''}`}>

@@ -1,3 +1,5 @@
+import { serverNow } from '../data/server-time.ts';
+
 /** A token that never expires is a choice that one must make. */
 export const LIFETIMES = [
   { value: '7', label: 'in 7 days' },
@@ -9,6 +11,6 @@ export const LIFETIMES = [
 
 const DAY_MS = 86_400_000;
 
-export function expiryOf(days: string, now = Date.now()): string | null {
+export function expiryOf(days: string, now = serverNow()): string | null {
   return days === '' ? null : new Date(now + Number(days) * DAY_MS).toISOString();
 }

@@ -1,4 +1,5 @@
 import type { Item } from '../../../client/client.ts';
+import { serverNow } from '../data/server-time.ts';
 import { Chip } from './bits.tsx';
 import { Button } from './button.tsx';
 import { Table } from './table.tsx';
@@ -86,9 +87,9 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTa
 }
 
 function isOld({ last_used_at }: Token): boolean {
-  return !hasNotHappened(last_used_at) && Date.now() - Date.parse(last_used_at) > OLD_MS;
+  return !hasNotHappened(last_used_at) && serverNow() - Date.parse(last_used_at) > OLD_MS;
 }
 
 export function isEnding({ expires_at }: Pick<Token, 'expires_at'>): boolean {
-  return expires_at !== null && Date.parse(expires_at) - Date.now() < SOON_MS;
+  return expires_at !== null && Date.parse(expires_at) - serverNow() < SOON_MS;
 }

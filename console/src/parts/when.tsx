@@ -1,8 +1,11 @@
+import { serverNow } from '../data/server-time.ts';
+
 const STEPS: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
   [60, 'second'],
   [3600, 'minute'],
   [86_400, 'hour'],
-  [2_592_000, 'day'],
+  // A month and a half: what was made to last 30 days reads so from the first second on.
+  [3_888_000, 'day'],
   [31_536_000, 'month'],
   [Number.POSITIVE_INFINITY, 'year'],
 ];
@@ -31,7 +34,7 @@ export function hasNotHappened(at: string): boolean {
   return Date.parse(at) <= 0;
 }
 
-export function relativeTime(at: string, now = Date.now()): string {
+export function relativeTime(at: string, now = serverNow()): string {
   const seconds = Math.round((Date.parse(at) - now) / 1000);
   if (Math.abs(seconds) < 10) return 'just now';
   const [, unit] = STEPS.find(([limit]) => Math.abs(seconds) < limit) ?? [0, 'year' as const];

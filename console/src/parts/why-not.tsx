@@ -51,6 +51,8 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
     path,
     query: { org, relation, limit: 20 },
   });
+  // The permission is not what is missing.
+  if (why.data?.allowed) return <p>It does not exist, or it was removed.</p>;
   // The sentence names what is missing if it is one thing.
   const missing = why.data?.missing.filter((text) => !why.data?.sentence.includes(text)) ?? [];
   return (

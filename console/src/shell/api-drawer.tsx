@@ -1,9 +1,18 @@
+import { useEffect } from 'preact/hooks';
 import { calls } from '../data/calls.ts';
 import { Icon } from '../icons/icon.tsx';
 import { Copy } from '../parts/copy.tsx';
 
 /** What this page asked the server, ready to repeat with curl. */
 export function ApiDrawer({ onClose }: { onClose: () => void }) {
+  // It is no dialog, because the page stays usable next to it; so Escape is up to us.
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && document.querySelector('dialog[open]') === null) onClose();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
   return (
     <section class="drawer stack tight" aria-label="API calls">
       <header class="line apart">

@@ -1,14 +1,20 @@
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { api } from '../data/api.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
-import { SignInPage } from '../pages/doors/sign-in.tsx';
+import { Door, SignInPage } from '../pages/doors/sign-in.tsx';
 import { SignInForm } from '../pages/doors/sign-in-form.tsx';
+import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Loading } from '../parts/page.tsx';
+import { Fault } from '../parts/fault.tsx';
+import { Loading, Page } from '../parts/page.tsx';
 import { Toasts } from '../parts/toast.tsx';
+import { isPageBroken } from './broken-page.ts';
 import { PAGES, WelcomePage } from './pages.ts';
 import { Shell } from './shell.tsx';
+
+const RETRY_MS = 5000;
 
 export function App() {
   return (
@@ -28,13 +34,26 @@ function Doors() {
 
 /** Everything that needs a session. */
 function Inside() {
-  useEffect(() => {
-    if (!isSignedOut.value && me.value === undefined) {
-      api.call('GET /user').then(signedInAs, () => undefined);
-    }
-  }, []);
+  const failed = useSignal<unknown>(undefined);
+  const askWho = () => {
+    if (isSignedOut.value || me.value !== undefined) return;
+    api.call('GET /user').then(signedInAs, (error: unknown) => {
+      if (isSignedOut.value) return;
+      failed.value = error;
+      setTimeout(askWho, RETRY_MS);
+    });
+  };
+  useEffect(askWho, []);
   if (isSignedOut.value) return <SignInPage />;
-  if (me.value === undefined) return <Loading rows={0} />;
+  if (me.value === undefined) {
+    return failed.value === undefined ? (
+      <Loading rows={0} />
+    ) : (
+      <Door title="Not available" lead="Who may do what, and why.">
+        <Fault error={failed.value} onRetry={askWho} />
+      </Door>
+    );
+  }
   return (
     <Shell>
       <ErrorBoundary>
@@ -43,6 +62,16 @@ function Inside() {
             <Route key={path} path={path} component={page} />
           ))}
         </Router>
+        {isPageBroken.value && (
+          <Page title="This page could not be loaded">
+            <p>The server cannot be reached, or it was updated. What you saved before is not affected.</p>
+            <div>
+              <Button kind="main" onClick={() => location.reload()}>
+                Try again
+              </Button>
+            </div>
+          </Page>
+        )}
       </ErrorBoundary>
       {isSignInNeeded.value && (
         <Dialog title="Your session has ended" isRequired onClose={() => undefined}>

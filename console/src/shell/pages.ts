@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
+import { BrokenPage } from './broken-page.ts';
 
 export interface PageRoute {
   readonly path: string;
@@ -9,7 +10,8 @@ export interface PageRoute {
 type Load = () => Promise<ComponentType>;
 const page = (path: string, load: Load): PageRoute => ({
   path,
-  page: lazy(async () => ({ default: await load() })) as ComponentType,
+  // Offline, or after an update of the server, the file of a page is not there.
+  page: lazy(async () => ({ default: await load().catch(() => BrokenPage) })) as ComponentType,
 });
 
 /** Opens a session, so it is outside of the shell. */

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { useId, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useSettled } from '../data/filters.ts';
 import { orgPath } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
 import { me } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
+import { useModal } from '../parts/modal.ts';
 import { useCurrentOrg } from './current-org.ts';
 import { organizationGroups, personalGroups } from './navigation.tsx';
 
@@ -31,11 +32,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const people = usePeople(text.value);
   const found = useMemo(() => search(everything, text.value, people), [everything, text.value, people]);
   const index = Math.min(active.value, found.length - 1);
-  useEffect(() => {
-    const dialog = ref.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
+  useModal(ref);
 
   function go(one: Found | undefined): void {
     if (!one) return;

@@ -1,5 +1,5 @@
 import { useQueryFields } from '../../data/address.ts';
-import { useOrg } from '../../data/org.ts';
+import { useOrgName } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Card } from '../../parts/bits.tsx';
@@ -13,7 +13,7 @@ import './access.css';
 
 /** One person, one permission, one object: the answer, and the proof of it. */
 export function WhyPage() {
-  const { org } = useOrg();
+  const org = useOrgName();
   const fields = useQueryFields({ user: me.value?.login ?? '', relation: '', type: 'cluster', id: '', object: '' });
   const { user, relation, type, id, object } = fields;
   // Links from other pages name the object in one word.

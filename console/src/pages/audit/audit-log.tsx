@@ -5,7 +5,7 @@ import type { List } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import type { AuditEntry } from '../../parts/entries.tsx';
+import { type AuditEntry, EntryObject } from '../../parts/entries.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Empty } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -69,7 +69,7 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
               { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
               { key: 'who', title: 'Who', cell: ({ actor }) => <bdi>{actor.name}</bdi> },
               { key: 'what', title: 'What', cell: ({ action }) => <code>{action}</code> },
-              { key: 'on', title: 'Object', cell: ({ object }) => <code>{`${object.type}:${object.id}`}</code> },
+              { key: 'on', title: 'Object', cell: (entry) => <EntryObject entry={entry} /> },
             ]}
           />
         )}
@@ -91,7 +91,8 @@ function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => vo
         of={[
           { name: 'When', value: new Date(at).toISOString() },
           { name: 'Who', value: actor.name },
-          { name: 'Object', value: `${object.type}:${object.id}` },
+          { name: 'Object', value: <EntryObject entry={entry} /> },
+          { name: 'Object ID', value: <code>{`${object.type}:${object.id}`}</code> },
           { name: 'Request', value: request_id && <Copy text={request_id} label="Copy the request ID" /> },
         ]}
       />

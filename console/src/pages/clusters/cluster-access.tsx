@@ -51,10 +51,11 @@ export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster 
                 cell: (person: { readonly id: bigint; readonly name: string }) => {
                   const holds = people.data?.some((one) => one.id === person.id);
                   if (holds === undefined) return null;
-                  const words = `Why ${holds ? 'may' : 'may not'} ${person.name} ${title.toLowerCase()}?`;
+                  const words = `${holds ? 'Why may' : 'Why may not'} ${person.name} ${title.toLowerCase()}?`;
                   return (
-                    <a class="cluster-holds" href={whyPath(person.name, relation)} title={words} aria-label={words}>
-                      {holds ? <Icon name="check" /> : <span class="quiet">no</span>}
+                    <a class="cluster-holds" href={whyPath(person.name, relation)} title={words}>
+                      {holds ? <Icon name="check" /> : <span aria-hidden="true">no</span>}
+                      <span class="only-read">{words}</span>
                     </a>
                   );
                 },

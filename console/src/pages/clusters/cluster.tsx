@@ -7,6 +7,7 @@ import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
 import { pageData } from '../../data/page-data.ts';
 import { useResource } from '../../data/resource.ts';
 import { isSiteAdmin } from '../../data/session.ts';
+import { useVersion } from '../../data/version.ts';
 import { Phase, Tabs } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -127,9 +128,11 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
 function EditCluster(props: { cluster: Cluster; etag: string | undefined; onClose: () => void }) {
   const { cluster, etag, onClose } = props;
   const values = useClusterFields(cluster);
+  const version = useVersion(etag);
   const save = useAction(async () => {
     const body = bodyOf(values, cluster);
-    await api.call('PATCH /clusters/{id}', { path: { id: cluster.id }, body, ifMatch: etag });
+    const path = { id: cluster.id };
+    await version.save((ifMatch) => api.call('PATCH /clusters/{id}', { path, body, ifMatch }));
     notify({ kind: 'ok', text: 'The cluster was saved.' });
   });
   return (

@@ -5,21 +5,27 @@ import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
+import { useVersion } from '../../data/version.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { FormDialog } from '../../parts/form.tsx';
-import { Page, Show } from '../../parts/page.tsx';
+import { Page, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { When } from '../../parts/when.tsx';
 import { bodyOf, CONTRACT_FIELDS, type Contract, ContractFields, useContractFields } from './contract-fields.tsx';
 import { ContractState } from './contracts.tsx';
 
 export function ContractPage() {
+  const { org, question } = useOrg();
   const id = useRoute().params.id ?? '';
   const contract = useResource('GET /contracts/{id}', { path: { id } });
-  return <Show of={contract}>{(found) => <ContractDetails contract={found} etag={contract.etag} />}</Show>;
+  return (
+    <ShowPage title="Contract" within={org} of={contract} whyNot={question('can_view_contracts', 'see the contracts')}>
+      {(found) => <ContractDetails contract={found} etag={contract.etag} />}
+    </ShowPage>
+  );
 }
 
 function ContractDetails({ contract, etag }: { contract: Contract; etag: string | undefined }) {
@@ -130,8 +136,10 @@ function EditContract({
   onClose: () => void;
 }) {
   const values = useContractFields(contract);
+  const version = useVersion(etag);
   const save = useAction(async () => {
-    await api.call('PATCH /contracts/{id}', { path: { id: contract.id }, body: bodyOf(values), ifMatch: etag });
+    const [path, body] = [{ id: contract.id }, bodyOf(values)];
+    await version.save((ifMatch) => api.call('PATCH /contracts/{id}', { path, body, ifMatch }));
     notify({ kind: 'ok', text: 'The contract was saved.' });
   });
   return (

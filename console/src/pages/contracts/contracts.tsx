@@ -4,6 +4,7 @@ import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
+import { serverNow } from '../../data/server-time.ts';
 import { Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { FormDialog } from '../../parts/form.tsx';
@@ -79,7 +80,7 @@ interface StateProps {
 }
 
 export function ContractState({ contract: { start, end, revoked } }: StateProps) {
-  const now = Date.now();
+  const now = serverNow();
   if (revoked) return <Chip tone="bad">revoked</Chip>;
   if (end !== null && Date.parse(end) < now) return <Chip tone="warn">ended</Chip>;
   if (Date.parse(start) > now) return <Chip tone="info">not started</Chip>;

@@ -1,7 +1,7 @@
 import { orgPath } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
-import { Avatar, Card, Phase } from '../../parts/bits.tsx';
+import { Card, Phase } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -14,7 +14,7 @@ export function HomePage() {
   const clusters = useResource('GET /user/clusters', { query: { all: 'true' } });
   return (
     <Page title={`Hello ${me.value?.full_name || me.value?.login}`} isStale={orgs.isStale || clusters.isStale}>
-      <Attention clusters={clusters.data} orgs={orgs.data?.map(({ name }) => name)} />
+      <Attention clusters={clusters.data} />
       <Card title="My organizations">
         <Show of={orgs}>
           {(all) =>
@@ -36,12 +36,7 @@ export function HomePage() {
                   {
                     key: 'name',
                     title: 'Name',
-                    cell: (org) => (
-                      <>
-                        <Avatar url={org.avatar_url} />
-                        <bdi>{org.name}</bdi>
-                      </>
-                    ),
+                    cell: (org) => <bdi>{org.name}</bdi>,
                   },
                   { key: 'full', title: 'Full name', cell: (org) => <bdi>{org.full_name}</bdi>, isMinor: true },
                 ]}

@@ -5,6 +5,7 @@ import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
+import { useVersion } from '../../data/version.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -28,9 +29,10 @@ function Settings({ details, etag }: { details: Answer<'GET /orgs/{org}'>; etag:
   const { route } = useLocation();
   const values = useOrgFields(details);
   const isDeleting = useSignal(false);
+  const version = useVersion(etag);
   const save = useAction(async () => {
     const body = changedFields(values, details);
-    const saved = await api.call('PATCH /orgs/{org}', { path: { org }, body, ifMatch: etag });
+    const saved = await version.save((ifMatch) => api.call('PATCH /orgs/{org}', { path: { org }, body, ifMatch }));
     notify({ kind: 'ok', text: 'The organization was saved.' });
     if (saved.name !== org) route(orgPath(saved.name, '/settings'));
   });

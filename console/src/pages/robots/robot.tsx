@@ -6,12 +6,13 @@ import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
+import { useVersion } from '../../data/version.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
-import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
@@ -20,9 +21,14 @@ import { TokenTable } from '../../parts/token-table.tsx';
 type Robot = Answer<'GET /robots/{id}'>;
 
 export function RobotPage() {
+  const { org, question } = useOrg();
   const id = useRoute().params.id ?? '';
   const robot = useResource('GET /robots/{id}', { path: { id } });
-  return <Show of={robot}>{(found) => <RobotDetails robot={found} etag={robot.etag} />}</Show>;
+  return (
+    <ShowPage title="Robot" within={org} of={robot} whyNot={question('can_view_robots', 'see the robot accounts')}>
+      {(found) => <RobotDetails robot={found} etag={robot.etag} />}
+    </ShowPage>
+  );
 }
 
 function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined }) {
@@ -134,9 +140,11 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
 function EditRobot({ robot, etag, onClose }: { robot: Robot; etag: string | undefined; onClose: () => void }) {
   const name = useSignal(robot.name);
   const description = useSignal(robot.description);
+  const version = useVersion(etag);
   const save = useAction(async () => {
     const body = { name: name.value, description: description.value };
-    await api.call('PATCH /robots/{id}', { path: { id: robot.id }, body, ifMatch: etag });
+    const path = { id: robot.id };
+    await version.save((ifMatch) => api.call('PATCH /robots/{id}', { path, body, ifMatch }));
     notify({ kind: 'ok', text: 'The robot account was saved.' });
   });
   return (

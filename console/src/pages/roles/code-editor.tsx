@@ -55,7 +55,7 @@ export function CodeEditor({ label, original, isReadOnly, problem, onChange }: C
           unifiedMergeView({ original, mergeControls: false }),
           THEME,
           EditorState.readOnly.of(isReadOnly ?? false),
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => update.docChanged && onChange(update.state.doc.toString())),
         ],

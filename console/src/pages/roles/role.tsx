@@ -10,7 +10,7 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
-import { Page, Show } from '../../parts/page.tsx';
+import { Page, Show, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { Conflict } from './conflict.tsx';
 import { PermissionList } from './permission-list.tsx';
@@ -19,10 +19,14 @@ import { RolePreview } from './role-preview.tsx';
 import './roles.css';
 
 export function RolePage() {
-  const { org } = useOrg();
+  const { org, question } = useOrg();
   const id = useRoute().params.id ?? '';
   const role = useResource('GET /authz/roles/{id}', { path: { id }, query: { org } });
-  return <Show of={role}>{(found) => <RoleEditor key={id} saved={found} etag={role.etag} current={role} />}</Show>;
+  return (
+    <ShowPage title="Role" within={org} of={role} whyNot={question('can_view_roles', 'see the roles')}>
+      {(found) => <RoleEditor key={id} saved={found} etag={role.etag} current={role} />}
+    </ShowPage>
+  );
 }
 
 export function NewRolePage() {

@@ -6,12 +6,13 @@ import { type Allowed, useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
 import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
+import { useVersion } from '../../data/version.ts';
 import { Card, Chip, Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
-import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
@@ -20,11 +21,13 @@ import { PERMISSIONS, permissionWord } from './permission-words.ts';
 type Team = Answer<'GET /teams/{id}'>;
 
 export function TeamPage() {
-  const { org } = useOrg();
+  const { org, question } = useOrg();
   const id = useRoute().params.id ?? '';
   const team = useResource('GET /teams/{id}', { path: { id } });
   return (
-    <Show of={team}>{(found) => <TeamDetails org={org} team={found} etag={team.etag} isStale={team.isStale} />}</Show>
+    <ShowPage title="Team" within={org} of={team} whyNot={question('can_view_teams', 'see the teams')}>
+      {(found) => <TeamDetails org={org} team={found} etag={team.etag} isStale={team.isStale} />}
+    </ShowPage>
   );
 }
 
@@ -248,7 +251,7 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
                   isNumber: true,
                   cell: (role) => (
                     <Button
-                      label={`Take ${role.name} away`}
+                      label={`Take away ${role.name}`}
                       whyNot={cannot}
                       isBusy={remove.isRunning}
                       onClick={() => void remove.run(role.id)}
@@ -285,18 +288,17 @@ function EditTeam({ team, etag, onClose }: { team: Team; etag: string | undefine
   const description = useSignal(team.description);
   const permission = useSignal(team.permission);
   const isOwners = team.permission === 'owner';
+  const version = useVersion(etag);
   const save = useAction(async () => {
-    await api.call('PATCH /teams/{id}', {
-      path: { id: team.id },
-      ifMatch: etag,
-      body: {
-        ...(name.value !== team.name && { name: name.value }),
-        description: description.value,
-        ...(permission.value !== team.permission && {
-          permission: permission.value as (typeof PERMISSIONS)[number]['value'],
-        }),
-      },
-    });
+    const body = {
+      ...(name.value !== team.name && { name: name.value }),
+      description: description.value,
+      ...(permission.value !== team.permission && {
+        permission: permission.value as (typeof PERMISSIONS)[number]['value'],
+      }),
+    };
+    const path = { id: team.id };
+    await version.save((ifMatch) => api.call('PATCH /teams/{id}', { path, body, ifMatch }));
     notify({ kind: 'ok', text: `The team ${name.value} was saved.` });
   });
   return (

@@ -1,0 +1,47 @@
+import { pathToFileURL } from 'node:url';
+import type { ConsoleWorld } from './console-world.ts';
+
+type Ids = ConsoleWorld['ids'];
+
+const list = pathToFileURL('console/src/shell/pages.ts').href;
+const { PAGES } = (await import(list)) as { PAGES: readonly { path: string }[] };
+
+/** Every page of the console, as its own list has it, such as `/orgs/:org/teams/:id`. */
+export const CONSOLE_ROUTES: readonly string[] = ['/welcome', ...PAGES.map(({ path }) => path)];
+
+/** Views that the address alone does not show. */
+const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
+  '/orgs/:org/access/why': ({ clusters }) => [
+    `?user=dan&relation=can_connect&object=cluster:${clusters}`,
+    `?user=dan&relation=can_edit&object=cluster:${clusters}`,
+  ],
+  '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&object=cluster:${clusters}`],
+  '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
+};
+
+/** Addresses that show something. A page without test data is an error. */
+export function pathsOf(route: string, ids: Ids): readonly [string, ...string[]] {
+  const path = route === '*' ? '/orgs/acme/nothing/like/this' : fill(route, ids);
+  return [path, ...(VIEWS[route]?.(ids) ?? []).map((query) => path + query)];
+}
+
+/** Who sees all of the page. Undefined for pages of those who are not signed in. */
+export function personFor(route: string): string | undefined {
+  if (route === '/signin' || route === '/welcome') return undefined;
+  return route.startsWith('/admin') ? 'root' : 'ann';
+}
+
+function fill(route: string, ids: Ids): string {
+  const segments = route.split('/');
+  return segments
+    .map((segment, index) => {
+      if (!segment.startsWith(':')) return segment;
+      if (segment === ':org') return 'acme';
+      if (segment === ':login') return 'dan';
+      const noun = segments[index - 1] ?? '';
+      const id = ids[noun];
+      if (id === undefined) throw new Error(`the page ${route} has no test data: add ${noun} to console-world.ts`);
+      return id;
+    })
+    .join('/');
+}

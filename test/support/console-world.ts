@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { sql } from '../../src/db/db.ts';
+import { applicationId, binding, openMarketplace, type TestMarketplace } from './marketplace.ts';
+
+export interface ConsoleWorld {
+  readonly atrium: TestMarketplace;
+  /** An object of each kind that has pages of its own, by the segment before its ID in the address. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** What people may call things, and what must stay text of one line. */
+export const HARD_NAMES: readonly string[] = [
+  '<img src=x onerror="document.title=1"><b>bold</b>',
+  'אשכול הייצור \u202Egnikaerb',
+  'unbreakable'.repeat(20),
+];
+
+const CLUSTERS: readonly (readonly [name: string, provider: string, nodes: number, phase: string])[] = [
+  ['billing', 'EKS', 9, 'Active'],
+  ['checkout', 'GKE', 6, 'Active'],
+  ['search', 'AKS', 4, 'Active'],
+  ['reporting', 'EKS', 3, 'Inactive'],
+  ['edge-paris', 'Generic', 1, 'NotReady'],
+];
+const DAY_MS = 86_400_000;
+const SILENT = sql('test.silence', `update cluster set heartbeat_at = now() - interval '2 days' where name = $1`);
+const CHART = { name: 'redis', version: 'v1.2.3', releaseName: 'cache', namespace: 'data' };
+const SOURCE = { apiGroup: 'source.toolkit.fluxcd.io', kind: 'HelmRepository', namespace: 'kubeops', name: 'charts' };
+
+/** A server with something to see on every page: the demo world, and what its people do on an ordinary day. */
+export async function openConsoleWorld(): Promise<ConsoleWorld> {
+  const atrium = await openMarketplace();
+  const did = async (name: string, method: string, path: string, body?: unknown) => {
+    const answer = await atrium.as(name)(method, path, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  for (const [index, [name, provider, nodeCount, phase]] of CLUSTERS.entries()) {
+    const uid = `5f0c2a10-0000-4000-8000-00000000000${index}`;
+    const fields = { name, uid, provider, nodeCount, orchestratorVersion: 'v1.33.4', location: 'eu-central' };
+    const { id } = await did('ann', 'POST', '/orgs/acme/clusters', fields);
+    await did('ann', 'POST', `/clusters/${id}/heartbeat`, { phase });
+  }
+  await did('ann', 'POST', `/clusters/${atrium.world.clusters.prod?.id}/heartbeat`, { phase: 'Active' });
+  await did('ann', 'POST', `/clusters/${atrium.world.clusters.staging?.id}/heartbeat`, { phase: 'Active' });
+  await atrium.instance.db.query(SILENT, ['search']);
+
+  const { teams } = atrium.world.orgs.acme ?? assert.fail('no acme');
+  await did('ann', 'POST', '/authz/roles?org=acme', {
+    name: 'tuner',
+    description: 'Changes the settings of clusters.',
+    permissions: [{ namespace: 'cluster_mgmt', action: 'reconfigure clusters' }],
+    teamIDs: [Number(teams.operators)],
+  });
+  const payments = { name: 'payments', description: 'Owns billing and checkout.', permission: 'none' };
+  const { id: paymentsId } = await did('ann', 'POST', '/orgs/acme/teams', payments);
+  for (const name of ['bob', 'dan']) await did('ann', 'PUT', `/teams/${paymentsId}/members/${name}`);
+  await did('ann', 'POST', '/orgs/acme/robots', { name: 'deploy', description: 'Rolls out releases.' });
+  const ends = new Date(Date.now() + 200 * DAY_MS).toISOString();
+  await did('ann', 'POST', '/orgs/acme/contracts', { name: 'support', product: 'platform', end: ends });
+  await did('ann', 'POST', '/authz/roles?org=acme', {
+    name: 'auditor',
+    description: 'Reads who changed what.',
+    permissions: [{ namespace: 'org_mgmt', action: 'view audit log' }],
+    teamIDs: [Number(paymentsId)],
+  });
+  await did('bob', 'PUT', '/user/following/cat');
+  await did('ann', 'POST', '/user/deploy/orders', { spec: { items: [{ chart: { ...CHART, sourceRef: SOURCE } }] } });
+
+  const put = { eventType: 'PUT', applicationId: applicationId('one'), provisioningState: 'Accepted' };
+  await atrium.notify('B', { ...put, eventTime: '2026-03-02T10:20:00Z' });
+  await atrium.notify('A', binding('unknown'));
+  const { items } = await did('root', 'GET', '/admin/marketplace/deliveries');
+  return {
+    atrium,
+    ids: {
+      clusters: String(atrium.world.clusters.prod?.id),
+      roles: String(atrium.world.orgs.acme?.roles['cluster-operator']),
+      teams: String(teams.operators),
+      contracts: String(atrium.world.contracts.acme),
+      robots: String(atrium.world.robots.ci),
+      deliveries: String(items[0].id),
+      installers: String(atrium.demo.installers.cloudCBound),
+    },
+  };
+}
+
+/** Names that try to break the pages, on objects of acme. */
+export async function addHardNames({ atrium }: ConsoleWorld): Promise<void> {
+  for (const [index, text] of HARD_NAMES.entries()) {
+    const uid = `5f0c2a10-0000-4000-8000-0000000001${String(index).padStart(2, '0')}`;
+    const sent = [
+      ['POST', '/orgs/acme/clusters', { name: `hard-${index}`, displayName: text, uid, provider: 'AKS' }],
+      ['POST', '/orgs/acme/robots', { name: `hard-${index}`, description: text }],
+      ['POST', '/authz/roles?org=acme', { name: text.slice(0, 100), description: text, permissions: [], teamIDs: [] }],
+      ['POST', '/orgs/acme/teams', { name: `hard-${index}`, description: text, permission: 'read' }],
+    ] as const;
+    for (const [method, path, body] of sent) {
+      const answer = await atrium.as('ann')(method, path, body);
+      assert.equal(answer.status, 201, `${path}: ${answer.text}`);
+    }
+  }
+}
