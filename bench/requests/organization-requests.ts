@@ -67,6 +67,8 @@ export const ORGANIZATION_REQUESTS: Requests = {
     get('searched', '/orgs/acme/members?limit=50&q=ass4999'),
   ],
   'GET /api/v1/orgs/:org/members/:username': oneRow,
+  'GET /api/v1/orgs/:org/public_members': get('the last page', '/orgs/acme/public_members?limit=50&page=1000'),
+  'GET /api/v1/orgs/:org/public_members/:username': oneRow,
   'PUT /api/v1/orgs/:org/members/:username': {
     what: 'one more among 50,000',
     shot: async (world, round) => {

@@ -34,6 +34,10 @@ export const USER_REQUESTS: Requests = {
   'GET /api/v1/user/followers': get('the last page of 50,000', '/user/followers?limit=50&page=1000'),
   'GET /api/v1/user/following': get('the last page of 5,000', '/user/following?limit=50&page=99'),
   'GET /api/v1/user/following/:username': oneRow,
+  'GET /api/v1/users/:username/followers': get('the last page of 50,000', '/users/ann/followers?limit=50&page=1000'),
+  'GET /api/v1/users/:username/following': get('the last page of 5,000', '/users/ann/following?limit=50&page=99'),
+  'GET /api/v1/users/:username/following/:target': oneRow,
+  'GET /api/v1/users/:username/orgs': get('the last page of 10,000', '/users/dan/orgs?limit=50&page=199', 'dan'),
   'PUT /api/v1/user/following/:username': {
     what: 'one more than 5,000',
     shot: (_world, round) => ({ as: 'ann', path: `/user/following/mass4999${round}` }),
@@ -89,6 +93,14 @@ export const USER_REQUESTS: Requests = {
     get('all that 10,000 organizations have', '/user/clusters?all=true', 'dan'),
     get('20,000 of a user and as many of an organization', '/user/clusters?all=true'),
   ],
+  'GET /api/v1/clustersv2/:owner': [
+    get('20,000 of a user', '/clustersv2/ann'),
+    get('20,000 of an organization', '/clustersv2/acme'),
+  ],
+  'GET /api/v1/clustersv2/:owner/:cluster': oneRow,
+  'GET /api/v1/clustersv2/:owner/:cluster/status': oneRow,
+  'GET /api/v1/clustersv2/:owner/:cluster/exist': oneRow,
+  'POST /api/v1/clustersv2/:owner/check': oneRow,
   'POST /api/v1/user/clusters': {
     what: 'one more among 20,000',
     shot: (_world, round) => ({
@@ -182,6 +194,7 @@ export const USER_REQUESTS: Requests = {
   'POST /api/v1/user/validate/username': oneRow,
 
   'GET /api/v1/user/bus/credentials': get('of an owner of 20,000 clusters', '/user/bus/credentials'),
+  'GET /api/v1/user/nats/credentials': { as: 'GET /api/v1/user/bus/credentials', because: 'is its other name' },
   'GET /api/v1/user/bus/user_credentials': get(
     'of a member of 10,000 organizations',
     '/user/bus/user_credentials',

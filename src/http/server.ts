@@ -4,10 +4,10 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { AppError } from '../base/errors.ts';
 import { bodyText, readJson } from '../base/json.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
-import type { Cors } from './cors.ts';
 import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
 import { validatorOf, writerOf } from './schema-compiler.ts';
+import type { Cors } from './web/cors.ts';
 
 /** A part of the server with its own prefix, error format and routes. */
 export type Scope = FastifyInstance<

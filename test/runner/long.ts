@@ -165,7 +165,7 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'guides',
-    what: 'every example of the guides as pasted, and the signals that end a server',
+    what: 'every example of the guides, pasted twice, and the signals that end a server',
     files: ['test/process/guides.test.ts', 'test/process/drain.test.ts'],
     minutes: 1,
   },
@@ -181,12 +181,6 @@ export const LANES: readonly Lane[] = [
       'test/cli/stories.test.ts',
       'test/cli/usage.test.ts',
     ],
-    minutes: 1,
-  },
-  {
-    name: 'guides',
-    what: 'every example of the guides, pasted twice',
-    files: ['test/process/guides.test.ts'],
     minutes: 1,
   },
   {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { originForm } from './target.ts';
+import { originForm } from '../target.ts';
 
 interface CorsOptions {
   /** Exact origins, or `*` alone. */
