@@ -139,6 +139,9 @@ async function fillPeople(db: Db, ann: bigint, dan: bigint): Promise<void> {
            on conflict (followed_id, block) do update set count = excluded.count`,
       [ann],
     );
+    await run('update account set follow_seq = 1 where id in (select followed_id from follow where follower_id = $1)', [
+      ann,
+    ]);
     await run(
       `update account set followers = (select count(*) from follow where followed_id = $1), follow_seq = 100000,
               followings = (select count(*) from follow where follower_id = $1) where id = $1`,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mostKeys, NO_ROLES, PERMISSIONS, roleFile } from './bodies.ts';
 import type { Measured, Requests } from './entry.ts';
-import type { FullWorld } from './fill.ts';
+import { type FullWorld, forgetAll } from './fill.ts';
 
 const yaml = 'application/yaml';
 const READS_ONE = 'reads one row by its key, and asks the engine once';
@@ -29,31 +29,22 @@ export const ORGANIZATION_REQUESTS: Requests = {
     what: 'a body of 1 MiB',
     shot: (_world, round) => ({ as: 'ann', path: '/orgs', body: mostKeys({ username: `new${round}` }) }),
   },
-  'DELETE /api/v1/orgs/:org': {
-    what: 'an organization at its limits',
-    shot: async (world, round) => {
-      const name = `doomed${round}`;
-      await world.run(
-        `with made as (insert into account (kind, name, founder_id) values ('organization', $1, $2::bigint) returning id),
-              owners as (insert into team (organization_id, name, permission, type)
-                         select id, 'Owners', 'owner', 'builtin' from made returning id),
-              owning as (insert into team_member (team_id, account_id) select id, $2::bigint from owners)
-         insert into team (organization_id, name, permission, type)
-         select made.id, 'team ' || n, 'none', 'custom' from made, generate_series(1, 990) n`,
-        [name, world.ann],
-      );
-      const own = `(select id from account where name = '${name}')`;
-      await world.run(
-        `insert into cluster (owner_id, name, uid) select ${own}, 'c' || n, gen_random_uuid() from generate_series(1, 19000) n`,
-      );
-      await world.run(
-        `insert into team_member (team_id, account_id)
-         select (select min(id) from team where organization_id = ${own} and type = 'custom'), id
-           from account where name like 'mass%'`,
-      );
-      return { as: 'ann', path: `/orgs/${name}` };
+  'DELETE /api/v1/orgs/:org': [
+    {
+      what: 'an organization at its limits',
+      isFirst: true,
+      shot: async (world, round) => ({ as: 'ann', path: `/orgs/${await makeDoomed(world, `doomed${round}`)}` }),
     },
-  },
+    {
+      what: 'the first request after that',
+      shot: async (world, round) => {
+        const name = await makeDoomed(world, `lost${round}`);
+        await world.atrium.as('ann')('GET', '/orgs/acme');
+        await world.atrium.as('root')('DELETE', `/orgs/${name}`);
+        return { as: 'ann', method: 'GET', path: '/orgs/acme' };
+      },
+    },
+  ],
   'GET /api/v1/orgs': get('a page of all, as an administrator', '/orgs?limit=50&page=100', 'root'),
   'GET /api/v1/admin/orgs': get(
     'those without an owner, which are searched',
@@ -244,7 +235,7 @@ export const ORGANIZATION_REQUESTS: Requests = {
       path: '/authz/objects/allowed-permissions?org=acme',
       body: Array.from({ length: 1000 }, (_, at) => ({
         objectType: 'cluster',
-        objectID: Number(cluster) - 19_000 - at,
+        objectID: Number(cluster) - at,
       })),
     }),
   },
@@ -320,11 +311,16 @@ export const ORGANIZATION_REQUESTS: Requests = {
   ],
   'POST /api/v1/authz/roles/preview': {
     what: 'all permissions to 50,000 members',
-    shot: ({ viewers }) => ({
-      as: 'ann',
-      path: '/authz/roles/preview?org=acme',
-      body: { name: 'new', permissions: PERMISSIONS, teamIDs: [Number(viewers)] },
-    }),
+    shot: async (world) => {
+      await world.run('delete from role_team where team_id = $1', [world.viewers]);
+      await forgetAll(world.atrium);
+      await world.atrium.as('ann')('GET', '/orgs/acme');
+      return {
+        as: 'ann',
+        path: '/authz/roles/preview?org=acme',
+        body: { name: 'new', permissions: PERMISSIONS, teamIDs: [Number(world.viewers)] },
+      };
+    },
   },
   'GET /api/v1/authz/roles/:id': get('with a hundred teams', ({ role }) => `/authz/roles/${role}?org=acme`),
   'PUT /api/v1/authz/roles/:id': {
@@ -365,4 +361,27 @@ async function wholeRole(world: FullWorld, name: string): Promise<object> {
     [world.acme],
   );
   return { name, permissions: PERMISSIONS, teamIDs: teams.map(({ id }) => Number(id)) };
+}
+
+/** An organization of ann with 50,000 members in one team, 990 teams and 19,000 clusters. */
+async function makeDoomed(world: FullWorld, name: string): Promise<string> {
+  await world.run(
+    `with made as (insert into account (kind, name, founder_id) values ('organization', $1, $2::bigint) returning id),
+          owners as (insert into team (organization_id, name, permission, type)
+                     select id, 'Owners', 'owner', 'builtin' from made returning id),
+          owning as (insert into team_member (team_id, account_id) select id, $2::bigint from owners)
+     insert into team (organization_id, name, permission, type)
+     select made.id, 'team ' || n, 'none', 'custom' from made, generate_series(1, 990) n`,
+    [name, world.ann],
+  );
+  const own = `(select id from account where name = '${name}')`;
+  await world.run(
+    `insert into cluster (owner_id, name, uid) select ${own}, 'c' || n, gen_random_uuid() from generate_series(1, 19000) n`,
+  );
+  await world.run(
+    `insert into team_member (team_id, account_id)
+     select (select min(id) from team where organization_id = ${own} and type = 'custom'), id
+       from account where name like 'mass%'`,
+  );
+  return name;
 }

@@ -1,3 +1,4 @@
+import { MARKETPLACE_NAMES, type MarketplaceName, shortNameOf } from '../../src/marketplace/marketplaces.ts';
 import { mostKeys } from './bodies.ts';
 import type { Entry, Measured, Requests } from './entry.ts';
 
@@ -8,6 +9,8 @@ const get = (what: string, path: string, as?: string): Measured => ({
   shot: () => ({ path, ...(as !== undefined && { as }) }),
 });
 const WEBHOOK = '/marketplace/api/v1/marketplaces';
+const notified = (name: MarketplaceName) => `POST ${WEBHOOK}/${shortNameOf(name)}/notification/resource`;
+const NOTIFICATION = notified('CloudB');
 /** Methods of the place that no deployment but one uses. */
 const CLOSED = ['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT'].flatMap((method) =>
   ['/marketplace/api/v1', '/marketplace/api/v1/*'].map((path) => [`${method} ${path}`, nothing] as const),
@@ -35,21 +38,16 @@ export const OTHER_REQUESTS: Requests = {
   'DELETE /api/v1/admin/reserved-names/:name': { as: 'PATCH /api/v1/user', because: 'deletes one row' },
 
   ...Object.fromEntries(CLOSED),
-  [`POST ${WEBHOOK}/cloudA/notification/resource`]: {
-    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
-    because: 'reads the same body',
-  },
-  [`POST ${WEBHOOK}/cloudB/notification/resource`]: {
+  ...Object.fromEntries(
+    MARKETPLACE_NAMES.map((name) => [notified(name), { as: NOTIFICATION, because: 'reads the same body' }]),
+  ),
+  [NOTIFICATION]: {
     what: 'a body of 1 MiB that is no notification',
     shot: ({ atrium }) => ({
-      path: `${WEBHOOK}/cloudB/notification/resource?secret=${atrium.demo.secrets.cloudB}`,
+      path: `${NOTIFICATION.slice('POST '.length)}?secret=${atrium.demo.secrets.cloudB}`,
       body: mostKeys({ eventType: 'PUT', applicationId: 'x' }),
       status: 422,
     }),
-  },
-  [`POST ${WEBHOOK}/cloudC/notification/resource`]: {
-    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
-    because: 'reads the same body',
   },
   [`GET ${WEBHOOK}/standalone-organizations/:claimID/claimable`]: {
     as: 'GET /api/v1/users/:username',
@@ -63,11 +61,11 @@ export const OTHER_REQUESTS: Requests = {
   },
   'GET /api/v1/admin/marketplace/deliveries': get('a page', '/admin/marketplace/deliveries?limit=50', 'root'),
   'GET /api/v1/admin/marketplace/deliveries/:id': {
-    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
+    as: NOTIFICATION,
     because: 'shows one notification, which was read when it came',
   },
   'POST /api/v1/admin/marketplace/deliveries/:id/redeliver': {
-    as: `POST ${WEBHOOK}/cloudB/notification/resource`,
+    as: NOTIFICATION,
     because: 'acts on one notification again',
   },
 };

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { DEFAULT_LIMITS } from '../../src/base/limits.ts';
+import { statement } from '../../test/support/statement.ts';
 import { largestOrder, mostKeys } from './bodies.ts';
 import type { Measured, Requests } from './entry.ts';
 import type { FullWorld } from './fill.ts';
@@ -181,9 +183,7 @@ export const USER_REQUESTS: Requests = {
       await world.run(
         `insert into cluster (owner_id, name, uid) select ${own}, 'c' || n, gen_random_uuid() from generate_series(1, 19000) n`,
       );
-      await world.run(
-        `insert into follow (follower_id, followed_id) select ${own}, a.id from account a where a.name like 'mass%' limit 5000`,
-      );
+      await followPastTriggers(world, name, DEFAULT_LIMITS.followsPerUser);
       return { as: 'root', path: `/admin/users/${name}?orphan=true` };
     },
   },
@@ -195,11 +195,10 @@ export const USER_REQUESTS: Requests = {
 
   'GET /api/v1/user/bus/credentials': get('of an owner of 20,000 clusters', '/user/bus/credentials'),
   'GET /api/v1/user/nats/credentials': { as: 'GET /api/v1/user/bus/credentials', because: 'is its other name' },
-  'GET /api/v1/user/bus/user_credentials': get(
-    'of a member of 10,000 organizations',
-    '/user/bus/user_credentials',
-    'dan',
-  ),
+  'GET /api/v1/user/bus/user_credentials': {
+    as: 'GET /api/v1/user/bus/credentials',
+    because: 'issues the same credentials',
+  },
   'GET /api/v1/user/bus/admin_credentials': get('of an administrator', '/user/bus/admin_credentials', 'root'),
   'GET /api/v1/user/bus/cluster-resource-history': {
     as: 'GET /api/v1/user/clusters',
@@ -217,4 +216,16 @@ export const USER_REQUESTS: Requests = {
 
 function password(round: number): string {
   return `${round}-${'long password '.repeat(17)}`.slice(0, 255);
+}
+
+/** Following one by one would take minutes: each follow changes the row of the user who follows. */
+async function followPastTriggers({ atrium }: FullWorld, name: string, count: number): Promise<void> {
+  await atrium.instance.db.transaction(async (query) => {
+    await query(statement('set local session_replication_role = replica'));
+    await query(
+      statement(`insert into follow (follower_id, followed_id, seq)
+        select f.id, a.id, 100000 + f.id from account a, account f where a.name like 'mass%' and f.name = $1 limit $2`),
+      [name, count],
+    );
+  });
 }

@@ -111,8 +111,11 @@ export function createCredentials(store: CredentialStore, vault: Pick<Vault, 'se
     if (!(await store.remove(name, precondition, actor))) throw credentialNotFound();
   }
 
+  /** Reading the body, reading the spec and storing it are slices of their own. */
   async function draftOf(ownerId: bigint, text: string): Promise<CredentialDraft> {
+    if (text.length > LONG) await breath();
     const { name, type, spec } = readSpec(text);
+    if (text.length > LONG) await breath();
     return { name, type, sealed: await vault.seal(ownerId, identityOf(name), spec) };
   }
 

@@ -1,3 +1,4 @@
+import { breath } from '../base/slices.ts';
 import type { TakeTurn } from './mutex.ts';
 import { sql } from './statement.ts';
 import type { Session } from './transaction.ts';
@@ -37,8 +38,10 @@ export function createUpkeep(session: Session, turn: TakeTurn, report: (error: E
       segments = 0;
       await step('select pg_stat_force_next_flush()');
       const worn = await turn(() => session.query<{ name: string }>(WORN_TABLES));
-      // One turn per table, so that requests get through in between.
-      for (const { name } of worn) await step(`VACUUM (ANALYZE) ${name}`);
+      for (const { name } of worn) {
+        await step(`VACUUM ${name}`);
+        await step(`ANALYZE ${name}`);
+      }
     } catch (error) {
       if (!stopped) report(new Error('the upkeep of the database failed', { cause: error }));
     } finally {
@@ -46,7 +49,11 @@ export function createUpkeep(session: Session, turn: TakeTurn, report: (error: E
     }
   }
 
-  const step = (text: string) => turn(async () => void (stopped || (await session.command(text))));
+  /** Requests get through before each step: they take their turns, and the event loop takes one too. */
+  const step = async (text: string) => {
+    await breath();
+    await turn(async () => void (stopped || (await session.command(text))));
+  };
   const firstLook = setTimeout(() => void tidy(), FIRST_LOOK_MS).unref();
 
   return {

@@ -35,13 +35,12 @@ const DELETE_KEYS = sql('removal.deleteKeys', 'delete from data_key where owner_
 const DELETE_RESPONSES = sql('removal.deleteResponses', 'delete from idempotency_key where account_id = $1');
 const DELETE = sql('removal.delete', 'delete from account where id = $1');
 // What an account can have tens of thousands of. It would be deleted with the account anyway, but in one statement, which
-// the built-in database runs in this thread.
+// the built-in database runs in this thread. Follows are left to that statement: each one that is deleted before the
+// account changes the row of the account, and finding the latest of thousands of versions takes ever longer.
 const MANY = [
   sql('removal.clusters', deleteSome('cluster', 'owner_id = $1')),
   sql('removal.ownMembers', deleteSome('team_member', 'team_id in (select id from team where organization_id = $1)')),
   sql('removal.memberships', deleteSome('team_member', 'account_id = $1')),
-  sql('removal.follows', deleteSome('follow', 'follower_id = $1')),
-  sql('removal.followers', deleteSome('follow', 'followed_id = $1')),
 ];
 const AT_ONCE = 500;
 

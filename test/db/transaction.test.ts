@@ -8,6 +8,7 @@ const COUNT = sql('transaction.count', 'select count(*)::int as n from thing');
 const ADD_ONE = sql('transaction.addOne', 'update counter set n = n + 1');
 const READ = sql('transaction.read', 'select n from counter');
 const SET = sql('transaction.set', 'update counter set n = $1');
+const LONG = sql('transaction.long', 'select count(*) from generate_series(1, 300000)');
 
 test('A statement name that is too long or used for two statements is rejected', () => {
   const first = sql('transaction.same', 'select 1');
@@ -28,6 +29,21 @@ for (const driver of DRIVERS) {
     });
     after(() => db.close());
     const count = async () => (await db.query<{ n: number }>(COUNT))[0]?.n;
+
+    test(`Other work is done between the long statements of a transaction on ${driver}`, async () => {
+      let turns = 0;
+      let isOver = false;
+      const turn = () => {
+        turns++;
+        if (!isOver) setImmediate(turn);
+      };
+      setImmediate(turn);
+      await db.transaction(async (query) => {
+        for (let count = 0; count < 4; count++) await query(LONG);
+      });
+      isOver = true;
+      assert.ok(turns >= 4, `${turns} turns of the event loop`);
+    });
 
     test(`A transaction commits when its work resolves on ${driver}`, async () => {
       const answer = await db.transaction(async (query) => {

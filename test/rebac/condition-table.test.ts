@@ -3,8 +3,9 @@ import { Session } from 'node:inspector/promises';
 import { test } from 'node:test';
 import { MAX_STEPS } from '../../src/rebac/conditions/pattern.ts';
 import { conditionalModel, evaluate, tryModel } from './condition-differential.ts';
-import { ANSWERS, REFUSED } from './condition-table.ts';
+import { ANSWERS } from './condition-table.ts';
 import { EXPRESSIONS } from './expressions.ts';
+import { REFUSED } from './refused-conditions.ts';
 
 for (const [parameter, expression, answers] of ANSWERS) {
   test(`Condition (${parameter}) { ${expression} } answers ${answers.length} values as OpenFGA does`, async () => {

@@ -39,7 +39,7 @@ export const VALUES: Readonly<Record<string, readonly unknown[]>> = {
     true,
     null,
   ],
-  uint: [0, 1, 10, -1, 1.5, 1e20, '7', '18446744073709551615', '18446744073709551616', '-1', '1e2', '', true],
+  uint: [0, 1, 10, -1, 1.5, 1e20, '7', '18446744073709551615', '18446744073709551616', '-1', '1e2', '', true, null],
   double: [
     0,
     1,
@@ -201,6 +201,7 @@ export const VALUES: Readonly<Record<string, readonly unknown[]>> = {
     '10.0.0.1%eth0',
     '',
     1,
+    null,
   ],
   any: [
     null,
@@ -237,11 +238,11 @@ export const VALUES: Readonly<Record<string, readonly unknown[]>> = {
     null,
     'a',
   ],
-  'list<string>': [[], ['a'], ['b', 'a'], ['abc', 'abd'], ['a', 1], ['', 'ä'], 'a'],
-  'list<any>': [[], [1, 'a'], [null], [[1], { k: 1 }], [1.5, true]],
+  'list<string>': [[], ['a'], ['b', 'a'], ['abc', 'abd'], ['a', 1], ['', 'ä'], 'a', [null], null],
+  'list<any>': [[], [1, 'a'], [null], [[1], { k: 1 }], [1.5, true], null],
   'map<int>': [{}, { k: 1 }, { k: '2', j: 3 }, { k: 'x' }, [], null],
-  'map<string>': [{}, { k: 'v' }, { k: 'v', j: 'w' }, { k: 1 }, { __proto__x: 'v' }],
-  'map<any>': [{}, { k: 1 }, { k: { j: [1, 2] } }, { k: null }],
+  'map<string>': [{}, { k: 'v' }, { k: 'v', j: 'w' }, { k: 1 }, { __proto__x: 'v' }, { k: null }, null],
+  'map<any>': [{}, { k: 1 }, { k: { j: [1, 2] } }, { k: null }, { '1': 1, true: 1, null: 1 }, null],
 };
 
 const MAX_CONTEXTS = 126;
