@@ -19,6 +19,20 @@ const PAGES = ['/admin', '/me', '/model', '/orgs', '/signin', '/welcome'].flatMa
   [page, `${page}/*`].map((path) => [`GET ${path}`, file] as const),
 );
 
+const ADMIN = '/api/v1/admin/marketplace';
+const MARKETPLACE_PAGES = ['installers', 'subscriptions', 'secrets', 'strangers', 'events', 'summary'];
+const MARKETPLACE_ROWS = [
+  `POST ${ADMIN}/installers`,
+  `GET ${ADMIN}/installers/:id`,
+  `POST ${ADMIN}/installers/:id/link`,
+  `POST ${ADMIN}/installers/:id/revoke`,
+  `GET ${ADMIN}/subscriptions/:id`,
+  `POST ${ADMIN}/secrets`,
+  `DELETE ${ADMIN}/secrets/:fingerprint`,
+];
+const page: Entry = { as: `GET ${ADMIN}/deliveries`, because: 'shows a page of the same marketplaces' };
+const row: Entry = { as: NOTIFICATION, because: 'reads and writes a few rows, as a notification does' };
+
 /** What belongs to nobody: the console, the documentation, and the marketplace. */
 export const OTHER_REQUESTS: Requests = {
   'GET /': file,
@@ -59,6 +73,8 @@ export const OTHER_REQUESTS: Requests = {
     as: 'GET /api/v1/user/credentials/:credName',
     because: 'opens one sealed text of at most 1 MiB, and packs a few small files',
   },
+  ...Object.fromEntries(MARKETPLACE_PAGES.map((path) => [`GET ${ADMIN}/${path}`, page] as const)),
+  ...Object.fromEntries(MARKETPLACE_ROWS.map((route) => [route, row] as const)),
   'GET /api/v1/admin/marketplace/deliveries': get('a page', '/admin/marketplace/deliveries?limit=50', 'root'),
   'GET /api/v1/admin/marketplace/deliveries/:id': {
     as: NOTIFICATION,

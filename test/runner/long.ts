@@ -132,6 +132,9 @@ export const LANES: readonly Lane[] = [
     what: 'the API on both databases, where the everyday suite takes one',
     files: [
       'test/api/audit/audit.test.ts',
+      'test/api/audit/object-names.test.ts',
+      'test/api/marketplace/administration.test.ts',
+      'test/api/marketplace/observation.test.ts',
       'test/api/clusters/clusters.test.ts',
       'test/api/contracts/contracts.test.ts',
       'test/api/marketplace/delivery-log.test.ts',
