@@ -15,7 +15,8 @@ const MARK = join(ROOT, 'node_modules', '.installed');
 const job = process.argv.slice(2);
 if (job.length === 0) stop('missing job. The jobs are in package.json; run npm run NAME');
 install();
-if (job[0] === 'src/main.ts' || job[0]?.startsWith('test/')) buildConsole();
+const file = job.find((word) => !word.startsWith('-')) ?? '';
+if (/^(src\/main\.ts|test\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
 if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
 
