@@ -174,6 +174,7 @@ export const LANES: readonly Lane[] = [
       'test/long/console/accessibility.test.ts',
       'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
+      'test/long/console/states.test.ts',
       'test/long/console/bad-input.test.ts',
       'test/console/clusters.test.ts',
       'test/console/doors.test.ts',
