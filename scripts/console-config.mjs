@@ -31,8 +31,8 @@ export function consoleConfig(outDir) {
       target: 'es2024',
       outDir,
       emptyOutDir: true,
-      // The polyfill would be an inline script, which the policy forbids, and current browsers do not need it.
-      modulePreload: { polyfill: false },
+      // A page needs at most one more file than its own. Its polyfill would be an inline script, which the policy forbids.
+      modulePreload: false,
       assetsInlineLimit: 0,
       reportCompressedSize: false,
       // Few requests: one style sheet, one file for the frame and its parts, one for whatever else two pages share.

@@ -55,7 +55,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   });
   const payments = { name: 'payments', description: 'Owns billing and checkout.', permission: 'none' };
   const { id: paymentsId } = await did('ann', 'POST', '/orgs/acme/teams', payments);
-  for (const name of ['bob', 'dan']) await did('ann', 'PUT', `/teams/${paymentsId}/members/${name}`);
+  for (const name of ['bob', 'cat', 'dan']) await did('ann', 'PUT', `/teams/${paymentsId}/members/${name}`);
   await did('ann', 'POST', '/orgs/acme/robots', { name: 'deploy', description: 'Rolls out releases.' });
   const ends = new Date(Date.now() + 200 * DAY_MS).toISOString();
   await did('ann', 'POST', '/orgs/acme/contracts', { name: 'support', product: 'platform', end: ends });
