@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'role-file': 'files of a thousand roles',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
   backup: 'taking and restoring a backup',
+  console: 'the web console in Chromium: bytes, requests, calls, 10,000 clusters; about a minute',
   cli: 'starting the command line, next to a bare Node',
 };
 

@@ -12,6 +12,13 @@ const EDITOR = {
   name: 'editor',
   test: /[\\/]node_modules[\\/](@codemirror|@lezer|@marijn|crelt|style-mod|w3c-keyname)[\\/]/,
 };
+/** What every page needs, together with the entry. */
+const FRAME = {
+  name: 'index',
+  test: /[\\/](console[\\/]src[\\/](main\.tsx|shell[\\/]|data[\\/]|parts[\\/]|icons[\\/])|client[\\/])/,
+  priority: 2,
+};
+const SHARED = { name: 'shared', minShareCount: 2 };
 
 /** How the web console is built. */
 export function consoleConfig(outDir) {
@@ -24,13 +31,13 @@ export function consoleConfig(outDir) {
       target: 'es2024',
       outDir,
       emptyOutDir: true,
-      // The polyfill would be an inline script, which the policy forbids, and current browsers do not need it.
-      modulePreload: { polyfill: false },
+      // A page needs at most one more file than its own. Its polyfill would be an inline script, which the policy forbids.
+      modulePreload: false,
       assetsInlineLimit: 0,
       reportCompressedSize: false,
-      // Few requests: one style sheet, and one file for whatever two pages share.
+      // Few requests: one style sheet, one file for the frame and its parts, one for whatever else two pages share.
       cssCodeSplit: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, { name: 'shared', minShareCount: 2 }] } } },
+      rolldownOptions: { output: { codeSplitting: { groups: [EDITOR, FRAME, SHARED] } } },
     },
     plugins: [
       {

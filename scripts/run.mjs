@@ -13,13 +13,13 @@ const NODE = join(ROOT, 'node_modules', '.bin', 'node');
 
 const job = process.argv.slice(2);
 if (job.length === 0) stop('missing job. The jobs are in package.json; run npm run NAME');
-const file = job.find((part) => !part.startsWith('--'));
+const file = job.find((part) => !part.startsWith('--')) ?? '';
 const isCommandLine = file === 'bin/atrium.mjs';
 // A server may run from this folder. Nothing must be replaced under it, and no command may need the network.
 const isProduction = isCommandLine && isBuiltForProduction();
 if (!isProduction) install(ROOT);
-if (/^(?:test|bench)\//.test(file)) install(join(ROOT, 'test'));
-if (job[0] === 'src/main.ts' || job[0]?.startsWith('test/')) buildConsole();
+if (/^(?:test|bench|scripts\/console-shots)\b/.test(file)) install(join(ROOT, 'test'));
+if (/^(?:src\/main\.ts|test\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
 if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 export interface BenchServer {
   readonly address: string;
+  readonly pid: number;
   /** From the start of the process to its first answer. */
   readonly firstAnswerMs: number;
   readonly stdout: string;
@@ -35,6 +36,7 @@ export async function startServer(
   await fetch(`${address}/api/v1/version`, { headers: { Connection: 'close' } });
   return {
     address,
+    pid: child.pid ?? 0,
     firstAnswerMs: performance.now() - started,
     stdout,
     cpuMicroseconds: () => cpuMicroseconds(child.pid ?? 0),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { CONSOLE_ROUTES, type Ids, NOUNS, pathsOf } from '../support/console-pages.ts';
 
 const DIST = 'console/dist';
 const KB = 1024;
@@ -16,6 +17,14 @@ const gzipped = (name: string) => statSync(`${DIST}/assets/${name}.gz`).size;
 const sum = (sizes: readonly number[]) => sizes.reduce((all, size) => all + size, 0);
 
 describe('The built files of the console', () => {
+  it('Every page has an address with test data, for the long suite', () => {
+    const ids = Object.fromEntries(NOUNS.map((noun) => [noun, '1'])) as unknown as Ids;
+    const paths = CONSOLE_ROUTES.flatMap((route) => pathsOf(route, ids));
+    assert.ok(paths.length > 30, `${paths.length} paths`);
+    assert.ok(paths.every((path) => path.startsWith('/') && !path.includes('/:')));
+    assert.throws(() => pathsOf('/orgs/:org/volumes/:id', ids), /has no test data/);
+  });
+
   it('The script that every page needs before it shows anything has at most 40 KB', () => {
     assert.ok(first.length > 0 && first.length <= 2, `${first.length} scripts in the page`);
     assert.ok(sum(first.map(gzipped)) <= 40 * KB, `${sum(first.map(gzipped))} bytes`);

@@ -191,7 +191,9 @@ export const LANES: readonly Lane[] = [
     what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input',
     files: [
       'test/long/console/accessibility.test.ts',
+      'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
+      'test/long/console/states.test.ts',
       'test/long/console/bad-input.test.ts',
       'test/console/clusters.test.ts',
       'test/console/doors.test.ts',

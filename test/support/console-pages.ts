@@ -1,7 +1,19 @@
 import { pathToFileURL } from 'node:url';
-import type { ConsoleWorld } from './console-world.ts';
 
-type Ids = ConsoleWorld['ids'];
+/** What has pages of its own, as the segment before its ID in the address. */
+export const NOUNS = [
+  'clusters',
+  'roles',
+  'teams',
+  'contracts',
+  'robots',
+  'deliveries',
+  'subscriptions',
+  'installers',
+] as const;
+
+/** An object of each kind. */
+export type Ids = Readonly<Record<(typeof NOUNS)[number], string>>;
 
 const list = pathToFileURL('console/src/shell/pages.ts').href;
 const { PAGES } = (await import(list)) as { PAGES: readonly { path: string }[] };
@@ -13,9 +25,9 @@ export const CONSOLE_ROUTES: readonly string[] = ['/welcome', ...PAGES.map(({ pa
 const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   '/orgs/:org/access/why': ({ clusters }) => [
     `?user=dan&relation=can_connect&object=cluster:${clusters}`,
-    `?user=dan&relation=can_edit&object=cluster:${clusters}`,
+    `?user=cat&relation=can_edit&object=cluster:${clusters}`,
   ],
-  '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&object=cluster:${clusters}`],
+  '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
   '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
 };
 
@@ -38,10 +50,9 @@ function fill(route: string, ids: Ids): string {
       if (!segment.startsWith(':')) return segment;
       if (segment === ':org') return 'acme';
       if (segment === ':login') return 'dan';
-      const noun = segments[index - 1] ?? '';
-      const id = ids[noun];
-      if (id === undefined) throw new Error(`the page ${route} has no test data: add ${noun} to console-world.ts`);
-      return id;
+      const noun = NOUNS.find((one) => one === segments[index - 1]);
+      if (noun === undefined) throw new Error(`the page ${route} has no test data: add it to NOUNS`);
+      return ids[noun];
     })
     .join('/');
 }

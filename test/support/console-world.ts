@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../src/db/db.ts';
+import type { Ids } from './console-pages.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from './marketplace.ts';
 
 export interface ConsoleWorld {
   readonly atrium: TestMarketplace;
-  /** An object of each kind that has pages of its own, by the segment before its ID in the address. */
-  readonly ids: Readonly<Record<string, string>>;
+  readonly ids: Ids;
 }
 
 /** What people may call things, and what must stay text of one line. */
@@ -24,6 +24,7 @@ const CLUSTERS: readonly (readonly [name: string, provider: string, nodes: numbe
 ];
 const DAY_MS = 86_400_000;
 const SILENT = sql('test.silence', `update cluster set heartbeat_at = now() - interval '2 days' where name = $1`);
+const SUBSCRIPTION = sql('test.subscription', 'select id from subscription order by id limit 1');
 const CHART = { name: 'redis', version: 'v1.2.3', releaseName: 'cache', namespace: 'data' };
 const SOURCE = { apiGroup: 'source.toolkit.fluxcd.io', kind: 'HelmRepository', namespace: 'kubeops', name: 'charts' };
 
@@ -54,7 +55,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   });
   const payments = { name: 'payments', description: 'Owns billing and checkout.', permission: 'none' };
   const { id: paymentsId } = await did('ann', 'POST', '/orgs/acme/teams', payments);
-  for (const name of ['bob', 'dan']) await did('ann', 'PUT', `/teams/${paymentsId}/members/${name}`);
+  for (const name of ['bob', 'cat', 'dan']) await did('ann', 'PUT', `/teams/${paymentsId}/members/${name}`);
   await did('ann', 'POST', '/orgs/acme/robots', { name: 'deploy', description: 'Rolls out releases.' });
   const ends = new Date(Date.now() + 200 * DAY_MS).toISOString();
   await did('ann', 'POST', '/orgs/acme/contracts', { name: 'support', product: 'platform', end: ends });
@@ -71,6 +72,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
   await atrium.notify('B', { ...put, eventTime: '2026-03-02T10:20:00Z' });
   await atrium.notify('A', binding('unknown'));
   const { items } = await did('root', 'GET', '/admin/marketplace/deliveries');
+  const [subscription] = await atrium.instance.db.query(SUBSCRIPTION);
   return {
     atrium,
     ids: {
@@ -80,6 +82,7 @@ export async function openConsoleWorld(): Promise<ConsoleWorld> {
       contracts: String(atrium.world.contracts.acme),
       robots: String(atrium.world.robots.ci),
       deliveries: String(items[0].id),
+      subscriptions: String(subscription?.id),
       installers: String(atrium.demo.installers.cloudCBound),
     },
   };

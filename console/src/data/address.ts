@@ -16,18 +16,24 @@ export function useQueryFields<Name extends string>(defaults: Readonly<Record<Na
   const fields = Object.fromEntries(
     names.map((name) => [name, useSignal(query[name] ?? defaults[name])]),
   ) as Fields<Name>;
-  const written = useRef<string | undefined>(undefined);
+  // What this page wrote into the address and has not seen there yet. Whoever types fast is ahead of the address.
+  const written = useRef(new Set<string>());
   const search = searchOf(names.map((name) => [name, fields[name].value]));
   const address = searchOf(names.map((name) => [name, query[name] ?? '']));
+  const seen = useRef(address);
   useEffect(() => {
     if (!isShown) return;
-    if (search !== written.current) {
-      written.current = search;
-      if (search !== address) route(search === '' ? path : `${path}?${search}`, true);
-    } else if (search !== address) {
+    const isForeign = address !== seen.current && !written.current.has(address);
+    seen.current = address;
+    if (search === address) {
+      written.current.clear();
+    } else if (isForeign) {
       batch(() => {
         for (const name of names) fields[name].value = query[name] ?? defaults[name];
       });
+    } else {
+      written.current.add(search);
+      route(search === '' ? path : `${path}?${search}`, true);
     }
   }, [search, address, isShown]);
   return fields;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Icon } from '../icons/icon.tsx';
 import { Button } from './button.tsx';
 
@@ -26,6 +26,8 @@ export interface TableProps<Row> {
   readonly sort?: { readonly by: string; readonly isDescending: boolean } | undefined;
   readonly onSort?: ((by: string, isDescending: boolean) => void) | undefined;
   readonly selected?: string | undefined;
+  /** The cells depend on nothing but their row, so a row that is the same object is not drawn again. */
+  readonly isPure?: boolean | undefined;
   readonly total?: number | undefined;
   readonly hasMore?: boolean | undefined;
   readonly onMore?: (() => void) | undefined;
@@ -101,45 +103,50 @@ function TableRow<Row>(props: TableProps<Row> & { row: Row; index: number }) {
   const { columns, row, index, keyOf, hrefOf, onOpen, selected, rows } = props;
   const key = keyOf(row);
   const href = hrefOf?.(row);
-  return (
-    <tr
-      data-row={key}
-      class={`${href || onOpen ? 'opens' : ''} ${selected === key ? 'selected' : ''}`}
-      aria-rowindex={rows.length > WINDOWED_FROM ? index + 2 : undefined}
-      aria-selected={selected === undefined ? undefined : selected === key}
-      onClick={(event) => {
-        // Buttons, links and fields in the row do their own work.
-        if ((event.target as Element).closest('a, button, input, select, label')) return;
-        if (getSelection()?.toString()) return;
-        event.currentTarget.querySelector<HTMLElement>('.row-link')?.click();
-      }}
-    >
-      {columns.map((column, place) => {
-        const content = column.cell(row);
-        const opener =
-          href !== undefined ? (
-            <a class="row-link" href={href}>
-              {content}
-            </a>
-          ) : onOpen ? (
-            <button type="button" class="row-link" onClick={() => onOpen(row)}>
-              {content}
-            </button>
+  const isWindowed = rows.length > WINDOWED_FROM;
+  return useMemo(draw, props.isPure ? [row, index, href, isWindowed, selected === key] : [{}]);
+
+  function draw() {
+    return (
+      <tr
+        data-row={key}
+        class={`${href || onOpen ? 'opens' : ''} ${selected === key ? 'selected' : ''}`}
+        aria-rowindex={isWindowed ? index + 2 : undefined}
+        aria-selected={selected === undefined ? undefined : selected === key}
+        onClick={(event) => {
+          // Buttons, links and fields in the row do their own work.
+          if ((event.target as Element).closest('a, button, input, select, label')) return;
+          if (getSelection()?.toString()) return;
+          event.currentTarget.querySelector<HTMLElement>('.row-link')?.click();
+        }}
+      >
+        {columns.map((column, place) => {
+          const content = column.cell(row);
+          const opener =
+            href !== undefined ? (
+              <a class="row-link" href={href}>
+                {content}
+              </a>
+            ) : onOpen ? (
+              <button type="button" class="row-link" onClick={() => onOpen(row)}>
+                {content}
+              </button>
+            ) : (
+              content
+            );
+          return place === 0 ? (
+            <th key={column.key} scope="row" class={classOf(column)}>
+              {opener}
+            </th>
           ) : (
-            content
+            <td key={column.key} class={classOf(column)}>
+              {content}
+            </td>
           );
-        return place === 0 ? (
-          <th key={column.key} scope="row" class={classOf(column)}>
-            {opener}
-          </th>
-        ) : (
-          <td key={column.key} class={classOf(column)}>
-            {content}
-          </td>
-        );
-      })}
-    </tr>
-  );
+        })}
+      </tr>
+    );
+  }
 }
 
 function classOf(column: { isNumber?: boolean | undefined; isMinor?: boolean | undefined }): string {

@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { useResource } from '../data/resource.ts';
 import { Picker } from './picker.tsx';
 
@@ -16,7 +17,13 @@ const MAX_FOUND = 8;
 export function UserPicker({ label, value, hint, error }: UserPickerProps) {
   const text = useSignal(value.value);
   const picked = useSignal('');
-  const found = useResource('GET /users/search', { query: { q: text.value.trim(), limit: MAX_FOUND } });
+  // Whoever is chosen already need not be found.
+  const given = useRef(value.value).current;
+  const isAsked = given === '' || text.value !== given;
+  const found = useResource(
+    isAsked ? 'GET /users/search' : undefined,
+    isAsked ? { query: { q: text.value.trim(), limit: MAX_FOUND } } : undefined,
+  );
   return (
     <Picker
       label={label}

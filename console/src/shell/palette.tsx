@@ -154,6 +154,15 @@ function useEverything(): readonly Found[] {
   }, [org, orgs, teams, clusters]);
 }
 
+/** Of ten thousand entries, lower case is made once and not at each letter. */
+const texts = new WeakMap<Found, string>();
+
+function textOf(one: Found): string {
+  const text = texts.get(one) ?? `${one.title} ${one.kind}`.toLowerCase();
+  texts.set(one, text);
+  return text;
+}
+
 /** What starts with the text comes before what only contains it. Of the places, people keep some. */
 export function search(all: readonly Found[], text: string, people: readonly Found[] = []): readonly Found[] {
   const places = MAX_FOUND - people.length;
@@ -161,9 +170,9 @@ export function search(all: readonly Found[], text: string, people: readonly Fou
   const starting: Found[] = [];
   const containing: Found[] = [];
   for (const one of all) {
-    const at = one.title.toLowerCase().indexOf(wanted);
+    const at = textOf(one).indexOf(wanted);
     if (at === 0) starting.push(one);
-    else if (at > 0 || `${one.title} ${one.kind}`.toLowerCase().includes(wanted)) containing.push(one);
+    else if (at > 0 && containing.length < places) containing.push(one);
     if (starting.length >= places) break;
   }
   return [...[...starting, ...containing].slice(0, places), ...people];

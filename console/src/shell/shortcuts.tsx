@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Dialog } from '../parts/dialog.tsx';
 import { useCurrentOrg } from './current-org.ts';
@@ -21,8 +21,9 @@ const GO_MS = 1500;
 export function useShortcuts(open: (what: 'palette' | 'keys' | 'calls') => void): void {
   const { route } = useLocation();
   const org = useCurrentOrg();
+  // Outside of the effect, which runs again whenever the address changes.
+  const goUntil = useRef(0);
   useEffect(() => {
-    let goUntil = 0;
     const onKey = (event: KeyboardEvent) => {
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
@@ -33,17 +34,17 @@ export function useShortcuts(open: (what: 'palette' | 'keys' | 'calls') => void)
       const target = event.target as HTMLElement;
       if (target.closest('input, textarea, select, [contenteditable], dialog, .cm-editor')) return;
       const { key } = event;
-      if (performance.now() < goUntil && org !== undefined && key in PLACES) {
+      if (performance.now() < goUntil.current && org !== undefined && key in PLACES) {
         route(`/orgs/${encodeURIComponent(org)}${PLACES[key]}`);
-        goUntil = 0;
+        goUntil.current = 0;
         return;
       }
-      if (key === 'g') goUntil = performance.now() + GO_MS;
+      if (key === 'g') goUntil.current = performance.now() + GO_MS;
       else if (key === '?') open('keys');
       else if (key === '`') open('calls');
       else if (key === '/') focus(event, '[data-filter] input, input[data-filter]');
-      else if (key === 'n') click('[data-key="n"] .button, [data-key="n"]');
-      else if (key === 'e') click('[data-key="e"] .button, [data-key="e"]');
+      else if (key === 'n') click('[data-key="n"] .button');
+      else if (key === 'e') click('[data-key="e"] .button');
       else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1);
     };
     addEventListener('keydown', onKey);

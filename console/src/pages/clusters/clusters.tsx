@@ -81,6 +81,7 @@ export function ClustersPage() {
               ) : (
                 <Table
                   caption="Clusters"
+                  isPure
                   rows={all}
                   keyOf={(cluster) => String(cluster.id)}
                   hrefOf={(cluster) => orgPath(org, `/clusters/${cluster.id}`)}
