@@ -1,13 +1,15 @@
 import { AppError, missingRelation } from '../base/errors.ts';
+import type { ObjectType } from '../changes/object-kinds.ts';
 import type { MissingLink } from '../rebac/explain-missing.ts';
 import type { Step } from '../rebac/explain-proof.ts';
 import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
+import { listObjects } from '../rebac/list-objects.ts';
 import { listUsers } from '../rebac/list-users.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import { HIDDEN, isHidden, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
-import type { Judge } from './judge.ts';
+import { type Judge, mayBeOwn } from './judge.ts';
 import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from './viewpoint.ts';
@@ -76,6 +78,18 @@ interface Reasons {
   readonly visible: readonly string[];
 }
 
+export interface ObjectsQuestion {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly type: ObjectType;
+  readonly relation: string;
+}
+
+export interface ObjectName {
+  readonly id: bigint;
+  readonly name: string;
+}
+
 export interface PersonRef {
   readonly id: bigint;
   readonly name: string;
@@ -85,7 +99,7 @@ export type Explain = ReturnType<typeof createExplain>;
 
 /** Explains who may do what, and why. Goes beyond the specification, but uses the same engine. */
 export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainStore, judge: Pick<Judge, 'holds'>) {
-  return { explain, whoCan };
+  return { explain, whoCan, whatCan };
 
   /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
   async function explain(question: Question, login: string | undefined): Promise<Explained> {
@@ -128,6 +142,36 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
       sees(object) ? listUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
     );
     return await people(users);
+  }
+
+  /**
+   * All objects of a type on which a user holds a relation, by ID, as far as the caller may see them. What users own
+   * themselves is only in their own answer.
+   */
+  async function whatCan(question: ObjectsQuestion, login: string | undefined): Promise<ObjectName[]> {
+    const { organizationId, callerId, type, relation } = question;
+    if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
+    const person = login === undefined ? { id: callerId } : await store.personNamed(login);
+    if (person?.id !== callerId) await requireOn(organizationId, callerId, 'can_view_members');
+    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
+    const found = await graphs.together(organizationId, callerId, (organization, own) => {
+      requireRelationOf(organization, { type, id: 0n }, relation);
+      const reached = (graph: Graph, id: bigint, wanted: string) =>
+        listObjects(graph, { user: `user:${id}`, relation: wanted, type });
+      if (person.id === callerId) return [...reached(organization, callerId, relation), ...ownOf(own)];
+      const visible = new Set(reached(organization, callerId, 'can_view'));
+      return reached(organization, person.id, relation).filter((object) => visible.has(object));
+
+      function ownOf(graph: Graph): string[] {
+        return mayBeOwn({ type, id: 0n }) ? reached(graph, callerId, relation) : [];
+      }
+    });
+    const names = await store.names(found);
+    const objects = found.map((object) => ({
+      id: BigInt(object.slice(type.length + 1)),
+      name: names.get(object) ?? '',
+    }));
+    return objects.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {

@@ -162,6 +162,7 @@ export const LANES: readonly Lane[] = [
       'test/cli/declarations.test.ts',
       'test/cli/export.test.ts',
       'test/cli/marketplace.test.ts',
+      'test/cli/output.test.ts',
       'test/cli/stories.test.ts',
       'test/cli/usage.test.ts',
     ],
