@@ -32,6 +32,10 @@ export interface Option {
   readonly many?: boolean;
   readonly kind?: Kind;
   readonly choices?: readonly string[];
+  /** What else to say about a value that is not one of the choices. */
+  readonly advice?: (value: string) => string;
+  /** With --NAME alone it is a switch; a value is attached with =, or follows if it cannot be an argument. */
+  readonly optionalValue?: boolean;
 }
 
 export type Args = Readonly<Record<string, Arg>>;
@@ -57,11 +61,23 @@ export interface Values<A extends Args, O extends Options> {
 
 /** Options that every command accepts. */
 export const GLOBAL = {
-  org: { about: 'organization; by default ATRIUM_ORG or that of the context', value: 'NAME', short: 'o', kind: 'org' },
+  org: { about: 'organization; by default ATRIUM_ORG or that of the context', value: 'NAME', kind: 'org' },
   context: { about: 'server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
-  json: { about: 'print the result as JSON' },
+  output: {
+    about: 'what to print; wide cuts nothing off, name prints only names',
+    value: 'FORMAT',
+    short: 'o',
+    choices: ['json', 'yaml', 'wide', 'name'],
+    advice: (value) => `; the organization is --org ${value}`,
+  },
+  json: {
+    about: 'print the result as JSON, or only these fields, separated by commas',
+    value: 'FIELDS',
+    optionalValue: true,
+  },
   yaml: { about: 'print the result as YAML' },
   yes: { about: 'do not ask for confirmation', short: 'y' },
+  debug: { about: 'print every request and its response to standard error, without secrets' },
   timeout: { about: 'how long to wait for a response, 30 by default', value: 'SECONDS' },
   help: { about: 'show the help of this command', short: 'h' },
 } as const satisfies Options;

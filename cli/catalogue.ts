@@ -48,6 +48,11 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'list the users who can do something',
     async () => (await import('./commands/who-can.ts')).whoCan,
   ),
+  'list-objects': entry(
+    'access',
+    'list what a user can reach',
+    async () => (await import('./commands/list-objects.ts')).listObjects,
+  ),
   role: entry('access', 'manage custom roles, also as code', async () => (await import('./commands/role.ts')).role),
   audit: entry('access', 'show who changed what', async () => (await import('./commands/audit.ts')).audit),
   org: entry(
@@ -93,6 +98,11 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     async () => (await import('./commands/marketplace.ts')).marketplace,
   ),
   ...Object.fromEntries(onServer),
+  api: entry(
+    'program',
+    'send a request to the server as you type it',
+    async () => (await import('./commands/api.ts')).api,
+  ),
   completion: entry(
     'program',
     'print the completion script for bash, zsh or fish',

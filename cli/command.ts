@@ -10,6 +10,8 @@ export interface Command<A extends Args = Args, O extends Options = Options> {
   readonly options?: O;
   /** As the user types them. The rest of each line says what the example is for. */
   readonly examples: readonly string[];
+  /** The exit code of a rejection, if 1 is an answer of this command. */
+  readonly exitIfRefused?: number;
   run(session: Session, values: Values<A, O>): Promise<Shown | undefined>;
 }
 

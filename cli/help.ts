@@ -20,7 +20,7 @@ function programHelp(style: Style): string[] {
     ...sections,
     '',
     'Run atrium COMMAND --help for details.',
-    'Exit codes: 0 done or yes, 1 rejected or no, 2 wrong usage, 3 server unreachable.',
+    'Exit codes: 0 done or yes, 1 rejected or no, 2 wrong usage, 3 server unreachable. For can, only no is 1.',
     'ATRIUM_CONTEXT selects a context; ATRIUM_URL, ATRIUM_TOKEN and ATRIUM_ORG override it. NO_COLOR turns off colors.',
   ];
 }
@@ -87,8 +87,9 @@ export function argumentRows(args: Args): [string, string][] {
 }
 
 export function optionRows(options: Readonly<Record<string, Option>>): [string, string][] {
-  return Object.entries(options).map(([name, { about, value, short, many, choices }]) => {
-    const shown = `${short ? `-${short}, ` : ''}--${name}${value ? ` ${value}` : ''}`;
+  return Object.entries(options).map(([name, { about, value, short, many, choices, optionalValue }]) => {
+    const given = value ? (optionalValue ? `[=${value}]` : ` ${value}`) : '';
+    const shown = `${short ? `-${short}, ` : ''}--${name}${given}`;
     return [shown, `${withChoices(about, choices)}${many ? '; can be repeated' : ''}`];
   });
 }

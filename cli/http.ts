@@ -1,4 +1,5 @@
 import type { Fetch } from '../client/client.ts';
+import { plain } from './text.ts';
 
 /**
  * The built-in fetch takes longer to load than everything else together, so a short command uses this instead.
@@ -30,3 +31,35 @@ export const quickFetch: Fetch = async (url, { method, headers, body, signal }) 
     sent.end(bytes);
   });
 };
+
+/** Values that nobody should see over a shoulder or in a log. */
+const SECRET_QUERY = /^(token|access_token|secret|password|key|sig)$/i;
+const SECRET_HEADERS = /^(authorization|cookie|set-cookie|x-csrf-token|idempotency-key)$/i;
+
+/** Says what is sent and what comes back. Bodies may hold secrets, so only their size is told. */
+export function traced(send: Fetch, say: (line: string) => void): Fetch {
+  return async (url, init) => {
+    const began = performance.now();
+    say(`> ${init.method} ${withoutSecrets(url)}`);
+    for (const [name, value] of Object.entries(init.headers)) {
+      say(`> ${name}: ${SECRET_HEADERS.test(name) ? '(hidden)' : plain(value)}`);
+    }
+    if (init.body !== undefined) say(`> (a body of ${Buffer.byteLength(init.body)} bytes)`);
+    const answer = await send(url, init).catch((error: unknown) => {
+      say(`< no answer: ${plain((error as NodeJS.ErrnoException).code ?? (error as Error).message)}`);
+      throw error;
+    });
+    const took = Math.round(performance.now() - began);
+    const id = answer.headers.get('x-request-id');
+    say(`< ${answer.status} in ${took} ms${id ? `, request ${plain(id)}` : ''}`);
+    return answer;
+  };
+}
+
+function withoutSecrets(text: string): string {
+  const url = new URL(text);
+  for (const name of new Set(url.searchParams.keys())) {
+    if (SECRET_QUERY.test(name)) url.searchParams.set(name, 'hidden');
+  }
+  return plain(url.href);
+}

@@ -12,14 +12,21 @@ interface Surroundings {
 
 export async function main(argv: readonly string[], { runOnServer }: Surroundings): Promise<void> {
   const screen = createScreen(process.env);
+  const exits = { refused: EXIT.refused as number };
   try {
-    process.exitCode = await run(argv, screen, runOnServer);
+    process.exitCode = await run(argv, screen, runOnServer, exits);
   } catch (error) {
-    process.exitCode = await explain(error, screen);
+    const exit = await explain(error, screen);
+    process.exitCode = exit === EXIT.refused ? exits.refused : exit;
   }
 }
 
-async function run(argv: readonly string[], screen: Screen, runOnServer: () => Promise<unknown>): Promise<number> {
+async function run(
+  argv: readonly string[],
+  screen: Screen,
+  runOnServer: () => Promise<unknown>,
+  exits: { refused: number },
+): Promise<number> {
   if (argv[0] === '__complete') {
     const { complete } = await import('./complete.ts');
     for (const line of await complete(argv.slice(1), process.env, screen)) screen.write(line);
@@ -38,6 +45,7 @@ async function run(argv: readonly string[], screen: Screen, runOnServer: () => P
     return 0;
   }
   const { command, values } = found;
+  exits.refused = command.exitIfRefused ?? EXIT.refused;
   const { createSession } = await import('./session.ts');
   const session = createSession(values.global, process.env, screen);
   const shown = await command.run(session, values as never).catch(async (error: unknown) => {
@@ -46,7 +54,7 @@ async function run(argv: readonly string[], screen: Screen, runOnServer: () => P
     throw await withHint(error as ApiError, session, values.args);
   });
   if (!shown) return 0;
-  await screen.show(shown, session.format);
+  await screen.show(shown, session.format, session.fields);
   return shown.exit ?? 0;
 }
 

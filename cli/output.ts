@@ -1,12 +1,19 @@
 import { writeJson } from '../client/json.ts';
+import { misuse } from './failure.ts';
+import { didYouMean } from './suggest.ts';
 import { type Cell, layFields, layTable } from './table.ts';
 import { escaped, plain } from './text.ts';
+
+/** How a result is printed. */
+export type Format = 'text' | 'wide' | 'name' | 'json' | 'yaml';
 
 /** What a command prints: a table or lines for users, the data itself for scripts. */
 export interface Shown {
   /** For --json and --yaml, which print nothing if it is absent. */
   readonly data?: unknown;
   lay(style: Style): readonly string[];
+  /** For -o name, if the data does not say it. */
+  readonly names?: readonly string[];
   readonly exit?: number;
 }
 
@@ -52,7 +59,45 @@ export function said(text: string, data?: unknown): Shown {
 
 /** A text that is printed as it is, such as a token on its own. */
 export function verbatim(text: string, data?: unknown): Shown {
-  return { data, lay: () => [text] };
+  // What is shown only once must not get lost.
+  return { data, lay: () => [text], names: [text] };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The name of each thing in the result, or its ID. */
+export function namesIn({ data, names }: Shown): string[] {
+  if (names !== undefined) return [...names];
+  return rowsIn(data).map((row) => {
+    const name = row.name ?? row.login ?? row.username ?? row.email ?? row.id ?? '';
+    return plain(typeof name === 'object' ? asJson(name) : String(name));
+  });
+}
+
+/** Only these fields of each thing; a dot leads into an object. */
+export function pickFields(data: unknown, fields: readonly string[]): unknown {
+  const rows = rowsIn(data);
+  for (const field of rows.length === 0 ? [] : fields) {
+    if (rows.some((row) => (field.split('.')[0] as string) in row)) continue;
+    const known = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    throw misuse(
+      `there is no field ${JSON.stringify(field)}${didYouMean(field, known)}; use some of ${known.join(', ')}`,
+    );
+  }
+  const picked = rows.map((row) => Object.fromEntries(fields.map((field) => [field, at(row, field)])));
+  return Array.isArray(data) ? picked : picked[0];
+}
+
+function at(row: Row, field: string): unknown {
+  return field.split('.').reduce<unknown>((value, key) => (isRow(value) ? value[key] : undefined), row) ?? null;
+}
+
+function rowsIn(data: unknown): Row[] {
+  return (Array.isArray(data) ? data : [data]).filter(isRow);
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !JSON.isRawJSON(value);
 }
 
 function cell(title: string, value: Text | readonly string[]): Cell {

@@ -81,10 +81,17 @@ export function readValues(node: Command, words: readonly string[], path: readon
       note(given, name, true);
       continue;
     }
+    if (option.optionalValue && attached === undefined) {
+      const next = place + 1 < end ? words[place + 1] : undefined;
+      const isValue = next !== undefined && isFieldList(next, node);
+      note(given, name, isValue ? (next ?? '') : '');
+      if (isValue) place++;
+      continue;
+    }
     const value = attached ?? words[++place];
     if (value === undefined || place === end)
       throw misuse(`--${name} needs a value: --${name} ${option.value}; run ${here} --help`);
-    note(given, name, checked(value, option.choices, `--${name}`));
+    note(given, name, checked(value, option.choices, `--${name}`, option.advice));
   }
   for (const [name, values] of given) {
     if (values.length > 1 && !known[name]?.many && known[name]?.value) throw misuse(`--${name} can only be given once`);
@@ -100,6 +107,11 @@ export function readValues(node: Command, words: readonly string[], path: readon
     options: pick(node.options ?? {}) as Read.Values['options'],
     global: pick(GLOBAL) as unknown as GlobalValues,
   };
+}
+
+/** A word that cannot be an argument: it has a comma, or the command takes no arguments at all. */
+function isFieldList(word: string, { args = {} }: Command): boolean {
+  return Object.keys(args).length === 0 ? /^\w[\w.,]*$/.test(word) : /^[\w.]+(,[\w.]+)+$/.test(word);
 }
 
 function endOfOptions(words: readonly string[]): number {
@@ -149,10 +161,15 @@ function readArgs(args: Args, free: readonly string[], here: string, mayBeSecret
   return Object.fromEntries(values);
 }
 
-function checked(value: string, choices: readonly string[] | undefined, what: string): string {
+function checked(
+  value: string,
+  choices: readonly string[] | undefined,
+  what: string,
+  advice: Option['advice'] = () => '',
+): string {
   if (choices === undefined || choices.includes(value)) return value;
   const hint = didYouMean(value, choices);
-  throw misuse(`invalid value ${shown(value)} for ${what}${hint}; use one of ${choices.join(', ')}`);
+  throw misuse(`invalid value ${shown(value)} for ${what}${hint}; use one of ${choices.join(', ')}${advice(value)}`);
 }
 
 function note(given: Map<string, (string | true)[]>, name: string, value: string | true): void {

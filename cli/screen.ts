@@ -1,4 +1,4 @@
-import { asJson, asYaml, type Shown, type Style } from './output.ts';
+import { asJson, asYaml, type Format, namesIn, pickFields, type Shown, type Style } from './output.ts';
 import { harmless } from './text.ts';
 
 const ESCAPE = '\u001b[';
@@ -22,9 +22,14 @@ export function createScreen(env: NodeJS.ProcessEnv) {
     isInteractive: Boolean(process.stdin.isTTY && stderr.isTTY),
   };
 
-  async function show(shown: Shown, format: 'text' | 'json' | 'yaml'): Promise<void> {
+  async function show(shown: Shown, format: Format, fields?: readonly string[]): Promise<void> {
     if (format === 'text') for (const line of shown.lay(style)) write(line);
-    else if (shown.data !== undefined) writeDocument(format === 'json' ? asJson(shown.data) : await asYaml(shown.data));
+    else if (format === 'wide') for (const line of shown.lay({ ...style, width: undefined })) write(line);
+    else if (format === 'name') for (const line of namesIn(shown)) write(line);
+    else if (shown.data !== undefined) {
+      const data = fields === undefined ? shown.data : pickFields(shown.data, fields);
+      writeDocument(format === 'json' ? asJson(data) : await asYaml(data));
+    }
   }
 
   function write(line: string): void {

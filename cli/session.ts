@@ -2,7 +2,8 @@ import { type Client, type ClientOptions, createClient } from '../client/client.
 import type { GlobalValues } from './arguments.ts';
 import { type Config, type Context, configPath, readConfig, writeConfig } from './config.ts';
 import { misuse } from './failure.ts';
-import { quickFetch } from './http.ts';
+import { quickFetch, traced } from './http.ts';
+import type { Format } from './output.ts';
 import type { Screen } from './screen.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -13,19 +14,23 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
   const path = configPath(env);
   let config: Config | undefined;
   let client: Client | undefined;
+  const send = global.debug ? traced(quickFetch, screen.note) : quickFetch;
   return {
     screen,
     env,
     assumeYes: global.yes,
     /** Only from the command line. */
     orgOption: global.org,
-    format: global.json ? ('json' as const) : global.yaml ? ('yaml' as const) : ('text' as const),
+    format: formatOf(global),
+    /** The fields that --json names; undefined for all. */
+    fields: fieldsOf(global),
     configPath: path,
     config: getConfig,
     saveConfig,
     context: getContext,
     client: getClient,
     connect,
+    raw,
     org,
     orgIfAny,
     source,
@@ -83,15 +88,37 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     token?: string;
     headers?: ClientOptions['headers'];
   }): Client {
-    const seconds = global.timeout === undefined ? 30 : Number(global.timeout);
-    if (!(seconds > 0 && seconds < 86_400)) throw misuse('--timeout must be a number of seconds, such as 60');
     return createClient({
       baseUrl: checkedUrl(url),
       token,
-      fetch: quickFetch,
-      timeoutMs: seconds * 1000,
+      fetch: send,
+      timeoutMs: timeoutMs(),
       headers: { 'User-Agent': 'atrium-cli', ...headers },
     });
+  }
+
+  /** A request as it is typed, to the server in use. */
+  async function raw(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string) {
+    const { url, token } = tokenAndUrl();
+    const base = checkedUrl(url);
+    const signal = AbortSignal.timeout(timeoutMs());
+    const all = { 'User-Agent': 'atrium-cli', ...headers, Authorization: `token ${token}` };
+    const init = { method, headers: all, redirect: 'error', signal, ...(body !== undefined && { body }) } as const;
+    try {
+      const answer = await send(base + path, init);
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    } catch (error) {
+      const { UnreachableError } = await import('../client/errors.ts');
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      const reason = signal.aborted ? 'it did not answer in time' : code || message;
+      throw new UnreachableError(`cannot reach ${base}: ${reason}`, { cause: error });
+    }
+  }
+
+  function timeoutMs(): number {
+    const seconds = global.timeout === undefined ? 30 : Number(global.timeout);
+    if (!(seconds > 0 && seconds < 86_400)) throw misuse('--timeout must be a number of seconds, such as 60');
+    return seconds * 1000;
   }
 
   function orgIfAny(): string | undefined {
@@ -116,6 +143,22 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     if (name) return name;
     throw misuse('no organization is selected; add --org NAME, or run atrium context use NAME --org NAME once');
   }
+}
+
+function formatOf({ json, yaml, output }: GlobalValues): Format {
+  const chosen = new Set([
+    ...(json === undefined ? [] : ['json']),
+    ...(yaml ? ['yaml'] : []),
+    ...(output ? [output] : []),
+  ]);
+  const [format = 'text', another] = chosen;
+  if (another !== undefined) throw misuse(`the output cannot be both ${format} and ${another}; choose one`);
+  return format as Format;
+}
+
+function fieldsOf({ json }: GlobalValues): readonly string[] | undefined {
+  const fields = (json ?? '').split(',').filter((field) => field !== '');
+  return fields.length === 0 ? undefined : fields;
 }
 
 export function checkedUrl(text: string): string {

@@ -928,6 +928,31 @@ export interface Operations {
       readonly allowedPermissions: readonly string[];
     }[];
   };
+  /** List the objects of a type on which a user holds a relation, as far as the caller may see them */
+  'GET /authz/objects/{objectType}': {
+    input: {
+      path: {
+        objectType: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** A relation that can be held on the object, such as can_view. */
+        relation: Text;
+        /** Login name of the user. By default, the caller. */
+        user?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly type: string;
+      readonly id: bigint;
+      readonly name: string;
+    }[];
+  };
   /** List the permissions that the caller holds on an object */
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': {
     input: {

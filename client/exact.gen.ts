@@ -26,6 +26,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'POST /admin/users/{username}/orgs': { int64: ['id'] },
   'GET /admin/users/{username}/sessions': { int64: ['*.id'] },
   'POST /authz/objects/allowed-permissions': { int64: ['*.objectID'] },
+  'GET /authz/objects/{objectType}': { int64: ['*.id'] },
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': { int64: ['objectID'] },
   'GET /authz/objects/{objectType}/{objID}/explain': { int64: ['objectID', 'userID'] },
   'GET /authz/objects/{objectType}/{objID}/principals': { int64: ['*.id'] },

@@ -79,8 +79,14 @@ const INTRODUCTION = `# The command line
 - **Config file.** \`$XDG_CONFIG_HOME/atrium/config.json\`, by default
   \`~/.config/atrium/config.json\` (Windows: \`%APPDATA%\\atrium\`), readable only by you. A file that
   other users can read is rejected.
-- **Scripts.** \`--json\` and \`--yaml\` print every ID exactly. Outside a terminal there are no colors
-  and nothing is cut off; \`NO_COLOR\` turns off colors on a terminal.
+- **Output.** \`-o json\`, \`-o yaml\`, \`-o wide\` (nothing is cut off) or \`-o name\`; \`--json\` and
+  \`--yaml\` are short for the first two. \`--json=name,id\` prints only these fields, and a dot leads
+  into an object: \`--json=organization.username\`. The \`=\` can be a space if the command has no
+  arguments or if there is a comma.
+- **Scripts.** JSON and YAML have every ID exactly. Outside a terminal there are no colors and
+  nothing is cut off; \`NO_COLOR\` turns off colors on a terminal.
+- **What happens.** \`--debug\` prints each request and the status of its response to standard error,
+  without tokens, cookies and bodies. \`atrium api\` sends any request.
 - **Destructive commands** ask for confirmation on a terminal; elsewhere they need \`--yes\`.
 - **Names and IDs.** Where a name is expected, a word of digits is an ID.
 - **Completion.** \`source <(atrium completion bash)\`; also for zsh and fish.
@@ -89,7 +95,7 @@ const INTRODUCTION = `# The command line
 |---|---|
 | 0 | done, or yes |
 | 1 | rejected, or no |
-| 2 | wrong usage |
+| 2 | wrong usage; for \`atrium can\`, everything that is neither yes nor no |
 | 3 | the server cannot be reached |
 
 `;

@@ -19,8 +19,8 @@ const isCommandLine = file === 'bin/atrium.mjs';
 const isProduction = isCommandLine && isBuiltForProduction();
 if (!isProduction) install(ROOT);
 if (/^(?:test|bench|scripts\/console-shots)\b/.test(file)) install(join(ROOT, 'test'));
-if (/^(?:src\/main\.ts|test\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
-if (job[0]?.startsWith('test/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
+if (/^(?:src\/main\.ts|test\/runner\/|bench\/|scripts\/console-shots)/.test(file)) buildConsole();
+if (file.startsWith('test/runner/')) process.env.TEST_WITHOUT = provideDebianPackages(say).join();
 handOver(job);
 
 function install(folder) {

@@ -81,8 +81,8 @@ async function verify(session: Session): Promise<Shown> {
   const found = await session.client().call('GET /orgs/{org}/audit/verify', { path, timeoutMs: 0 });
   const { ok, rows, first_broken_id: broken } = found;
   const text = ok
-    ? `intact: ${rows} entries, each follows from the one before`
-    : `broken at entry ${broken}; ${rows} entries in total`;
+    ? `intact: ${counted(rows)}, each follows from the one before`
+    : `broken at entry ${broken}; ${counted(rows)} in total`;
   return { data: found, lay: () => [text], exit: ok ? 0 : EXIT.refused };
 }
 
@@ -92,7 +92,7 @@ async function take(entries: AsyncIterable<Entry>, most: number): Promise<Entry[
   if (most === 0) return taken;
   for await (const entry of entries) {
     taken.push(entry);
-    bar.tell(`${taken.length} entries read…`);
+    bar.tell(`${counted(taken.length)} read…`);
     if (taken.length >= most) break;
   }
   bar.done();
@@ -105,9 +105,13 @@ async function copyLines(session: Session, lines: AsyncIterable<string>): Promis
   let count = 0;
   for await (const line of lines) {
     count++;
-    bar.tell(`${count} entries written…`);
+    bar.tell(`${counted(count)} written…`);
     if (!session.screen.writeDocument(line)) await new Promise((resolve) => process.stdout.once('drain', resolve));
   }
   bar.done();
   if (count === 0 && process.stdout.isTTY) session.screen.note('none');
+}
+
+function counted(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
 }

@@ -7,7 +7,10 @@ import { plain } from '../text.ts';
 
 export const can = command({
   summary: 'check whether a user can do something, and why',
-  details: 'Exits 0 for yes and 1 for no, for use in scripts. An object is a type and a name or ID.',
+  details:
+    'Exits 0 for yes and 1 for no, for use in scripts. Everything else, such as a mistyped name or a question that you ' +
+    'may not ask, exits with 2. An object is a type and a name or ID.',
+  exitIfRefused: EXIT.usage,
   args: {
     who: { about: 'a user, or me', kind: 'user' },
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },

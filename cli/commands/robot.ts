@@ -4,7 +4,7 @@ import { command, type Group } from '../command.ts';
 import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
-import { newToken, newTokenOptions, showNewToken, tokenColumns } from './token.ts';
+import { createToken, newTokenOptions, showNewToken, tokenColumns } from './token.ts';
 
 type Robot = Answer<'GET /robots/{id}'>;
 
@@ -35,8 +35,10 @@ const token: Group = {
       examples: ['atrium robot token create ci pipeline --scope write:organization --expires 90d'],
       async run(session, { args, options }) {
         const path = { id: await idOf(session, 'robot', args.robot) };
-        const body = newToken(args.name, options);
-        return showNewToken(session, await session.client().call('POST /robots/{id}/tokens', { path, body }));
+        const made = await createToken(args.name, options, (body) =>
+          session.client().call('POST /robots/{id}/tokens', { path, body }),
+        );
+        return showNewToken(session, made);
       },
     }),
     delete: command({

@@ -89,7 +89,8 @@ function difference({ changes }: Report, style: Style): string[] {
 
 function summary({ changes, unchanged, dry_run }: Report): string {
   const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
-  if (changes.length === 0) return `nothing to change: ${unchanged} roles match the document`;
+  if (changes.length === 0)
+    return `nothing to change: ${unchanged === 1 ? '1 role matches' : `${unchanged} roles match`} the document`;
   const parts = [`${count('create')} to create`, `${count('update')} to change`, `${count('delete')} to delete`];
   const done = [`${count('create')} created`, `${count('update')} changed`, `${count('delete')} deleted`];
   return `${(dry_run ? parts : done).join(', ')}, ${unchanged} unchanged`;

@@ -1,4 +1,5 @@
 import { command, type Group } from '../command.ts';
+import { misuse } from '../failure.ts';
 import { momentIn, shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, said, verbatim } from '../output.ts';
@@ -25,20 +26,50 @@ export const tokenColumns: Columns<TokenRow> = {
 /** The options of a new token, shared with the tokens of robot accounts. */
 export const newTokenOptions = {
   scope: { about: 'scope of the token, such as read:user; all by default', value: 'SCOPE', many: true },
-  expires: { about: 'when it expires, such as 90d or 2027-01-31; never by default', value: 'WHEN' },
+  expires: { about: 'when it expires, such as 90d or 2027-01-31; in 30 days by default', value: 'WHEN' },
+  never: { about: 'it does not expire' },
 } as const;
 
-export function newToken(name: string, options: { scope: readonly string[]; expires: string | undefined }) {
-  return {
-    name,
-    ...(options.scope.length > 0 && { scopes: options.scope }),
-    ...(options.expires !== undefined && { expires_at: momentIn(options.expires, 1) }),
-  };
+interface NewTokenValues {
+  readonly scope: readonly string[];
+  readonly expires: string | undefined;
+  readonly never: boolean;
+}
+
+interface NewTokenBody {
+  readonly name: string;
+  readonly scopes?: readonly string[];
+  readonly expires_at?: string;
+}
+
+const USUAL_LIFE = '30d';
+
+/**
+ * Creates a token that expires, unless the user wants one that does not. A token cannot outlive the one that creates it:
+ * if the usual time is too long for that, the server chooses the end.
+ */
+export async function createToken<T>(
+  name: string,
+  { scope, expires, never }: NewTokenValues,
+  create: (body: NewTokenBody) => Promise<T>,
+): Promise<T> {
+  if (never && expires !== undefined) throw misuse('--never cannot be combined with --expires');
+  const body = { name, ...(scope.length > 0 && { scopes: scope }) };
+  if (never) return await create(body);
+  try {
+    return await create({ ...body, expires_at: momentIn(expires ?? USUAL_LIFE, 1) });
+  } catch (error) {
+    if (expires !== undefined || (error as { status?: unknown }).status !== 403) throw error;
+    return await create(body);
+  }
 }
 
 /** Writes only the token to standard output, so that it can be piped. */
 export function showNewToken(session: Session, made: TokenRow & { readonly sha1: string }) {
-  if (session.format === 'text') session.screen.note('The token, shown only once:');
+  if (session.format === 'text' || session.format === 'wide') {
+    const end = made.expires_at === null ? 'it does not expire' : `it expires at ${shortTime(made.expires_at)}`;
+    session.screen.note(`The token, shown only once; ${end}:`);
+  }
   return verbatim(made.sha1, made);
 }
 
@@ -71,17 +102,20 @@ export const token: Group = {
       options: { ...newTokenOptions, user },
       examples: [
         'atrium token create laptop',
+        'atrium token create server --never',
         'atrium token create backup --scope read:user --scope read:authz --expires 90d',
       ],
       async run(session, { args, options }) {
         const { login } = await session.client().call('GET /user');
         // The server creates tokens only with Basic authentication, which accepts a token instead of the password.
         const basic = Buffer.from(`${login}:${session.token()}`).toString('base64');
-        const made = await session.client().call('POST /users/{username}/tokens', {
-          path: { username: options.user ?? login },
-          headers: { Authorization: `Basic ${basic}` },
-          body: newToken(args.name, options),
-        });
+        const made = await createToken(args.name, options, (body) =>
+          session.client().call('POST /users/{username}/tokens', {
+            path: { username: options.user ?? login },
+            headers: { Authorization: `Basic ${basic}` },
+            body,
+          }),
+        );
         return showNewToken(session, made);
       },
     }),

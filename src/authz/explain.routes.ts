@@ -93,6 +93,36 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
   );
 
   scope.get(
+    '/authz/objects/:objectType',
+    {
+      config: { access: signedIn('authz', { about: 'query' }) },
+      schema: {
+        summary: 'List the objects of a type on which a user holds a relation, as far as the caller may see them',
+        tags,
+        extension: true,
+        params: Type.Object({ objectType: Type.String() }),
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          ...PageQuery,
+          relation: Relation,
+          user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+        }),
+        response: { 200: Type.Array(Type.Object({ type: Type.String(), ...Person.properties })) },
+      },
+    },
+    async (request, reply) => {
+      const type = readObjectType(request.params.objectType);
+      const { relation, user } = request.query;
+      const { person, organization } = callerIn(request);
+      const question = { organizationId: organization.id, callerId: person.id, type, relation };
+      const found = await explain.whatCan(question, user);
+      const page = readPage(request.query);
+      showPage(request, reply, baseUrl(), page, found.length);
+      return found.slice(page.offset, page.offset + page.limit).map((one) => ({ type, ...one }));
+    },
+  );
+
+  scope.get(
     '/authz/objects/:objectType/:objID/principals',
     {
       config: { access: holds('view_members:org', 'authz') },

@@ -1,16 +1,18 @@
 import { AppError, missingRelation } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import { breath } from '../base/slices.ts';
+import type { ObjectType } from '../changes/object-kinds.ts';
 import { check } from '../rebac/engine.ts';
 import type { MissingLink } from '../rebac/explain-missing.ts';
 import type { Step } from '../rebac/explain-proof.ts';
 import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
+import { possibleObjects } from '../rebac/list-objects.ts';
 import { possibleUsers } from '../rebac/list-users.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import { HIDDEN, isHidden, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
-import type { Judge } from './judge.ts';
+import { type Judge, mayBeOwn } from './judge.ts';
 import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from './viewpoint.ts';
@@ -79,18 +81,30 @@ interface Reasons {
   readonly visible: readonly string[];
 }
 
+export interface ObjectsQuestion {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly type: ObjectType;
+  readonly relation: string;
+}
+
+export interface ObjectName {
+  readonly id: bigint;
+  readonly name: string;
+}
+
 export interface PersonRef {
   readonly id: bigint;
   readonly name: string;
 }
 
-const USERS_IN_SLICE = 5_000;
+const CHECKS_IN_SLICE = 5_000;
 
 export type Explain = ReturnType<typeof createExplain>;
 
 /** Explains who may do what, and why. Goes beyond the specification, but uses the same engine. */
 export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainStore, judge: Pick<Judge, 'holds'>) {
-  return { explain, whoCan };
+  return { explain, whoCan, whatCan };
 
   /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
   async function explain(question: Question, login: string | undefined): Promise<Explained> {
@@ -136,9 +150,9 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
       sees(object) ? possibleUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
     );
     const ids: bigint[] = [];
-    for (let first = 0; first < possible.length; first += USERS_IN_SLICE) {
+    for (let first = 0; first < possible.length; first += CHECKS_IN_SLICE) {
       if (first > 0) await breath();
-      const part = possible.slice(first, first + USERS_IN_SLICE);
+      const part = possible.slice(first, first + CHECKS_IN_SLICE);
       const holding = await seen(question, ({ graph, facts, sees }) =>
         sees(object) ? part.filter((user) => check(graph, { user, relation, object, ...facts })) : [],
       );
@@ -146,6 +160,46 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     }
     ids.sort((a, b) => (a < b ? -1 : 1));
     return { items: await people(ids.slice(offset, offset + limit)), total: ids.length };
+  }
+
+  /**
+   * All objects of a type on which a user holds a relation, by ID, as far as the caller may see them. What users own
+   * themselves is only in their own answer.
+   */
+  async function whatCan(question: ObjectsQuestion, login: string | undefined): Promise<ObjectName[]> {
+    const { organizationId, callerId, type, relation } = question;
+    if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
+    const person = login === undefined ? { id: callerId } : await store.personNamed(login);
+    if (person?.id !== callerId) await requireOn(organizationId, callerId, 'can_view_members');
+    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
+    const user = `user:${person.id}`;
+    const isSelf = person.id === callerId;
+    const holds = (graph: Graph, object: string) => check(graph, { user, relation, object });
+    const sees = (graph: Graph, object: string) =>
+      isSelf || check(graph, { user: `user:${callerId}`, relation: 'can_view', object });
+    const possible = await graphs.together(organizationId, callerId, (organization, own) => {
+      requireRelationOf(organization, { type, id: 0n }, relation);
+      const graphsToAsk = isSelf && mayBeOwn({ type, id: 0n }) ? [organization, own] : [organization];
+      return graphsToAsk.map((graph) => possibleObjects(graph, { user, relation, type }));
+    });
+    const found: string[] = [];
+    for (const [at, objects] of possible.entries()) {
+      for (let first = 0; first < objects.length; first += CHECKS_IN_SLICE) {
+        await breath();
+        const part = objects.slice(first, first + CHECKS_IN_SLICE);
+        const held = await graphs.together(organizationId, callerId, (...both) => {
+          const graph = both[at] ?? both[0];
+          return part.filter((object) => holds(graph, object) && sees(graph, object));
+        });
+        found.push(...held);
+      }
+    }
+    const names = await store.names(found);
+    const objects = found.map((object) => ({
+      id: BigInt(object.slice(type.length + 1)),
+      name: names.get(object) ?? '',
+    }));
+    return objects.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {

@@ -22,7 +22,7 @@ describe('Usage errors', () => {
     ['team list --ogr acme', /unknown option "--ogr" \(did you mean --org\?\)/],
     ['team list -q', /unknown option "-q"/],
     ['team list --org', /--org needs a value: --org NAME/],
-    ['team list --json=yes', /--json takes no value/],
+    ['team list --yaml=yes', /--yaml takes no value/],
     ['team list --org a --org b', /--org can only be given once/],
     ['team create x --permission wrte', /invalid value "wrte" for --permission \(did you mean write\?\); use one of/],
     ['--json team list', /--json must come after the command/],

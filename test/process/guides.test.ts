@@ -40,6 +40,7 @@ const GUIDES: readonly Guide[] = [
     said: [
       /signed in to .* as ann/,
       /yes +ann can_connect cluster:prod/,
+      /^staging +2$/m,
       /not yet/,
       /1 to create, 0 to change/,
       /yes +bob can_view cluster:lab/,

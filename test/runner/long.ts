@@ -181,6 +181,7 @@ export const LANES: readonly Lane[] = [
       'test/cli/export.test.ts',
       'test/cli/launcher.test.ts',
       'test/cli/marketplace.test.ts',
+      'test/cli/output.test.ts',
       'test/cli/stories.test.ts',
       'test/cli/usage.test.ts',
     ],

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
 import type { TestServer } from './server.ts';
 import { until } from './until.ts';
+
+/** Benchmarks take it from here, because it is installed for tests and benchmarks only. */
+export type { CDPSession } from 'playwright-core';
 
 /** Debian's, or the one that CHROME_PATH names. */
 const PROGRAM = process.env.CHROME_PATH ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);

@@ -25,7 +25,7 @@ export async function runDoctor(args: readonly string[], env: NodeJS.ProcessEnv,
   if (values.json) say(JSON.stringify({ healthy: faults === 0, findings }, undefined, 2));
   else {
     for (const finding of findings) for (const line of describe(finding)) say(line);
-    say(`${count('ok')} ok, ${count('warning')} warnings, ${faults} faults`);
+    say(`${count('ok')} ok, ${counted(count('warning'), 'warning')}, ${counted(faults, 'fault')}`);
   }
   return faults === 0 ? 0 : 1;
 }
@@ -102,4 +102,8 @@ function describe({ check, level, message, advice }: Finding): string[] {
   const mark = level.padEnd(8);
   const shown = process.stdout.isTTY && !process.env.NO_COLOR ? `\x1b[${color}m${mark}\x1b[0m` : mark;
   return [`${shown}${check.padEnd(15)} ${message}`, ...(advice === undefined ? [] : [`${' '.repeat(24)}→ ${advice}`])];
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

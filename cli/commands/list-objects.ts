@@ -1,0 +1,32 @@
+import { command } from '../command.ts';
+import { misuse } from '../failure.ts';
+import { all, OBJECT_TYPES } from '../names.ts';
+import { list } from '../output.ts';
+import { orRelationHint, relationNamed } from '../relation.ts';
+
+const TYPES: Readonly<Record<string, string>> = { org: 'organization', robot: 'robot_ac' };
+
+export const listObjects = command({
+  summary: 'list what a user can reach',
+  details:
+    'Lists the objects of one type in the organization on which a user may do something, as far as you may see them.',
+  args: {
+    who: { about: 'a user, or me', kind: 'user' },
+    relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
+    type: { about: `type of object: ${OBJECT_TYPES.join(', ')}` },
+  },
+  examples: ['atrium list-objects bob connect cluster', 'atrium list-objects me edit team -o name'],
+  async run(session, { args }) {
+    const type = TYPES[args.type.toLowerCase()] ?? args.type.toLowerCase();
+    if (type.includes(':'))
+      throw misuse('TYPE is a type without a name, such as cluster; for one object use atrium can');
+    const relation = relationNamed(args.relation);
+    const org = session.org();
+    const found = session.client().each('GET /authz/objects/{objectType}', {
+      path: { objectType: type },
+      query: { org, relation, user: args.who === 'me' ? undefined : args.who },
+    });
+    const rows = await orRelationHint(all(found), relation, { type, id: 0n, name: '', org });
+    return list(rows, { name: (row) => row.name, id: (row) => row.id }, 'nothing');
+  },
+});
