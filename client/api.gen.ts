@@ -136,6 +136,12 @@ export interface Operations {
         outcome?: Text | undefined;
         /** Part of the subject, such as an application ID or an installer ID. */
         search?: Text | undefined;
+        /** The whole subject: all deliveries about one subscription or installer. */
+        subject?: Text | undefined;
+        /** Only deliveries that arrived from this time on (RFC 3339). */
+        since?: Text | undefined;
+        /** Only deliveries that arrived before this time (RFC 3339). */
+        until?: Text | undefined;
         /** The next_cursor of the previous page. */
         cursor?: Text | undefined;
         /** Entries per page: 30 by default, maximum 200. */
@@ -164,6 +170,16 @@ export interface Operations {
         readonly received_at: string;
         readonly last_at: string;
         readonly done_at: string | null;
+        /** When the server acts on it again. Null unless its state is received. */
+        readonly next_try_at: string | null;
+        /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+        readonly links: {
+          /** The installer that a bind names. */
+          readonly installer?: string;
+          readonly organization_id?: bigint;
+          readonly contract_id?: bigint;
+          readonly subscription_id?: bigint;
+        };
       })[];
       readonly next_cursor: string | null;
     };
@@ -196,6 +212,16 @@ export interface Operations {
       readonly received_at: string;
       readonly last_at: string;
       readonly done_at: string | null;
+      /** When the server acts on it again. Null unless its state is received. */
+      readonly next_try_at: string | null;
+      /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+      readonly links: {
+        /** The installer that a bind names. */
+        readonly installer?: string;
+        readonly organization_id?: bigint;
+        readonly contract_id?: bigint;
+        readonly subscription_id?: bigint;
+      };
       /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
     };
@@ -228,6 +254,16 @@ export interface Operations {
       readonly received_at: string;
       readonly last_at: string;
       readonly done_at: string | null;
+      /** When the server acts on it again. Null unless its state is received. */
+      readonly next_try_at: string | null;
+      /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+      readonly links: {
+        /** The installer that a bind names. */
+        readonly installer?: string;
+        readonly organization_id?: bigint;
+        readonly contract_id?: bigint;
+        readonly subscription_id?: bigint;
+      };
       /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
     };
