@@ -136,6 +136,12 @@ export interface Operations {
         outcome?: Text | undefined;
         /** Part of the subject, such as an application ID or an installer ID. */
         search?: Text | undefined;
+        /** The whole subject: all deliveries about one subscription or installer. */
+        subject?: Text | undefined;
+        /** Only deliveries that arrived from this time on (RFC 3339). */
+        since?: Text | undefined;
+        /** Only deliveries that arrived before this time (RFC 3339). */
+        until?: Text | undefined;
         /** The next_cursor of the previous page. */
         cursor?: Text | undefined;
         /** Entries per page: 30 by default, maximum 200. */
@@ -165,6 +171,16 @@ export interface Operations {
         readonly received_at: string;
         readonly last_at: string;
         readonly done_at: string | null;
+        /** When the server acts on it again. Null unless its state is received. */
+        readonly next_try_at: string | null;
+        /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+        readonly links: {
+          /** The installer that a bind names. */
+          readonly installer?: string;
+          readonly organization_id?: bigint;
+          readonly contract_id?: bigint;
+          readonly subscription_id?: bigint;
+        };
       })[];
       readonly next_cursor: string | null;
     };
@@ -198,6 +214,16 @@ export interface Operations {
       readonly received_at: string;
       readonly last_at: string;
       readonly done_at: string | null;
+      /** When the server acts on it again. Null unless its state is received. */
+      readonly next_try_at: string | null;
+      /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+      readonly links: {
+        /** The installer that a bind names. */
+        readonly installer?: string;
+        readonly organization_id?: bigint;
+        readonly contract_id?: bigint;
+        readonly subscription_id?: bigint;
+      };
       /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
     };
@@ -231,6 +257,16 @@ export interface Operations {
       readonly received_at: string;
       readonly last_at: string;
       readonly done_at: string | null;
+      /** When the server acts on it again. Null unless its state is received. */
+      readonly next_try_at: string | null;
+      /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+      readonly links: {
+        /** The installer that a bind names. */
+        readonly installer?: string;
+        readonly organization_id?: bigint;
+        readonly contract_id?: bigint;
+        readonly subscription_id?: bigint;
+      };
       /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
     };

@@ -9,9 +9,9 @@ export interface Exactness {
 export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /.well-known/jwks.json': { int64: [], open: true },
   'GET /admin/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
-  'GET /admin/marketplace/deliveries': { int64: ['items.*.id'] },
-  'GET /admin/marketplace/deliveries/{id}': { int64: ['id'], open: true },
-  'POST /admin/marketplace/deliveries/{id}/redeliver': { int64: ['id'], open: true },
+  'GET /admin/marketplace/deliveries': { int64: ['items.*.id', 'items.*.links.organization_id', 'items.*.links.contract_id', 'items.*.links.subscription_id'] },
+  'GET /admin/marketplace/deliveries/{id}': { int64: ['id', 'links.organization_id', 'links.contract_id', 'links.subscription_id'], open: true },
+  'POST /admin/marketplace/deliveries/{id}/redeliver': { int64: ['id', 'links.organization_id', 'links.contract_id', 'links.subscription_id'], open: true },
   'GET /admin/marketplace/events': { int64: ['items.*.id'], open: true },
   'GET /admin/marketplace/installers': { int64: ['items.*.binding.subscription_id', 'items.*.binding.organization.id', 'items.*.binding.contract.id'] },
   'POST /admin/marketplace/installers': { int64: ['binding.subscription_id', 'binding.organization.id', 'binding.contract.id'] },

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
-import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, readId, readMoment, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import {
   marketplaceQuery,
@@ -17,18 +17,22 @@ import { canonicalJson, type Json, parseExact, without } from '../notifications/
 import { shortEventTime } from '../notifications/event-time.ts';
 import { SECRETIVE } from '../notifications/redaction.ts';
 import { DELIVERY_STATES } from './deliveries.ts';
-import type { DeliveryLog, DeliveryLogDetail, DeliveryLogEntry } from './delivery-log.ts';
+import type { DeliveryLinks, DeliveryLog, DeliveryLogDetail, DeliveryLogEntry } from './delivery-log.ts';
 import type { Redeliver } from './redelivery.ts';
 
 const STATES: readonly string[] = DELIVERY_STATES;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 const ListQuery = Type.Object({
   marketplace: marketplaceQuery('deliveries'),
   outcome: text(
     `A state (${STATES.join(', ')}) or a reason such as bound, superseded, already_bound or unknown_event_type.`,
   ),
   search: text('Part of the subject, such as an application ID or an installer ID.'),
+  subject: text('The whole subject: all deliveries about one subscription or installer.'),
+  since: time('Only deliveries that arrived from this time on (RFC 3339).'),
+  until: time('Only deliveries that arrived before this time (RFC 3339).'),
   ...PlaceQuery,
 });
 const DeliveryPath = Type.Object({ id: Type.String() });
@@ -55,6 +59,19 @@ const Entry = Type.Object({
   received_at: Timestamp,
   last_at: Timestamp,
   done_at: OrNull<string>('string', { format: 'date-time' }),
+  next_try_at: OrNull<string>('string', {
+    format: 'date-time',
+    description: 'When the server acts on it again. Null unless its state is received.',
+  }),
+  links: Type.Object(
+    {
+      installer: Type.Optional(Type.String({ description: 'The installer that a bind names.' })),
+      organization_id: Type.Optional(Int64),
+      contract_id: Type.Optional(Int64),
+      subscription_id: Type.Optional(Int64),
+    },
+    { description: 'What the delivery is about, and what its installer is bound to now. Only what exists.' },
+  ),
 });
 const Detail = Type.Object({
   ...Entry.properties,
@@ -143,6 +160,9 @@ function readSearch(query: Static<typeof ListQuery>) {
     marketplace: readMarketplace(query.marketplace),
     ...(isState ? { state: outcome } : { reason: outcome }),
     text: search,
+    subject: query.subject,
+    since: query.since === undefined ? undefined : readMoment(query.since, 'since'),
+    until: query.until === undefined ? undefined : readMoment(query.until, 'until'),
   };
 }
 
@@ -164,6 +184,17 @@ function present(entry: DeliveryLogEntry) {
     received_at: timestamp(entry.receivedAt),
     last_at: timestamp(entry.lastAt),
     done_at: entry.doneAt && timestamp(entry.doneAt),
+    next_try_at: entry.nextTryAt && timestamp(entry.nextTryAt),
+    links: presentLinks(entry.links),
+  };
+}
+
+function presentLinks({ installer, organizationId, contractId, subscriptionId }: DeliveryLinks) {
+  return {
+    ...(installer !== null && { installer }),
+    ...(organizationId !== null && { organization_id: organizationId }),
+    ...(contractId !== null && { contract_id: contractId }),
+    ...(subscriptionId !== null && { subscription_id: subscriptionId }),
   };
 }
 

@@ -1,23 +1,22 @@
 import { PLATFORM, type Write } from '../../changes/write.ts';
 import { type Query, sql } from '../../db/db.ts';
+import { createFilters } from '../../db/filters.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
 import type { RejectionReason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
 import { type DeliveryLogEntry, type DeliveryLogStore, OTHERS, type RefusalCount } from './delivery-log.ts';
 
-const COLUMNS = `id, marketplace, subject, event_type, event_time, state, reason, answer_status, answer, source, request_id,
-  times, attempts, received_at, last_at, done_at`;
-const LIST = sql(
-  'deliveryLog.list',
-  `select ${COLUMNS} from delivery
-    where ($1::text is null or marketplace = $1) and ($2::text is null or state = $2)
-      and ($3::text is null or reason = $3) and ($4::text is null or position(lower($4) in lower(subject)) > 0)
-      and ($5::bigint is null or id < $5)
-    order by id desc limit $6`,
-);
+// The subject is that of a subscription, or of an installer that no subscription is reported for. What a bind names is in
+// its notification, which has been checked if there is a subject.
+const SELECT = `d.id, d.marketplace, d.subject, d.event_type, d.event_time, d.state, d.reason, d.answer_status, d.answer,
+  d.source, d.request_id, d.times, d.attempts, d.received_at, d.last_at, d.done_at, d.next_try_at,
+  i.id as installer_id, i.organization_id, i.contract_id, s.id as subscription_id`;
+const LINKED = `left join installer i on d.subject <> '' and i.marketplace = d.marketplace
+    and i.id = substring(d.notification from '"installerId":"([^"]+)"')
+  left join subscription s on s.marketplace = d.marketplace and s.key = substr(d.subject, length(d.marketplace) + 2)`;
 const GET = sql(
   'deliveryLog.get',
-  `select ${COLUMNS}, nullif(notification, '') as notification from delivery where id = $1`,
+  `select ${SELECT}, nullif(d.notification, '') as notification from delivery d ${LINKED} where d.id = $1`,
 );
 const REFUSALS = sql(
   'deliveryLog.refusals',
@@ -84,12 +83,32 @@ interface Row {
   received_at: Date;
   last_at: Date;
   done_at: Date | null;
+  next_try_at: Date;
+  installer_id: string | null;
+  organization_id: bigint | null;
+  contract_id: bigint | null;
+  subscription_id: bigint | null;
 }
 
 export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogStore {
   return {
-    async list({ marketplace, state, reason, text, before, limit }) {
-      return (await query<Row>(LIST, [marketplace, state, reason, text, before, limit])).map(toEntry);
+    async list({ marketplace, state, reason, text, subject, since, until, before, limit }) {
+      const filters = createFilters(limit);
+      filters.add('marketplace', marketplace, (one) => `marketplace = ${one}`);
+      filters.add('state', state, (one) => `state = ${one}`);
+      filters.add('reason', reason, (one) => `reason = ${one}`);
+      filters.add('subject', subject, (one) => `subject = ${one}`);
+      filters.add('text', text, (one) => `position(lower(${one}) in lower(subject)) > 0`);
+      filters.add('since', since, (one) => `received_at >= ${one}`);
+      filters.add('until', until, (one) => `received_at < ${one}`);
+      filters.add('before', before, (one) => `id < ${one}`);
+      const statement = filters.statement(
+        'deliveryLog.list',
+        // Selects the rows of the page first, so that only they are linked.
+        (where) => `select ${SELECT} from (select * from delivery ${where} order by id desc limit $1) d ${LINKED}
+                     order by d.id desc`,
+      );
+      return (await query<Row>(statement, filters.values)).map(toEntry);
     },
     async get(id) {
       const [row] = await query<Row & { notification: string | null }>(GET, [id]);
@@ -154,5 +173,12 @@ function toEntry(row: Row): DeliveryLogEntry {
     receivedAt: row.received_at,
     lastAt: row.last_at,
     doneAt: row.done_at,
+    nextTryAt: row.state === 'received' ? row.next_try_at : null,
+    links: {
+      installer: row.installer_id,
+      organizationId: row.organization_id,
+      contractId: row.contract_id,
+      subscriptionId: row.subscription_id,
+    },
   };
 }

@@ -21,6 +21,18 @@ export interface DeliveryLogEntry {
   readonly receivedAt: Date;
   readonly lastAt: Date;
   readonly doneAt: Date | null;
+  /** Null unless it is unfinished. */
+  readonly nextTryAt: Date | null;
+  readonly links: DeliveryLinks;
+}
+
+/** What the delivery is about, as far as it exists. */
+export interface DeliveryLinks {
+  readonly installer: string | null;
+  /** What that installer is bound to. */
+  readonly organizationId: bigint | null;
+  readonly contractId: bigint | null;
+  readonly subscriptionId: bigint | null;
 }
 
 export interface DeliveryLogSearch {
@@ -29,6 +41,11 @@ export interface DeliveryLogSearch {
   readonly reason?: string | undefined;
   /** Part of the subject, such as an application or an installer. */
   readonly text?: string | undefined;
+  /** The whole subject. */
+  readonly subject?: string | undefined;
+  /** When it arrived: from this time on, and before that one. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
   /** Only deliveries with a lower ID. */
   readonly before?: bigint | undefined;
   readonly limit: number;

@@ -67,6 +67,8 @@ for (const driver of API_DRIVERS) {
         'received_at',
         'last_at',
         'done_at',
+        'next_try_at',
+        'links',
       ]);
       assert.match(body.items[2].message, /unknown event type "PATCH"/);
       for (const { event_type: type, event_time: time } of body.items) {
@@ -95,6 +97,33 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(seen, whole);
     });
 
+    it(`Deliveries about one subject, or of a span of time, link what they are about on ${driver}`, async () => {
+      const subject = `CloudB:${applicationId('one').slice(1).toLowerCase()}`;
+      const { items } = (await read(`?subject=${encodeURIComponent(subject)}`)).body;
+      assert.deepEqual([items.length, items[0].subject, items[0].next_try_at], [1, subject, null]);
+      const { body: subscriptions } = await market.as('root')('GET', '/admin/marketplace/subscriptions?q=one');
+      assert.deepEqual(items[0].links, { subscription_id: subscriptions.items[0].id });
+      assert.deepEqual((await read(`?subject=${encodeURIComponent(subject.slice(0, -1))}`)).body.items, []);
+      const [bound] = (await read('?outcome=bound&marketplace=cloudA')).body.items;
+      const installer = bound.subject.slice('CloudA:'.length);
+      const { body } = await market.as('root')('GET', `/admin/marketplace/installers/${installer}`);
+      const { organization, contract } = body.binding;
+      assert.deepEqual(bound.links, { installer, organization_id: organization.id, contract_id: contract.id });
+      const detail = await market.as('root')('GET', `${LIST}/${bound.id}`);
+      assert.deepEqual(detail.body.links, bound.links);
+      assert.deepEqual((await read('?outcome=installer_unknown')).body.items[0].links, {});
+      await market.rows(`update delivery set received_at = timestamptz '2026-03-02 00:00:00Z' where id = $1`, [
+        bound.id,
+      ]);
+      const ids = async (query: string) => (await read(query)).body.items.map((one: { id: number }) => one.id);
+      assert.deepEqual(await ids('?since=2026-03-02T00:00:00Z&until=2026-03-02T00:00:01Z'), [bound.id]);
+      assert.deepEqual(await ids('?until=2026-03-02T00:00:00Z'), []);
+      for (const query of ['since=yesterday', 'until=2026-02-30T00:00:00Z', 'since=2016-12-31T23:59:60Z']) {
+        const refused = await market.as('root')('GET', `${LIST}?${query}`);
+        assert.ok(refused.status === 400 || refused.status === 422, refused.text);
+      }
+    });
+
     it(`Redelivering a failed delivery processes it again and returns its new state on ${driver}`, async () => {
       const failing = applicationId('mended');
       await market.rows(
@@ -105,6 +134,7 @@ for (const driver of API_DRIVERS) {
       const { body } = await read('?search=mended');
       const [delivery] = body.items;
       assert.deepEqual([delivery.state, delivery.reason, delivery.attempts], ['received', 'failed', 1]);
+      assert.match(delivery.next_try_at, /^\d{4}-/);
       const again = () => market.as('root')('POST', `${LIST}/${delivery.id}/redeliver`);
       const still = await again();
       assert.deepEqual([still.status, still.body.state, still.body.reason], [200, 'received', 'failed'], still.text);
