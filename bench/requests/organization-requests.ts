@@ -222,6 +222,10 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'DELETE /api/v1/robots/:id/tokens/:token': oneWrite,
 
   'GET /api/v1/authz/model': get('the whole model', '/authz/model'),
+  'GET /api/v1/authz/objects/:objectType': get(
+    '20,000 clusters',
+    '/authz/objects/cluster?org=acme&relation=can_view&limit=50',
+  ),
   'GET /api/v1/authz/objects/:objectType/:objID/allowed-permissions': get(
     'of a team member, whose teams have a hundred roles',
     ({ acme }) => `/authz/objects/organization/${acme}/allowed-permissions?org=acme`,
