@@ -39,7 +39,7 @@ export function wireOrganizations(
   return { organizations, teams, members, mount };
 
   function mount(scope: Scope): void {
-    membershipRoutes(scope, createMembershipStore(db), baseUrl);
+    membershipRoutes(scope, createMembershipStore(db), users, baseUrl);
     organizationRoutes(scope, organizations, users, baseUrl);
     reservedNameRoutes(scope, createReservedNames(createReservedNameStore(db, revisions.write)), baseUrl);
     memberListRoutes(scope, listMembers, baseUrl);
