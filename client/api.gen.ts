@@ -10,7 +10,7 @@ export type ErrorBody = {
   /** URL of the API documentation. */
   readonly url: string;
   /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'session_not_found' | 'credential_not_found' | 'order_not_found' | 'order_too_large' | 'delivery_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'wrong_password' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'database_incomplete' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable' | 'outcome_unknown';
+  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'session_not_found' | 'credential_not_found' | 'order_not_found' | 'order_too_large' | 'delivery_not_found' | 'installer_not_found' | 'subscription_not_found' | 'secret_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'wrong_password' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'database_incomplete' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable' | 'outcome_unknown';
   /** The missing relation, if reason is missing_relation. */
   readonly relation?: string;
   readonly errors?: readonly {
@@ -112,7 +112,7 @@ export interface Operations {
   'GET /admin/marketplace/deliveries': {
     input: {
       query?: {
-        /** Only deliveries from this marketplace: CloudA, CloudB, CloudC. */
+        /** Only deliveries of this marketplace: CloudA, CloudB, CloudC. */
         marketplace?: Text | undefined;
         /** A state (received, done, refused, dead) or a reason such as bound, superseded, already_bound or unknown_event_type. */
         outcome?: Text | undefined;
@@ -212,6 +212,403 @@ export interface Operations {
       readonly done_at: string | null;
       /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
       readonly notification: unknown;
+    };
+  };
+  /** List the events of the marketplace outbox, newest first */
+  'GET /admin/marketplace/events': {
+    input: {
+      query?: {
+        /** Only events in this state. */
+        state?: 'waiting' | 'sent' | 'dead' | undefined;
+        /** Only events of this type, such as installer.bound. */
+        type?: Text | undefined;
+        /** The next_cursor of the previous page. */
+        cursor?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly items: readonly ({
+        readonly id: bigint;
+        /** The ID that the receiver gets, the same with every attempt. */
+        readonly uid: string;
+        readonly type: string;
+        /** Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody. */
+        readonly state: 'waiting' | 'sent' | 'dead';
+        /** What the receiver gets. */
+        readonly data: unknown;
+        /** How many attempts to send it failed. */
+        readonly attempts: number;
+        readonly created_at: string;
+        /** Null unless the event is waiting. */
+        readonly next_try_at: string | null;
+        readonly sent_at: string | null;
+        readonly dead_at: string | null;
+      })[];
+      readonly next_cursor: string | null;
+    };
+  };
+  /** List marketplace installers, newest first */
+  'GET /admin/marketplace/installers': {
+    input: {
+      query?: {
+        /** Only installers of this marketplace: CloudA, CloudB, CloudC. */
+        marketplace?: Text | undefined;
+        /** Only installers in this state. */
+        state?: 'unbound' | 'expired' | 'bound' | 'spent' | undefined;
+        /** Part of the ID, or of the organization, the cluster ID, the cloud account or the administrator. */
+        q?: Text | undefined;
+        /** The next_cursor of the previous page. */
+        cursor?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly items: readonly ({
+        /** Whoever has the ID of an installer that is not bound may be able to bind it. */
+        readonly id: string;
+        readonly marketplace: string;
+        readonly is_test: boolean;
+        /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
+        readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
+        readonly created_at: string;
+        readonly expires_at: string;
+        /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
+        readonly binding?: {
+          readonly bound_at: string;
+          readonly subscription_id?: bigint;
+          readonly organization: {
+            readonly id: bigint;
+            readonly name: string;
+          };
+          readonly contract: {
+            readonly id: bigint;
+            readonly uid: string;
+            readonly revoked: boolean;
+          };
+          readonly cluster_id?: string;
+          readonly cloud_account?: string;
+          readonly admin_login: string;
+          readonly domains: readonly string[];
+          readonly base_url: string;
+          readonly version: string;
+          readonly claim_id: string;
+        };
+      })[];
+      readonly next_cursor: string | null;
+    };
+  };
+  /** Create an installer, which a customer of the marketplace can bind once */
+  'POST /admin/marketplace/installers': {
+    input: {
+      body: {
+        readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+        /** Number of days in which it can be bound: 365 by default, maximum 3650. */
+        readonly days?: number | undefined;
+        /** For tests: it can be bound without the secret. Only some marketplaces have that. */
+        readonly is_test?: boolean | undefined;
+      } | RawBody;
+    };
+    answer: {
+      /** Whoever has the ID of an installer that is not bound may be able to bind it. */
+      readonly id: string;
+      readonly marketplace: string;
+      readonly is_test: boolean;
+      /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
+      readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
+      readonly created_at: string;
+      readonly expires_at: string;
+      /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
+      readonly binding?: {
+        readonly bound_at: string;
+        readonly subscription_id?: bigint;
+        readonly organization: {
+          readonly id: bigint;
+          readonly name: string;
+        };
+        readonly contract: {
+          readonly id: bigint;
+          readonly uid: string;
+          readonly revoked: boolean;
+        };
+        readonly cluster_id?: string;
+        readonly cloud_account?: string;
+        readonly admin_login: string;
+        readonly domains: readonly string[];
+        readonly base_url: string;
+        readonly version: string;
+        readonly claim_id: string;
+      };
+    };
+  };
+  /** Get an installer */
+  'GET /admin/marketplace/installers/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: {
+      /** Whoever has the ID of an installer that is not bound may be able to bind it. */
+      readonly id: string;
+      readonly marketplace: string;
+      readonly is_test: boolean;
+      /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
+      readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
+      readonly created_at: string;
+      readonly expires_at: string;
+      /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
+      readonly binding?: {
+        readonly bound_at: string;
+        readonly subscription_id?: bigint;
+        readonly organization: {
+          readonly id: bigint;
+          readonly name: string;
+        };
+        readonly contract: {
+          readonly id: bigint;
+          readonly uid: string;
+          readonly revoked: boolean;
+        };
+        readonly cluster_id?: string;
+        readonly cloud_account?: string;
+        readonly admin_login: string;
+        readonly domains: readonly string[];
+        readonly base_url: string;
+        readonly version: string;
+        readonly claim_id: string;
+      };
+    };
+  };
+  /** Issue another link to the archive of a bound installer, valid for 24 hours */
+  'POST /admin/marketplace/installers/{id}/link': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: {
+      /** Shown only here. Whoever has it can download the archive. */
+      readonly link: string;
+      readonly expires_at: string;
+    };
+  };
+  /** Revoke all links to the archive of an installer that were issued so far */
+  'POST /admin/marketplace/installers/{id}/revoke': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** List the live secrets of marketplaces, by fingerprint */
+  'GET /admin/marketplace/secrets': {
+    input: {
+    };
+    answer: readonly ({
+      readonly marketplace: string;
+      /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
+      readonly fingerprint: string;
+      /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
+      readonly source: 'settings' | 'added';
+      readonly added_at?: string;
+    })[];
+  };
+  /** Add a secret of a marketplace, in addition to those that it has */
+  'POST /admin/marketplace/secrets': {
+    input: {
+      body: {
+        readonly marketplace: 'CloudB' | 'CloudC';
+        /** By default, the server creates one. */
+        readonly secret?: string | undefined;
+      } | RawBody;
+    };
+    answer: {
+      readonly marketplace: string;
+      /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
+      readonly fingerprint: string;
+      /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
+      readonly source: 'settings' | 'added';
+      readonly added_at?: string;
+      /** Only if the server created it, and only in this response: it is not stored. */
+      readonly secret?: string;
+    };
+  };
+  /** Retire a secret of a marketplace that was added */
+  'DELETE /admin/marketplace/secrets/{fingerprint}': {
+    input: {
+      path: {
+        fingerprint: Id;
+      };
+    };
+    answer: undefined;
+  };
+  /** List callers of the marketplace listener that were rejected and only counted, by day */
+  'GET /admin/marketplace/strangers': {
+    input: {
+      query?: {
+        /** Only callers of this marketplace: CloudA, CloudB, CloudC. */
+        marketplace?: Text | undefined;
+        /** The next_cursor of the previous page. */
+        cursor?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly items: readonly {
+        /** A day of UTC. */
+        readonly day: string;
+        readonly marketplace: string;
+        /** Such as secret_mismatch or ip_outside_ranges. */
+        readonly reason: string;
+        /** The address. "others" stands for those that were too many to tell apart. */
+        readonly source: string;
+        /** How many requests that were, on that day. */
+        readonly times: number;
+        readonly last_at: string;
+      }[];
+      readonly next_cursor: string | null;
+    };
+  };
+  /** List marketplace subscriptions, newest first */
+  'GET /admin/marketplace/subscriptions': {
+    input: {
+      query?: {
+        /** Only subscriptions of this marketplace: CloudA, CloudB, CloudC. */
+        marketplace?: Text | undefined;
+        /** Only subscriptions in this state. */
+        state?: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted' | undefined;
+        /** Part of the ID of the application. */
+        q?: Text | undefined;
+        /** The next_cursor of the previous page. */
+        cursor?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly items: readonly ({
+        readonly id: bigint;
+        readonly marketplace: string;
+        readonly application_id: string;
+        /** The subject of all deliveries about it. */
+        readonly subject: string;
+        readonly managed_resource_group_id: string;
+        readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
+        /** The time of the event that led to the state, by the clock of the marketplace. */
+        readonly event_time: string;
+        readonly resource_usage_id: string | null;
+        readonly created_at: string;
+        readonly updated_at: string;
+      })[];
+      readonly next_cursor: string | null;
+    };
+  };
+  /** Get a subscription with the installers that are bound to it */
+  'GET /admin/marketplace/subscriptions/{id}': {
+    input: {
+      path: {
+        id: Id;
+      };
+    };
+    answer: {
+      readonly id: bigint;
+      readonly marketplace: string;
+      readonly application_id: string;
+      /** The subject of all deliveries about it. */
+      readonly subject: string;
+      readonly managed_resource_group_id: string;
+      readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
+      /** The time of the event that led to the state, by the clock of the marketplace. */
+      readonly event_time: string;
+      readonly resource_usage_id: string | null;
+      readonly created_at: string;
+      readonly updated_at: string;
+      /** What was bought, as the marketplace sent it, without secrets. Or null. */
+      readonly plan: unknown;
+      /** The installers that are bound to it, newest first. */
+      readonly installers: readonly ({
+        /** Whoever has the ID of an installer that is not bound may be able to bind it. */
+        readonly id: string;
+        readonly marketplace: string;
+        readonly is_test: boolean;
+        /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
+        readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
+        readonly created_at: string;
+        readonly expires_at: string;
+        /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
+        readonly binding?: {
+          readonly bound_at: string;
+          readonly subscription_id?: bigint;
+          readonly organization: {
+            readonly id: bigint;
+            readonly name: string;
+          };
+          readonly contract: {
+            readonly id: bigint;
+            readonly uid: string;
+            readonly revoked: boolean;
+          };
+          readonly cluster_id?: string;
+          readonly cloud_account?: string;
+          readonly admin_login: string;
+          readonly domains: readonly string[];
+          readonly base_url: string;
+          readonly version: string;
+          readonly claim_id: string;
+        };
+      })[];
+    };
+  };
+  /** Count deliveries, installers, subscriptions and events by state */
+  'GET /admin/marketplace/summary': {
+    input: {
+    };
+    answer: {
+      readonly deliveries: {
+        readonly received: number;
+        readonly done: number;
+        readonly refused: number;
+        readonly dead: number;
+      };
+      /** When the oldest delivery arrived that is not finished. Null if there is none. */
+      readonly oldest_waiting_at: string | null;
+      readonly installers: {
+        readonly unbound: number;
+        readonly expired: number;
+        readonly bound: number;
+        readonly spent: number;
+      };
+      readonly subscriptions: {
+        readonly Pending: number;
+        readonly Running: number;
+        readonly Failed: number;
+        readonly Bound: number;
+        readonly Deleting: number;
+        readonly DeletionFailed: number;
+        readonly Deleted: number;
+      };
+      readonly events: {
+        readonly waiting: number;
+        readonly sent: number;
+        readonly dead: number;
+      };
+      /** When the oldest event was made that is not sent yet. Null if there is none. */
+      readonly oldest_event_at: string | null;
+      readonly marketplaces: readonly ({
+        readonly marketplace: string;
+        readonly proven_by: 'address' | 'secret';
+        /** How many secrets are live. */
+        readonly secrets: number;
+        /** When it last sent a delivery that was kept. Null if it never did. */
+        readonly last_delivery_at: string | null;
+      })[];
+      /** How long ago the list of address ranges was confirmed. Null if there is none. */
+      readonly ranges_age_seconds: number | null;
     };
   };
   /** List all organizations */

@@ -2,6 +2,8 @@
 
 /** The calls that honor an Idempotency-Key. */
 export const KEYED: ReadonlySet<string> = new Set([
+  'POST /admin/marketplace/installers',
+  'POST /admin/marketplace/secrets',
   'POST /admin/users',
   'POST /admin/users/{username}/orgs',
   'POST /authz/roles',

@@ -1,5 +1,6 @@
 import { chainHash } from '../changes/audit-chain.store.ts';
 import { type Db, type Statement, sql } from '../db/db.ts';
+import { createFilters } from '../db/filters.ts';
 import type { AuditRow, AuditSearch, AuditStore, ChainLink, Order, Place } from './audit.ts';
 
 interface Row {
@@ -36,8 +37,8 @@ export function createAuditStore(db: Db): AuditStore {
       return (await db.query<{ id: bigint }>(ACCOUNT, [name]))[0]?.id;
     },
     async list(search, order, after, limit) {
-      const { statement, values } = listing(search, order, after);
-      return (await db.query<Row>(statement, [limit, ...values])).map(toRow);
+      const { statement, values } = listing(search, order, after, limit);
+      return (await db.query<Row>(statement, values)).map(toRow);
     },
     async chain(organizationId, after, limit) {
       return (await db.query<Row>(CHAIN, [organizationId, after, limit])).map(toLink);
@@ -50,37 +51,28 @@ interface Listing {
   readonly values: readonly unknown[];
 }
 
-/**
- * One statement for each set of filters, so that every condition in it is a position in an index. The spelling of the
- * time decides which index is used, see migration 0010.
- */
-function listing(search: AuditSearch, order: Order, after: Place | undefined): Listing {
+/** The spelling of the time decides which index is used, see migration 0010. */
+function listing(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Listing {
   const { organizationId, actorId, objectType, objectId } = search;
   const isNarrow = actorId !== undefined || objectType !== undefined;
   const zone = isNarrow ? '' : organizationId === undefined ? ` at time zone 'GMT'` : ` at time zone 'UTC'`;
   const moment = `(at${zone})`;
   const [compare, direction] = order === 'newest first' ? ['<', 'desc'] : ['>', 'asc'];
-  const conditions: string[] = [];
-  const values: unknown[] = [];
-  const words: string[] = [];
-  const place = (value: unknown) => `$${values.push(value) + 1}`;
-  const filter = (word: string, value: unknown, condition: (parameter: string) => string) => {
-    if (value === undefined) return;
-    words.push(word);
-    conditions.push(condition(place(value)));
-  };
-  filter('org', organizationId, (one) => `organization_id = ${one}`);
-  filter('actor', actorId, (one) => `actor_id = ${one}`);
-  filter('type', objectType, (one) => `object_type = ${one}`);
-  filter('id', objectId, (one) => `object_id = ${one}`);
-  filter('action', search.action, (one) => `action = ${one}`);
-  filter('prefix', search.actionPrefix, (one) => `starts_with(action, ${one})`);
-  filter('since', search.since, (one) => `${moment} >= (${one}::timestamptz${zone})`);
-  filter('until', search.until, (one) => `${moment} < (${one}::timestamptz${zone})`);
-  filter('after', after?.at, (one) => `(${moment}, id) ${compare} ((${one}::timestamptz${zone}), ${place(after?.id)})`);
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-  const text = `select ${COLUMNS} from audit ${where} order by ${moment} ${direction}, id ${direction} limit $1`;
-  return { statement: sql(['audit', direction, ...words].join('.'), text), values };
+  const { add, place, statement, values } = createFilters(limit);
+  add('org', organizationId, (one) => `organization_id = ${one}`);
+  add('actor', actorId, (one) => `actor_id = ${one}`);
+  add('type', objectType, (one) => `object_type = ${one}`);
+  add('id', objectId, (one) => `object_id = ${one}`);
+  add('action', search.action, (one) => `action = ${one}`);
+  add('prefix', search.actionPrefix, (one) => `starts_with(action, ${one})`);
+  add('since', search.since, (one) => `${moment} >= (${one}::timestamptz${zone})`);
+  add('until', search.until, (one) => `${moment} < (${one}::timestamptz${zone})`);
+  add('after', after?.at, (one) => `(${moment}, id) ${compare} ((${one}::timestamptz${zone}), ${place(after?.id)})`);
+  const listed = statement(
+    `audit.${direction}`,
+    (where) => `select ${COLUMNS} from audit ${where} order by ${moment} ${direction}, id ${direction} limit $1`,
+  );
+  return { statement: listed, values };
 }
 
 function toRow(row: Row): AuditRow {

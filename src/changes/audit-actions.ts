@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = {
   'subscription.update': 'A marketplace reported another state of a subscription.',
   'installer.create': 'An installer was created.',
   'installer.bind': 'An installer was bound to a new organization.',
+  'installer.link': 'Another link to the archive of an installer was issued.',
   'installer.revoke': 'The links to the archive of an installer were revoked.',
   'delivery.redeliver': 'A site administrator retried a delivery.',
   'secret.add': 'A secret of a marketplace was added.',

@@ -11,11 +11,19 @@ import { createDeliveryLogStore } from './deliveries/delivery-log.store.ts';
 import { createDeliveryLog } from './deliveries/delivery-log.ts';
 import { readDepth } from './deliveries/delivery-metrics.store.ts';
 import { createMeasures } from './deliveries/delivery-metrics.ts';
+import { outboxRoutes } from './deliveries/outbox.routes.ts';
 import { createOutboxStore } from './deliveries/outbox.store.ts';
 import { createOutbox, tellByWebhook } from './deliveries/outbox.ts';
 import { createRedelivery } from './deliveries/redelivery.ts';
+import { strangerRoutes } from './deliveries/strangers.routes.ts';
+import { createStrangerStore } from './deliveries/strangers.store.ts';
+import { createStrangers } from './deliveries/strangers.ts';
+import { summaryRoutes } from './deliveries/summary.routes.ts';
+import { createSummaryStore } from './deliveries/summary.store.ts';
+import { createSummary } from './deliveries/summary.ts';
 import { createSweep } from './deliveries/sweep.ts';
 import { createArchiver } from './installers/archive.ts';
+import { installerRoutes } from './installers/installers.routes.ts';
 import { createInstallerStore } from './installers/installers.store.ts';
 import { createInstallers } from './installers/installers.ts';
 import { linkRoutes } from './installers/links.routes.ts';
@@ -24,6 +32,7 @@ import { createSealedOptionsStore } from './installers/sealed-options.store.ts';
 import { createSealedOptions } from './installers/sealed-options.ts';
 import { createSigner } from './installers/signing.ts';
 import { notificationRoutes } from './notifications/notifications.routes.ts';
+import { secretRoutes } from './notifications/secrets.routes.ts';
 import { createSecretStore } from './notifications/secrets.store.ts';
 import { createSecrets } from './notifications/secrets.ts';
 import { createSenderCheck } from './notifications/sender-check.ts';
@@ -31,6 +40,9 @@ import { fetchRanges } from './ranges/range-source.ts';
 import { createRangeStore } from './ranges/ranges.store.ts';
 import { createRanges } from './ranges/ranges.ts';
 import { createEvents } from './subscriptions/apply.ts';
+import { subscriptionRoutes } from './subscriptions/subscriptions.routes.ts';
+import { createSubscriptionStore } from './subscriptions/subscriptions.store.ts';
+import { createSubscriptions } from './subscriptions/subscriptions.ts';
 
 export type Marketplace = ReturnType<typeof wireMarketplace>;
 
@@ -152,6 +164,12 @@ export function wireMarketplace({
       report,
     });
     deliveryLogRoutes(scope, deliveryLog, redeliver);
+    installerRoutes(scope, installers);
+    subscriptionRoutes(scope, createSubscriptions(createSubscriptionStore(db.query), installers));
+    secretRoutes(scope, secrets);
+    strangerRoutes(scope, createStrangers(createStrangerStore(db.query), deliveryLog));
+    outboxRoutes(scope, outbox);
+    summaryRoutes(scope, createSummary(createSummaryStore(db.query), { secrets, ranges }));
   }
 
   /** The links are outside the listener, because customers follow them, not marketplaces. */

@@ -21,6 +21,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   name: 'nobody',
   role: '999999',
   token: 'nothing',
+  fingerprint: 'nothing',
   ownerID: '999999',
   installerID: 'nothing',
 };
@@ -59,6 +60,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'PUT /api/v1/orgs/:org/members/:username': {},
   'POST /api/v1/orgs/:org/teams': { name: '-' },
   'PATCH /api/v1/teams/:id': {},
+  'POST /api/v1/admin/marketplace/installers': { marketplace: 'CloudA', days: 0 },
+  'POST /api/v1/admin/marketplace/secrets': { marketplace: 'CloudB', secret: '' },
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },
   'PATCH /api/v1/admin/users/:username': {},
   'POST /api/v1/admin/users/:username/orgs': { username: '-' },

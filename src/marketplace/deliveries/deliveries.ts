@@ -33,10 +33,12 @@ export interface DeliveryDraft extends Origin {
   readonly options: BroughtOptions | null;
 }
 
+export const DELIVERY_STATES = ['received', 'done', 'refused', 'dead'] as const;
+
 export interface Delivery extends Origin {
   readonly id: bigint;
   readonly subject: string;
-  readonly state: 'received' | 'done' | 'refused' | 'dead';
+  readonly state: (typeof DELIVERY_STATES)[number];
   readonly notification: Notification;
   readonly adminPasswordHash: string | null;
   readonly receivedAt: Date;

@@ -1,36 +1,37 @@
 import Type, { type Static } from 'typebox';
-import { readCursor, writeCursor } from '../../base/cursor.ts';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
-import { readLimit } from '../../http/paging.ts';
 import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
-import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
+import {
+  marketplaceQuery,
+  OrNull,
+  PlaceQuery,
+  pageOf,
+  readMarketplace,
+  readNumber,
+  showPlaces,
+  text,
+} from '../marketplace.view.ts';
 import { canonicalJson, type Json, parseExact, without } from '../notifications/canonical-json.ts';
 import { SECRETIVE } from '../notifications/redaction.ts';
+import { DELIVERY_STATES } from './deliveries.ts';
 import type { DeliveryLog, DeliveryLogDetail, DeliveryLogEntry } from './delivery-log.ts';
 import type { Redeliver } from './redelivery.ts';
 
-const STATES = ['received', 'done', 'refused', 'dead'];
-const DEFAULT_LIMIT = 30;
-const MAX_LIMIT = 200;
+const STATES: readonly string[] = DELIVERY_STATES;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const text = (description: string) => Type.Optional(Type.String({ description }));
 const ListQuery = Type.Object({
-  marketplace: text(`Only deliveries from this marketplace: ${MARKETPLACE_NAMES.join(', ')}.`),
+  marketplace: marketplaceQuery('deliveries'),
   outcome: text(
     `A state (${STATES.join(', ')}) or a reason such as bound, superseded, already_bound or unknown_event_type.`,
   ),
   search: text('Part of the subject, such as an application ID or an installer ID.'),
-  cursor: text('The next_cursor of the previous page.'),
-  limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
-  ),
+  ...PlaceQuery,
 });
 const DeliveryPath = Type.Object({ id: Type.String() });
 
-const OrNull = <T>(type: string, more: object = {}) => Type.Unsafe<T | null>({ type: [type, 'null'], ...more });
 const Entry = Type.Object({
   id: Int64,
   marketplace: Type.String(),
@@ -51,13 +52,14 @@ const Entry = Type.Object({
   last_at: Timestamp,
   done_at: OrNull<string>('string', { format: 'date-time' }),
 });
-const Page = Type.Object({ items: Type.Array(Entry), next_cursor: OrNull<string>('string') });
 const Detail = Type.Object({
   ...Entry.properties,
   notification: Type.Unsafe<unknown>({
     description: 'Content of the notification, without secrets. Null if it was unreadable or too large to keep.',
   }),
 });
+
+const PLACES = { kind: 'delivery', write: ({ id }: DeliveryLogEntry) => String(id), read: readNumber };
 
 /** The delivery log for site administrators: what arrived, what came of it, and redelivery. */
 export function deliveryLogRoutes(
@@ -78,18 +80,17 @@ export function deliveryLogRoutes(
         tags,
         extension,
         querystring: ListQuery,
-        response: { 200: Page },
+        response: { 200: pageOf(Entry) },
       },
     },
     async (request) => {
-      const limit = readLimit(request.query.limit, DEFAULT_LIMIT, MAX_LIMIT);
-      const found = await deliveryLog.list({ ...readSearch(request.query), limit: limit + 1 });
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      return {
-        items: items.map(present),
-        next_cursor: found.length > limit && last ? writeCursor(`delivery ${last.id}`) : null,
-      };
+      const search = readSearch(request.query);
+      return await showPlaces(
+        request.query,
+        PLACES,
+        (before, limit) => deliveryLog.list({ ...search, before, limit }),
+        present,
+      );
     },
   );
 
@@ -132,26 +133,13 @@ export function deliveryLogRoutes(
 }
 
 function readSearch(query: Static<typeof ListQuery>) {
-  const { outcome, search, cursor } = query;
+  const { outcome, search } = query;
   const isState = outcome !== undefined && STATES.includes(outcome);
   return {
     marketplace: readMarketplace(query.marketplace),
     ...(isState ? { state: outcome } : { reason: outcome }),
     text: search,
-    before: cursor === undefined ? undefined : readCursor(cursor, readPlace),
   };
-}
-
-function readMarketplace(name: string | undefined): MarketplaceName | undefined {
-  if (name === undefined) return undefined;
-  const found = MARKETPLACE_NAMES.find((one) => one.toLowerCase() === name.toLowerCase());
-  if (!found) throw new AppError('invalid', `marketplace must be one of ${MARKETPLACE_NAMES.join(', ')}`);
-  return found;
-}
-
-function readPlace(text: string): bigint | undefined {
-  const [, number] = /^delivery (\d{1,18})$/.exec(text) ?? [];
-  return number === undefined ? undefined : BigInt(number);
 }
 
 function present(entry: DeliveryLogEntry) {

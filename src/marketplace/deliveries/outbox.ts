@@ -10,7 +10,28 @@ export interface OutgoingEvent {
   readonly attempts: number;
 }
 
+export const EVENT_STATES = ['waiting', 'sent', 'dead'] as const;
+export type EventState = (typeof EVENT_STATES)[number];
+
+/** An event as administrators see it. */
+export interface OutboxEntry extends OutgoingEvent {
+  readonly nextTryAt: Date;
+  readonly sentAt: Date | null;
+  /** When it was given up. */
+  readonly deadAt: Date | null;
+}
+
+export interface OutboxSearch {
+  readonly state?: EventState | undefined;
+  readonly type?: string | undefined;
+  /** Only events with a lower ID. */
+  readonly before?: bigint | undefined;
+  readonly limit: number;
+}
+
 export interface OutboxStore {
+  /** Newest first. */
+  list(search: OutboxSearch): Promise<OutboxEntry[]>;
   /** Takes events that are due `laterMs` from now, and puts them off so that no other replica sends them meanwhile. */
   take(laterMs: number, most: number): Promise<OutgoingEvent[]>;
   sent(id: bigint): Promise<void>;
@@ -21,6 +42,8 @@ export interface OutboxStore {
 /** Sends one event; throws if the receiver does not accept it. */
 export type Tell = (event: OutgoingEvent) => Promise<void>;
 
+export type Outbox = ReturnType<typeof createOutbox>;
+
 const AT_ONCE = 20;
 const MAX_ATTEMPTS = 12;
 export const WAITS = { leaseMs: 60_000, firstMs: 10_000, maxMs: 3_600_000 };
@@ -30,7 +53,7 @@ export const WAITS = { leaseMs: 60_000, firstMs: 10_000, maxMs: 3_600_000 };
  * rows serve as a record.
  */
 export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
-  return { relay };
+  return { relay, list: store.list };
 
   async function relay(laterMs = 0): Promise<void> {
     const due = await store.take(laterMs, AT_ONCE);
@@ -49,6 +72,11 @@ export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
     }
     await store.sent(event.id);
   }
+}
+
+export function stateOfEvent({ sentAt, deadAt }: OutboxEntry): EventState {
+  if (sentAt !== null) return 'sent';
+  return deadAt === null ? 'waiting' : 'dead';
 }
 
 const TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@ import { type Query, sql } from '../../db/db.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
 import type { Binding, Installer } from '../subscriptions/delivery-transaction.ts';
 
-interface InstallerRow {
+export interface InstallerRow {
   id: string;
   marketplace: MarketplaceName;
   is_test: boolean;
@@ -26,12 +26,13 @@ interface InstallerRow {
   claim_id: string;
 }
 
-const SELECT = `select i.id, i.marketplace, i.is_test, i.created_at, i.expires_at, i.link_generation, i.bound_at,
+/** For statements of stores that list installers. */
+export const INSTALLERS = `select i.id, i.marketplace, i.is_test, i.created_at, i.expires_at, i.link_generation, i.bound_at,
     i.subscription_id, i.organization_id, a.name as organization_name, i.contract_id, c.uid as contract_uid,
     c.revoked_at is not null as contract_revoked, i.contract_lapsed, i.cluster_id, i.cloud_account, i.admin_login, i.domains,
     i.base_url, i.version, i.claim_id
-  from installer i left join account a on a.id = i.organization_id left join contract c on c.id = i.contract_id
- where i.id = $1`;
+  from installer i left join account a on a.id = i.organization_id left join contract c on c.id = i.contract_id`;
+const SELECT = `${INSTALLERS} where i.id = $1`;
 
 const GET = sql('installers.get', SELECT);
 const LOCK = sql('installers.lock', `${SELECT} for update of i`);
@@ -41,7 +42,7 @@ export async function selectInstaller(query: Query, id: string, lock = false): P
   return row && toInstaller(row);
 }
 
-function toInstaller(row: InstallerRow): Installer {
+export function toInstaller(row: InstallerRow): Installer {
   const { bound_at: boundAt, organization_id: organizationId, contract_id: contractId } = row;
   const isWhole = boundAt !== null && organizationId !== null && contractId !== null;
   return {

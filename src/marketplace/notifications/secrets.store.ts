@@ -1,13 +1,19 @@
 import { PLATFORM, type Write } from '../../changes/write.ts';
-import { type Query, sql } from '../../db/db.ts';
-import { OPERATOR } from '../installers/operator-actor.ts';
+import { only, type Query, sql } from '../../db/db.ts';
+import { ABOUT_MARKETPLACE } from '../installers/operator-actor.ts';
+import type { MarketplaceName } from '../marketplaces.ts';
 import type { SecretStore } from './secrets.ts';
 
-const SECRETS = sql('secrets.list', 'select marketplace, hash from marketplace_secret');
+const SECRETS = sql('secrets.live', 'select marketplace, hash from marketplace_secret');
+const LIST = sql(
+  'secrets.list',
+  'select marketplace, hash, created_at from marketplace_secret order by marketplace, created_at, hash',
+);
 const TESTERS = sql('secrets.testers', 'select id from installer where is_test');
 const ADD = sql(
   'secrets.add',
-  'insert into marketplace_secret (marketplace, hash) values ($1, $2) on conflict do nothing',
+  `insert into marketplace_secret (marketplace, hash) values ($1, $2)
+   on conflict (marketplace, hash) do update set hash = excluded.hash returning created_at`,
 );
 const RETIRE = sql(
   'secrets.retire',
@@ -21,16 +27,23 @@ export function createSecretStore(query: Query, write: Write): SecretStore {
       const testers = await query<{ id: string }>(TESTERS);
       return { secrets, testInstallers: testers.map(({ id }) => id) };
     },
-    async add(marketplace, hash) {
-      await write(async (ask, _touch, record) => {
-        await ask(ADD, [marketplace, hash]);
-        record({ ...OPERATOR, organizationId: PLATFORM, action: 'secret.add', after: { marketplace } });
-      });
+    async list() {
+      const rows = await query<{ marketplace: MarketplaceName; hash: Buffer; created_at: Date }>(LIST);
+      return rows.map(({ created_at: addedAt, ...row }) => ({ ...row, addedAt }));
     },
-    retire: (marketplace, hash) =>
+    add: (marketplace, hash, actor, once, made) =>
+      write(async (ask, _touch, record, keep) => {
+        const { created_at: addedAt } = only(await ask<{ created_at: Date }>(ADD, [marketplace, hash]));
+        const about = { ...ABOUT_MARKETPLACE, actor, organizationId: PLATFORM };
+        record({ ...about, action: 'secret.add', after: { marketplace } });
+        if (made) keep(made(addedAt));
+        return addedAt;
+      }, once),
+    retire: (marketplace, hash, actor) =>
       write(async (ask, _touch, record) => {
         if ((await ask(RETIRE, [marketplace, hash])).length === 0) return false;
-        record({ ...OPERATOR, organizationId: PLATFORM, action: 'secret.retire', before: { marketplace } });
+        const about = { ...ABOUT_MARKETPLACE, actor, organizationId: PLATFORM };
+        record({ ...about, action: 'secret.retire', before: { marketplace } });
         return true;
       }),
   };

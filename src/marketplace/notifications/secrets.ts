@@ -1,6 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../../base/config.ts';
-import { MARKETPLACE_NAMES, type MarketplaceName, profileOf, type SecretSetting } from '../marketplaces.ts';
+import { AppError, invalidField } from '../../base/errors.ts';
+import type { Actor } from '../../changes/audit-entry.ts';
+import type { Once } from '../../changes/write.ts';
+import { OPERATOR } from '../installers/operator-actor.ts';
+import { MARKETPLACE_NAMES, type MarketplaceName, profileOf, type SecretSetting, titleOf } from '../marketplaces.ts';
+
+/** A live secret as administrators see it: never its text. */
+export interface LiveSecret {
+  readonly marketplace: MarketplaceName;
+  readonly fingerprint: string;
+  /** Null if the secret is from the settings. */
+  readonly addedAt: Date | null;
+}
 
 export interface SecretStore {
   /** What is in the database: secrets that were added while the server was running, and test installers. */
@@ -8,12 +20,23 @@ export interface SecretStore {
     readonly secrets: readonly { readonly marketplace: string; readonly hash: Buffer }[];
     readonly testInstallers: readonly string[];
   }>;
-  add(marketplace: MarketplaceName, hash: Buffer): Promise<void>;
-  retire(marketplace: MarketplaceName, hash: Buffer): Promise<boolean>;
+  /** The same secrets, with the time when each was added, oldest first. */
+  list(): Promise<{ readonly marketplace: MarketplaceName; readonly hash: Buffer; readonly addedAt: Date }[]>;
+  /** Returns when the secret was added: it may be there already. */
+  add<Made>(
+    marketplace: MarketplaceName,
+    hash: Buffer,
+    actor: Actor,
+    once?: Once<Made>,
+    made?: (addedAt: Date) => Made,
+  ): Promise<Date>;
+  retire(marketplace: MarketplaceName, hash: Buffer, actor: Actor): Promise<boolean>;
 }
 
 /** The settings that the table of marketplaces names, and the test installer. */
 export type SecretSettings = Pick<Config, SecretSetting | 'CLOUD_C_TEST_INSTALLER'>;
+
+export const FINGERPRINT_LENGTH = 16;
 
 export type Secrets = ReturnType<typeof createSecrets>;
 
@@ -27,7 +50,7 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
   );
   let stored: Awaited<ReturnType<SecretStore['live']>> = { secrets: [], testInstallers: [] };
   let last: Promise<void> = Promise.resolve();
-  return { refresh, proves, isTestInstaller, add, retire };
+  return { refresh, proves, isTestInstaller, list, add, retire, retireByFingerprint };
 
   /** Refreshes run one at a time: a read that began before a secret was retired must not finish after it was. */
   function refresh(): Promise<void> {
@@ -59,18 +82,60 @@ export function createSecrets(store: SecretStore, settings: SecretSettings, key:
     return id === settings.CLOUD_C_TEST_INSTALLER || stored.testInstallers.includes(id);
   }
 
-  async function add(marketplace: MarketplaceName, secret: string): Promise<void> {
-    await store.add(marketplace, hash(secret));
-    await refresh();
+  /** Everything that `proves` compares with, those from the settings first. */
+  async function list(): Promise<LiveSecret[]> {
+    const settled = MARKETPLACE_NAMES.flatMap((marketplace) =>
+      (configured.get(marketplace) ?? []).map((one) => ({
+        marketplace,
+        fingerprint: fingerprintOf(one),
+        addedAt: null,
+      })),
+    );
+    const added = await store.list();
+    return [...settled, ...added.map(({ hash: one, ...rest }) => ({ ...rest, fingerprint: fingerprintOf(one) }))];
   }
 
-  async function retire(marketplace: MarketplaceName, secret: string): Promise<boolean> {
-    const retired = await store.retire(marketplace, hash(secret));
+  async function add(
+    marketplace: MarketplaceName,
+    secret: string,
+    actor: Actor = OPERATOR,
+    once?: Once<LiveSecret>,
+  ): Promise<LiveSecret> {
+    if (profileOf(marketplace).provenBy !== 'secret') {
+      throw invalidField('marketplace', `${titleOf(marketplace)} has no secret`);
+    }
+    if (secret === '') throw invalidField('secret', 'the secret is empty');
+    const hashed = hash(secret);
+    const made = (addedAt: Date) => ({ marketplace, fingerprint: fingerprintOf(hashed), addedAt });
+    const addedAt = await store.add(marketplace, hashed, actor, once, made);
+    await refresh();
+    return made(addedAt);
+  }
+
+  async function retire(marketplace: MarketplaceName, secret: string, actor: Actor = OPERATOR): Promise<boolean> {
+    const retired = await store.retire(marketplace, hash(secret), actor);
     await refresh();
     return retired;
+  }
+
+  /** For whoever does not have the secret any more. */
+  async function retireByFingerprint(fingerprint: string, actor: Actor): Promise<void> {
+    const added = (await store.list()).find((one) => fingerprintOf(one.hash) === fingerprint);
+    const isRetired = added !== undefined && (await store.retire(added.marketplace, added.hash, actor));
+    await refresh();
+    if (isRetired) return;
+    if ([...configured.values()].flat().some((one) => fingerprintOf(one) === fingerprint)) {
+      throw new AppError('conflict', 'the secret is from the settings of the server and is retired there');
+    }
+    throw new AppError('notFound', 'there is no such secret', { reason: 'secret_not_found' });
   }
 
   function hash(secret: string): Buffer {
     return createHmac('sha256', key).update(secret).digest();
   }
+}
+
+/** The hash is keyed, so a part of it says nothing about the secret. */
+function fingerprintOf(hash: Buffer): string {
+  return hash.toString('hex').slice(0, FINGERPRINT_LENGTH);
 }

@@ -1,7 +1,16 @@
 import type { EventTime } from '../notifications/event-time.ts';
 
+export const SUBSCRIPTION_STATES = [
+  'Pending',
+  'Running',
+  'Failed',
+  'Bound',
+  'Deleting',
+  'DeletionFailed',
+  'Deleted',
+] as const;
 /** The state of a subscription of marketplace B. */
-export type SubscriptionState = 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number];
 
 export interface Standing {
   readonly state: SubscriptionState;
