@@ -58,7 +58,14 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/access/why', async () => (await import('../pages/access/why.tsx')).WhyPage),
   page('/orgs/:org/access/who', async () => (await import('../pages/access/who.tsx')).WhoPage),
   page('/orgs/:org/audit', async () => (await import('../pages/audit/org-audit.tsx')).OrgAuditPage),
-  page('/admin/audit', async () => (await import('../pages/audit/admin-audit.tsx')).AdminAuditPage),
+  page('/admin', async () => (await import('../pages/admin/health.tsx')).HealthPage),
+  page('/admin/users', async () => (await import('../pages/admin/users.tsx')).AdminUsersPage),
+  page('/admin/users/:login', async () => (await import('../pages/admin/user.tsx')).AdminUserPage),
+  page('/admin/orgs', async () => (await import('../pages/admin/orgs.tsx')).AdminOrgsPage),
+  page('/admin/audit', async () => (await import('../pages/admin/audit.tsx')).AdminAuditPage),
+  page(
+    '/admin/subscriptions/:id',
+  ),
   page('/model', async () => (await import('../pages/model/model.tsx')).ModelPage),
   page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
 ];

@@ -1,4 +1,5 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useQueryFields } from '../../data/address.ts';
 import { unlessEmpty, useSettled } from '../../data/filters.ts';
 import type { List } from '../../data/resource.ts';
@@ -8,14 +9,16 @@ import { Copy } from '../../parts/copy.tsx';
 import type { AuditEntry } from '../../parts/entries.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Empty } from '../../parts/page.tsx';
-import { Table } from '../../parts/table.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { changesIn } from './state-changes.ts';
 import './audit.css';
 
-/** Filters that are in the address, as the API takes them. */
-export function useAuditFilters() {
-  const fields = useQueryFields({ actor: '', action: '', object: '' });
+const NO_FILTERS = { actor: '', action: '', object: '' };
+
+/** Filters that are in the address, as the API takes them, and further ones that a page has. */
+export function useAuditFilters<More extends string = never>(more?: Readonly<Record<More, string>>) {
+  const fields = useQueryFields<keyof typeof NO_FILTERS | More>({ ...NO_FILTERS, ...more } as never);
   const actor = useSettled(fields.actor.value);
   const action = useSettled(fields.action.value);
   const object = useSettled(fields.object.value);
@@ -25,16 +28,22 @@ export function useAuditFilters() {
   };
 }
 
-type Filters = ReturnType<typeof useAuditFilters>;
+interface Filters {
+  readonly fields: Readonly<Record<keyof typeof NO_FILTERS, Signal<string>>>;
+}
 
 interface AuditLogProps {
   readonly filters: Filters;
   readonly log: List<AuditEntry>;
   readonly entries: readonly AuditEntry[];
+  /** Further fields to filter by. */
+  readonly moreFilters?: ComponentChildren;
+  /** Columns after the time, such as the organization. */
+  readonly moreColumns?: readonly Column<AuditEntry>[] | undefined;
 }
 
 /** Filters, the entries, and the chosen entry next to them. */
-export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
+export function AuditLog({ filters: { fields }, log, entries, moreFilters, moreColumns = [] }: AuditLogProps) {
   const chosen = useSignal<string | undefined>(undefined);
   const entry = entries.find(({ id }) => String(id) === chosen.value);
   const clear = () => {
@@ -45,6 +54,7 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
     <div class={entry ? 'with-panel' : 'stack'}>
       <div class="stack">
         <div class="filters" data-filter>
+          {moreFilters}
           <TextField label="Who" value={fields.actor} placeholder="ann" />
           <TextField label="Action" value={fields.action} placeholder="role.create, or role." />
           <TextField label="Object" value={fields.object} placeholder="cluster:7" />
@@ -67,6 +77,7 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
             onMore={log.loadMore}
             columns={[
               { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
+              ...moreColumns,
               { key: 'who', title: 'Who', cell: ({ actor }) => <bdi>{actor.name}</bdi> },
               { key: 'what', title: 'What', cell: ({ action }) => <code>{action}</code> },
               { key: 'on', title: 'Object', cell: ({ object }) => <code>{`${object.type}:${object.id}`}</code> },
