@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
+import { applicationId, openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
 import { lacks } from '../support/requirements.ts';
-import { openTestServer, type TestServer } from '../support/server.ts';
 
 describe('the administration pages of the console', { skip: lacks('chromium') }, () => {
-  let atrium: TestServer;
+  // It has everything that other deployments have too.
+  let atrium: TestMarketplace;
   let browser: TestBrowser;
   before(async () => {
-    [atrium, browser] = await Promise.all([openTestServer(), openBrowser()]);
+    [atrium, browser] = await Promise.all([openMarketplace(), openBrowser()]);
+    const application = applicationId('shop');
+    const event = { eventType: 'PUT', applicationId: application, eventTime: '2026-01-01T10:00:00Z' };
+    assert.equal((await atrium.notify('B', { ...event, provisioningState: 'Succeeded' })).status, 200);
+    const bind = { eventType: 'BIND', applicationId: application };
+    const bindingInfo = { installerID: atrium.demo.installers.cloudB };
+    assert.equal((await atrium.notify('B', { ...bind, bindingInfo: { installerID: 'nobodys' } })).status, 400);
+    assert.equal((await atrium.notify('B', { ...bind, bindingInfo })).status, 200);
   });
   after(async () => {
     await browser?.close();
@@ -126,6 +134,86 @@ describe('the administration pages of the console', { skip: lacks('chromium') },
       calls.filter((path) => path.startsWith('/api/v1/admin')),
       [],
     );
+    assert.deepEqual(faults, []);
+  });
+
+  it('lead from what needs attention to a delivery, say what to do, and redeliver it', async () => {
+    // As if the server had failed to process it ten times.
+    await atrium.rows(
+      "update delivery set state = 'dead', reason = 'failed', attempts = 10, done_at = null where event_type = 'PUT'",
+    );
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    await go('/admin');
+    await page.getByRole('link', { name: 'The server gave up on one delivery.' }).click();
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    await page.getByLabel('Show').selectOption('attention');
+    const rows = page.locator('tbody tr');
+    await rows.nth(1).waitFor();
+    assert.equal(await rows.count(), 2);
+    assert.match(await rows.first().innerText(), /shop.*Refused.*No such installer exists/s);
+    await rows.nth(1).getByRole('link').click();
+    await page.getByText('The server gave up after ten attempts.').waitFor();
+    await page.locator('.timeline li').nth(2).waitFor();
+    assert.equal(await page.locator('.timeline li').count(), 3);
+    await page.getByText('"provisioningState": "Succeeded"').waitFor();
+    await page.getByRole('button', { name: 'Redeliver' }).click();
+    await page.getByText('The delivery is done now.').waitFor();
+    await page.locator('[aria-disabled="true"]', { hasText: 'Redeliver' }).waitFor();
+    await page.getByRole('link', { name: 'The subscription' }).click();
+    await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor();
+    await page.getByText(atrium.demo.installers.cloudB).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('create an installer, show a new link once, and say why there is none', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    const dialog = page.getByRole('dialog');
+    await go('/admin/installers?state=bound');
+    await page.getByRole('link', { name: atrium.demo.installers.cloudB }).click();
+    await page.getByRole('button', { name: 'New link' }).click();
+    const link = await dialog.locator('pre').first().innerText();
+    assert.equal((await fetch(link, { method: 'HEAD' })).status, 200);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Revoke all links' }).click();
+    await dialog.getByRole('button', { name: 'Revoke all links' }).click();
+    await page.getByText('All links that were issued so far are worthless now.').waitFor();
+    assert.notEqual((await fetch(link, { method: 'HEAD' })).status, 200);
+
+    await go('/admin/installers');
+    await page.getByRole('button', { name: 'New installer' }).click();
+    await dialog.getByLabel('Days to bind it').fill('0');
+    await dialog.getByRole('button', { name: 'Create installer' }).click();
+    await dialog.getByText(/1 to 3650 days/).waitFor();
+    await dialog.getByLabel('Days to bind it').fill('7');
+    await dialog.getByRole('button', { name: 'Create installer' }).click();
+    await page.getByText('A customer can bind it once.').waitFor();
+    await page.locator('[aria-disabled="true"]', { hasText: 'New link' }).press('Enter');
+    await page.getByText('Nobody has bound it yet.').waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('change a secret without a gap, and show who called without one', async () => {
+    assert.equal((await atrium.notify('C', {}, '?secret=wrong')).status, 403);
+    await atrium.instance.features.marketplace.deliveryLog.flush();
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    const dialog = page.getByRole('dialog');
+    await go('/admin/marketplace');
+    await page.getByText('secret_mismatch').waitFor();
+    await page.getByRole('button', { name: 'Add secret' }).click();
+    await dialog.getByLabel('Marketplace').selectOption('CloudC');
+    await dialog.getByRole('button', { name: 'Add secret' }).click();
+    const secret = await dialog.locator('pre').first().innerText();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('2 live secrets').waitFor();
+    assert.notEqual((await atrium.notify('C', {}, `?secret=${secret}`)).status, 403);
+    const old = page
+      .getByRole('row', { name: /CloudC/ })
+      .getByRole('button')
+      .first();
+    await old.click();
+    await dialog.getByRole('button', { name: 'Retire secret' }).click();
+    await page.getByText('The secret was retired.').waitFor();
+    await page.getByText('2 live secrets').waitFor({ state: 'detached' });
     assert.deepEqual(faults, []);
   });
 });

@@ -63,9 +63,16 @@ export const PAGES: readonly PageRoute[] = [
   page('/admin/users/:login', async () => (await import('../pages/admin/user.tsx')).AdminUserPage),
   page('/admin/orgs', async () => (await import('../pages/admin/orgs.tsx')).AdminOrgsPage),
   page('/admin/audit', async () => (await import('../pages/admin/audit.tsx')).AdminAuditPage),
+  page('/admin/deliveries', async () => (await import('../pages/marketplace/deliveries.tsx')).DeliveriesPage),
+  page('/admin/deliveries/:id', async () => (await import('../pages/marketplace/delivery.tsx')).DeliveryPage),
+  page('/admin/subscriptions', async () => (await import('../pages/marketplace/subscriptions.tsx')).SubscriptionsPage),
   page(
     '/admin/subscriptions/:id',
+    async () => (await import('../pages/marketplace/subscription.tsx')).SubscriptionPage,
   ),
+  page('/admin/installers', async () => (await import('../pages/marketplace/installers.tsx')).InstallersPage),
+  page('/admin/installers/:id', async () => (await import('../pages/marketplace/installer.tsx')).InstallerPage),
+  page('/admin/marketplace', async () => (await import('../pages/marketplace/marketplace.tsx')).MarketplacePage),
   page('/model', async () => (await import('../pages/model/model.tsx')).ModelPage),
   page('*', async () => (await import('../pages/home/nothing-here.tsx')).NothingHerePage),
 ];

@@ -36,7 +36,7 @@ function Health() {
     <Page
       title="Health"
       within="Administration"
-      lead="How this deployment is, and what needs somebody."
+      lead="What needs attention in this deployment, and how much there is of everything."
       isStale={people.isStale || orgs.isStale}
     >
       <Card title="Needs attention">

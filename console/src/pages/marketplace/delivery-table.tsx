@@ -2,6 +2,7 @@ import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { DELIVERY_STATES, type Delivery, reasonInWords, shortSubject } from './marketplace-words.ts';
 import { StateMark } from './state-mark.tsx';
+import '../admin/admin.css';
 
 interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];
@@ -23,7 +24,7 @@ export function DeliveryTable({ deliveries, hasMore, onMore }: DeliveryTableProp
           key: 'subject',
           title: 'About',
           cell: ({ subject, id }) => (
-            <bdi class="cut" title={subject}>
+            <bdi class="cut delivery-subject" title={subject}>
               {shortSubject(subject) || `Delivery ${id}`}
             </bdi>
           ),
@@ -33,7 +34,7 @@ export function DeliveryTable({ deliveries, hasMore, onMore }: DeliveryTableProp
           key: 'reason',
           title: 'What happened',
           cell: (delivery) => (
-            <span class="cut" title={delivery.message ?? delivery.reason}>
+            <span class="cut delivery-reason" title={delivery.message ?? delivery.reason}>
               {reasonInWords(delivery)}
             </span>
           ),

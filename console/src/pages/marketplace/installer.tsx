@@ -84,7 +84,9 @@ function Details({ installer, isStale }: { installer: Installer; isStale: boolea
             { name: 'Installer ID', value: <Copy text={id} label="Copy the installer ID" /> },
             { name: 'Marketplace', value: marketplace },
             { name: 'Created', value: <When at={installer.created_at} /> },
-            { name: 'Can be bound until', value: <When at={installer.expires_at} /> },
+            ...(binding || state === 'spent'
+              ? []
+              : [{ name: 'Can be bound until', value: <When at={installer.expires_at} /> }]),
           ]}
         />
         {state === 'unbound' && (
@@ -93,7 +95,14 @@ function Details({ installer, isStale }: { installer: Installer; isStale: boolea
       </Card>
       {binding && <BindingCard binding={binding} />}
       <Card title="Deliveries">
-        <Timeline subject={`${marketplace}:${id}`} />
+        {binding?.subscription_id === undefined ? (
+          <Timeline subject={`${marketplace}:${id}`} />
+        ) : (
+          <p>
+            They are about <a href={`/admin/subscriptions/${binding.subscription_id}`}>the subscription</a> that bound
+            it.
+          </p>
+        )}
       </Card>
       {shown.value !== undefined && (
         <ShownSecret

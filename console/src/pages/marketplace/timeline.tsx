@@ -25,7 +25,10 @@ export function Timeline({ subject, current }: TimelineProps) {
             {about.length === 0 && <p class="quiet">No delivery about it was kept.</p>}
             <ol class="timeline">
               {about.map((delivery) => (
-                <li key={String(delivery.id)} class={delivery.id === current ? 'current' : undefined}>
+                <li
+                  key={String(delivery.id)}
+                  class={`${DELIVERY_STATES[delivery.state]?.tone} ${delivery.id === current ? 'current' : ''}`}
+                >
                   <Moment delivery={delivery} isCurrent={delivery.id === current} />
                 </li>
               ))}
