@@ -75,6 +75,8 @@ export interface Operations {
         readonly object: {
           readonly type: string;
           readonly id: bigint;
+          /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
+          readonly name?: string;
         };
         /** State before or after the change. Null if there is none. */
         readonly before: unknown;
@@ -87,6 +89,22 @@ export interface Operations {
       }[];
       readonly next_cursor: string | null;
     };
+  };
+  /** Count the audit entries of the whole deployment by action, of the last 90 days */
+  'GET /admin/audit/actions': {
+    input: {
+      query?: {
+        /** Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment. */
+        org?: Text | undefined;
+      };
+    };
+    answer: readonly {
+      readonly action: string;
+      /** What the action means. */
+      readonly description: string;
+      /** How many entries the last 90 days have. */
+      readonly count: number;
+    }[];
   };
   /** Export the audit log of the whole deployment as a stream of JSON lines, oldest first */
   'GET /admin/audit/export': {
@@ -1657,6 +1675,8 @@ export interface Operations {
         readonly object: {
           readonly type: string;
           readonly id: bigint;
+          /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
+          readonly name?: string;
         };
         /** State before or after the change. Null if there is none. */
         readonly before: unknown;
@@ -1669,6 +1689,21 @@ export interface Operations {
       }[];
       readonly next_cursor: string | null;
     };
+  };
+  /** Count the audit entries of an organization by action, of the last 90 days */
+  'GET /orgs/{org}/audit/actions': {
+    input: {
+      path: {
+        org: Id;
+      };
+    };
+    answer: readonly {
+      readonly action: string;
+      /** What the action means. */
+      readonly description: string;
+      /** How many entries the last 90 days have. */
+      readonly count: number;
+    }[];
   };
   /** Export the audit log of an organization as a stream of JSON lines, oldest first */
   'GET /orgs/{org}/audit/export': {
@@ -2572,6 +2607,77 @@ export interface Operations {
       readonly orgAdmin: boolean;
       readonly clientOrgUser?: boolean;
     };
+  };
+  /** List the audit entries of your own account and of what you own yourself, newest first */
+  'GET /user/audit': {
+    input: {
+      query?: {
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        actor?: Text | undefined;
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
+        action?: Text | undefined;
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
+        object?: Text | undefined;
+        /** Only entries from this time on (RFC 3339). */
+        since?: Text | undefined;
+        /** Only entries before this time (RFC 3339). */
+        until?: Text | undefined;
+        /** The next_cursor of the previous page. */
+        cursor?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 200. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: {
+      readonly items: readonly {
+        readonly id: bigint;
+        readonly at: string;
+        readonly organization_id: bigint;
+        readonly actor: {
+          readonly id: bigint;
+          readonly name: string;
+        };
+        /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
+        readonly on_behalf_of?: {
+          readonly id: bigint;
+          readonly name: string;
+        };
+        readonly action: string;
+        readonly object: {
+          readonly type: string;
+          readonly id: bigint;
+          /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
+          readonly name?: string;
+        };
+        /** State before or after the change. Null if there is none. */
+        readonly before: unknown;
+        /** State before or after the change. Null if there is none. */
+        readonly after: unknown;
+        readonly request_id: string;
+        readonly previous_hash: string;
+        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+        readonly hash: string;
+      }[];
+      readonly next_cursor: string | null;
+    };
+  };
+  /** Export the audit log of your own account as a stream of JSON lines, oldest first */
+  'GET /user/audit/export': {
+    input: {
+      query?: {
+        /** Who made the change: a login name, or an account ID (also of a deleted account). 0 is the server. What an administrator does for another user is found under the administrator. */
+        actor?: Text | undefined;
+        /** What was done, such as role.create. A trailing dot makes it a prefix: role. matches role.create. */
+        action?: Text | undefined;
+        /** What was changed, such as cluster:7. A type alone, such as cluster, matches all its objects. */
+        object?: Text | undefined;
+        /** Only entries from this time on (RFC 3339). */
+        since?: Text | undefined;
+        /** Only entries before this time (RFC 3339). */
+        until?: Text | undefined;
+      };
+    };
+    answer: string;
   };
   /** Get message bus credentials for the administrative account */
   'GET /user/bus/admin_credentials': {

@@ -69,6 +69,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /teams/{id}/roles': { int64: ['*.id', '*.owner_id', '*.team_ids.*'] },
   'GET /user': { int64: ['id'] },
   'PATCH /user': { int64: ['id'] },
+  'GET /user/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
   'GET /user/clusters': { int64: ['*.id', '*.ownerID', '*.managerID'] },
   'POST /user/clusters': { int64: ['id', 'ownerID', 'managerID'] },
   'GET /user/credentials': { int64: [], open: true },

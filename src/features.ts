@@ -33,7 +33,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
-  const audit = wireAudit(infrastructure);
+  const audit = wireAudit(infrastructure, authz.judge);
   const overview = wireOverview(infrastructure, identity, authz.judge);
   const marketplace = wireMarketplace(infrastructure);
   const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];

@@ -3,11 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
-import { callerIn, holdsIn, siteAdmin } from '../http/access.ts';
+import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
 import { readLimit } from '../http/paging.ts';
 import { Int64, media, Timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Audit, AuditQuestion, AuditRow } from './audit.ts';
+import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
+import type { NameOf, ObjectNames, Reader } from './object-names.ts';
 
 const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 200;
@@ -52,7 +53,18 @@ const Entry = Type.Object({
     ),
   ),
   action: Type.String(),
-  object: Type.Object({ type: Type.String(), id: Int64 }),
+  object: Type.Object({
+    type: Type.String(),
+    id: Int64,
+    name: Type.Optional(
+      Type.String({
+        description: [
+          'The present name, if the caller may see the object, else the last one that the log tells.',
+          'Absent if there is none. It is not part of the hash.',
+        ].join(' '),
+      }),
+    ),
+  }),
   before: State,
   after: State,
   request_id: Type.String(),
@@ -70,17 +82,26 @@ const Page = Type.Object({
   items: Type.Array(Entry),
   next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
 });
+const Actions = Type.Array(
+  Type.Object({
+    action: Type.String(),
+    description: Type.String({ description: 'What the action means.' }),
+    count: Type.Integer({ description: `How many entries the last ${COUNTED_DAYS} days have.` }),
+  }),
+);
 const Verdict = Type.Object({
   rows: Type.Integer(),
   ok: Type.Boolean(),
   first_broken_id: Type.Unsafe<bigint | null>({ type: ['integer', 'null'], format: 'int64' }),
 });
 
-export function auditRoutes(scope: Scope, audit: Audit): void {
+export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): void {
   const tags = ['administration'];
   const extension = true;
   const ofOrganization = { access: holdsIn('view_audit_log:org', 'organization') };
   const ofAll = { access: siteAdmin('admin') };
+  const ofOwn = { access: signedIn('user') };
+  const all: Reader = { sees: 'everything' };
 
   scope.get(
     '/orgs/:org/audit',
@@ -95,7 +116,8 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
         response: { 200: Page },
       },
     },
-    async (request, reply) => await sendPage(reply, callerIn(request).organization.id, request.query),
+    async (request, reply) =>
+      await sendPage(reply, callerIn(request).organization.id, request.query, memberIn(request)),
   );
 
   scope.get(
@@ -112,7 +134,23 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
         response: { 200: media('application/x-ndjson') },
       },
     },
-    async (request, reply) => await sendLines(reply, callerIn(request).organization.id, request.query),
+    async (request, reply) =>
+      await sendLines(reply, callerIn(request).organization.id, request.query, memberIn(request)),
+  );
+
+  scope.get(
+    '/orgs/:org/audit/actions',
+    {
+      config: ofOrganization,
+      schema: {
+        summary: `Count the audit entries of an organization by action, of the last ${COUNTED_DAYS} days`,
+        tags,
+        extension,
+        params: OrgPath,
+        response: { 200: Actions },
+      },
+    },
+    async (request) => await audit.actions(callerIn(request).organization.id, new Date()),
   );
 
   scope.get(
@@ -149,7 +187,7 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
         response: { 200: Page },
       },
     },
-    async (request, reply) => await sendPage(reply, await organizationIn(request), request.query),
+    async (request, reply) => await sendPage(reply, await organizationIn(request), request.query, all),
   );
 
   scope.get(
@@ -165,7 +203,53 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
         response: { 200: media('application/x-ndjson') },
       },
     },
-    async (request, reply) => await sendLines(reply, await organizationIn(request), request.query),
+    async (request, reply) => await sendLines(reply, await organizationIn(request), request.query, all),
+  );
+
+  scope.get(
+    '/admin/audit/actions',
+    {
+      config: ofAll,
+      schema: {
+        summary: `Count the audit entries of the whole deployment by action, of the last ${COUNTED_DAYS} days`,
+        tags,
+        extension,
+        querystring: Type.Object({ org }),
+        response: { 200: Actions },
+      },
+    },
+    async (request) => await audit.actions(await organizationIn(request), new Date()),
+  );
+
+  scope.get(
+    '/user/audit',
+    {
+      config: ofOwn,
+      schema: {
+        summary: 'List the audit entries of your own account and of what you own yourself, newest first',
+        tags: ['user'],
+        extension,
+        querystring: PageQuery,
+        response: { 200: Page },
+      },
+    },
+    async (request, reply) => await sendPage(reply, callerOf(request).person.id, request.query, ownOf(request)),
+  );
+
+  scope.get(
+    '/user/audit/export',
+    {
+      config: ofOwn,
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'Export the audit log of your own account as a stream of JSON lines, oldest first',
+        tags: ['user'],
+        extension,
+        querystring: ExportQuery,
+        response: { 200: media('application/x-ndjson') },
+      },
+    },
+    async (request, reply) => await sendLines(reply, callerOf(request).person.id, request.query, ownOf(request)),
   );
 
   async function organizationIn(request: FastifyRequest): Promise<bigint | undefined> {
@@ -173,37 +257,62 @@ export function auditRoutes(scope: Scope, audit: Audit): void {
     return name === undefined ? undefined : await audit.organizationNamed(name);
   }
 
-  async function sendPage(reply: FastifyReply, organizationId: bigint | undefined, query: Static<typeof PageQuery>) {
-    const { items, nextCursor } = await audit.page(
-      organizationId,
-      readQuestion(query),
-      readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT),
-    );
-    const body = `{"items":[${items.map(line).join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`;
-    return reply.type(JSON_TYPE).send(body);
+  async function sendPage(
+    reply: FastifyReply,
+    chainId: bigint | undefined,
+    query: Static<typeof PageQuery>,
+    reader: Reader,
+  ) {
+    const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    const { items, nextCursor } = await audit.page(chainId, readQuestion(query), limit);
+    const nameOf = await namesFor(items, reader);
+    const entries = items.map((row) => line(row, nameOf)).join(',');
+    return reply.type(JSON_TYPE).send(`{"items":[${entries}],"next_cursor":${JSON.stringify(nextCursor)}}`);
   }
 
   /** Reads from the database as fast as the client receives, and stops if the client has gone. */
-  async function sendLines(reply: FastifyReply, organizationId: bigint | undefined, query: Static<typeof ExportQuery>) {
-    const batches = await audit.rows(organizationId, readQuestion(query));
-    return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches)));
+  async function sendLines(
+    reply: FastifyReply,
+    chainId: bigint | undefined,
+    query: Static<typeof ExportQuery>,
+    reader: Reader,
+  ) {
+    const batches = await audit.rows(chainId, readQuestion(query));
+    return reply.type(NDJSON_TYPE).send(Readable.from(lines(batches, (rows) => namesFor(rows, reader))));
   }
 }
 
-async function* lines(batches: AsyncIterable<readonly AuditRow[]>): AsyncGenerator<string> {
-  for await (const rows of batches) yield rows.map((row) => `${line(row)}\n`).join('');
+function memberIn(request: FastifyRequest): Reader {
+  const { organization, person } = callerIn(request);
+  return { sees: 'organization', organizationId: organization.id, callerId: person.id };
+}
+
+function ownOf(request: FastifyRequest): Reader {
+  return { sees: 'own', callerId: callerOf(request).person.id };
+}
+
+async function* lines(
+  batches: AsyncIterable<readonly AuditRow[]>,
+  namesOf: (rows: readonly AuditRow[]) => Promise<NameOf>,
+): AsyncGenerator<string> {
+  for await (const rows of batches) {
+    const nameOf = await namesOf(rows);
+    yield rows.map((row) => `${line(row, nameOf)}\n`).join('');
+  }
 }
 
 /** Serialized by hand: `before` and `after` are sent as they are stored, so that numbers and hashes stay exact. */
-function line(row: AuditRow): string {
+function line(row: AuditRow, nameOf: NameOf): string {
   const { actor, onBehalfOf, object } = row;
+  const name = nameOf(row);
+  const called = name === undefined ? '' : `,"name":${JSON.stringify(name)}`;
   const behalf = onBehalfOf && `"on_behalf_of":{"id":${onBehalfOf.id},"name":${JSON.stringify(onBehalfOf.name)}}`;
   return [
     `{"id":${row.id},"at":"${row.at}","organization_id":${row.organizationId}`,
     `"actor":{"id":${actor.id},"name":${JSON.stringify(actor.name)}}`,
     ...(behalf === null ? [] : [behalf]),
     `"action":${JSON.stringify(row.action)}`,
-    `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}},"before":${state(row.before)}`,
+    `"object":{"type":${JSON.stringify(object.type)},"id":${object.id}${called}},"before":${state(row.before)}`,
     `"after":${state(row.after)},"request_id":${JSON.stringify(row.requestId)}`,
     `"previous_hash":"${row.previousHash.toString('hex')}","hash":"${row.hash.toString('hex')}"}`,
   ].join(',');

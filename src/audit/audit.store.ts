@@ -31,6 +31,20 @@ const CHAIN = sql(
   `select ${COLUMNS} from audit where organization_id = $1 and id > $2 order by id limit $3`,
 );
 
+// Each action is a range of an index. A single grouping would read the organization's entries of all time.
+const COUNT_IN = sql(
+  'audit.countIn',
+  `select k.action, c.total as count from unnest($3::text[]) as k (action) cross join lateral (
+     select count(*)::integer as total from audit a
+      where a.organization_id = $1 and a.action = k.action and a.at >= $2) c where c.total > 0`,
+);
+// Spelled as in the index of all entries by time, see migration 0010.
+const COUNT_ALL = sql(
+  'audit.countAll',
+  `select action, count(*)::integer as count from audit
+    where (at at time zone 'GMT') >= ($1::timestamptz at time zone 'GMT') and action = any($2::text[]) group by action`,
+);
+
 export function createAuditStore(db: Db): AuditStore {
   return {
     async accountNamed(name) {
@@ -39,6 +53,10 @@ export function createAuditStore(db: Db): AuditStore {
     async list(search, order, after, limit) {
       const { statement, values } = listing(search, order, after, limit);
       return (await db.query<Row>(statement, values)).map(toRow);
+    },
+    async countActions(organizationId, since, actions) {
+      if (organizationId === undefined) return await db.query(COUNT_ALL, [since, actions]);
+      return await db.query(COUNT_IN, [organizationId, since, actions]);
     },
     async chain(organizationId, after, limit) {
       return (await db.query<Row>(CHAIN, [organizationId, after, limit])).map(toLink);

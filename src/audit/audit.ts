@@ -1,5 +1,6 @@
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
+import { AUDIT_ACTIONS, type AuditAction } from '../changes/audit-actions.ts';
 
 /** One row of the audit log. `before` and `after` are exactly the text that was hashed. */
 export interface AuditRow {
@@ -63,6 +64,12 @@ export interface ChainLink {
 export interface AuditStore {
   accountNamed(name: string): Promise<bigint | undefined>;
   list(search: AuditSearch, order: Order, after: Place | undefined, limit: number): Promise<AuditRow[]>;
+  /** How often each action happened since then, in one organization or in all. Actions that did not are left out. */
+  countActions(
+    organizationId: bigint | undefined,
+    since: Date,
+    actions: readonly AuditAction[],
+  ): Promise<{ readonly action: AuditAction; readonly count: number }[]>;
   /** The rows of one organization after an ID, in the order of the chain. */
   chain(organizationId: bigint, after: bigint, limit: number): Promise<ChainLink[]>;
 }
@@ -72,8 +79,16 @@ export interface Verdict {
   readonly firstBrokenId: bigint | null;
 }
 
+export interface ActionCount {
+  readonly action: AuditAction;
+  readonly count: number;
+  readonly description: string;
+}
+
 export type Audit = ReturnType<typeof createAudit>;
 
+const DAY_MS = 86_400_000;
+export const COUNTED_DAYS = 90;
 const BATCH = 250;
 const CHAIN_BATCH = 1000;
 const MAX_ID = 2n ** 63n - 1n;
@@ -86,7 +101,16 @@ const START = Buffer.alloc(32);
 export function createAudit(store: AuditStore, settle: () => Promise<void>) {
   const walks = new Map<bigint, { readonly verdict: Promise<Verdict>; readonly wanting: (() => boolean)[] }>();
 
-  return { page, organizationNamed, rows, verify };
+  return { page, organizationNamed, rows, verify, actions };
+
+  /** What happened of late, by the name of the action. */
+  async function actions(organizationId: bigint | undefined, now: Date): Promise<ActionCount[]> {
+    await settle();
+    const known = Object.keys(AUDIT_ACTIONS) as AuditAction[];
+    const counts = await store.countActions(organizationId, new Date(now.getTime() - COUNTED_DAYS * DAY_MS), known);
+    const sorted = counts.sort((one, other) => (one.action < other.action ? -1 : 1));
+    return sorted.map(({ action, count }) => ({ action, count, description: AUDIT_ACTIONS[action] }));
+  }
 
   async function page(organizationId: bigint | undefined, question: AuditQuestion, limit: number) {
     const search = await searchFor(organizationId, question);

@@ -211,14 +211,14 @@ describe('Audit log requests', () => {
   const GONE = 'organization does not exist';
   const MISSING = 'missing relation view_audit_log:org';
   const TABLE: readonly Refused[] = [
-    ...['', '/export', '/verify'].flatMap((part): Refused[] => [
+    ...['', '/export', '/verify', '/actions'].flatMap((part): Refused[] => [
       { send: get(`/orgs/acme/audit${part}`), status: 401, message: 'token is required' },
       { who: 'eve', send: get(`/orgs/acme/audit${part}`), status: 404, message: GONE },
       { who: 'ann', send: get(`/orgs/nowhere/audit${part}`), status: 404, message: GONE },
       { who: 'cat', send: get(`/orgs/acme/audit${part}`), status: 403, message: MISSING },
       { who: 'bob', send: get(`/orgs/acme/audit${part}`), status: 403, message: MISSING },
     ]),
-    ...['', '/export'].flatMap((part): Refused[] => [
+    ...['', '/export', '/actions'].flatMap((part): Refused[] => [
       { send: get(`/admin/audit${part}`), status: 401, message: 'token is required' },
       { who: 'ann', send: get(`/admin/audit${part}`), status: 403, message: 'user should be the site admin' },
       { who: 'root', send: get(`/admin/audit${part}?org=nowhere`), status: 400, message: /^org: no account is named/ },
@@ -258,7 +258,13 @@ describe('Audit log requests', () => {
       }),
     ),
   ];
-  for (const line of TABLE) {
+  for (const line of [
+    ...TABLE,
+    { send: get('/user/audit'), status: 401, message: 'token is required' },
+    { send: get('/user/audit/export'), status: 401, message: 'token is required' },
+    { who: 'ann', send: get('/user/audit?action='), status: 400, message: /^action must be/ },
+    { who: 'ann', send: get('/user/audit?cursor=x'), status: 400, message: 'cursor was not issued by this server' },
+  ]) {
     it(`GET ${line.send[1]} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status}`, () =>
       assertRefused(atrium, line));
   }
@@ -272,7 +278,7 @@ describe('Audit log requests', () => {
 
   it('A custom role with "view audit log" can read, export and verify the audit log', async () => {
     const holder = await makeHolder(atrium, [orgPermission('view audit log')]);
-    for (const part of ['', '/export', '/verify']) {
+    for (const part of ['', '/export', '/verify', '/actions']) {
       assert.equal((await atrium.as(holder.name)('GET', `/orgs/acme/audit${part}`)).status, 200);
     }
   });

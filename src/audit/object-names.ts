@@ -1,0 +1,78 @@
+import type { Judge } from '../authz/judge.ts';
+import type { AuditRow } from './audit.ts';
+
+/** Who reads the log, which decides whose names they see. */
+export type Reader =
+  | { readonly sees: 'everything' }
+  | { readonly sees: 'organization'; readonly organizationId: bigint; readonly callerId: bigint }
+  | { readonly sees: 'own'; readonly callerId: bigint };
+
+/** An object that entries of one chain are about. */
+export interface NamedObject {
+  readonly chainId: bigint;
+  readonly type: string;
+  readonly id: bigint;
+}
+
+export interface ObjectNameStore {
+  /** The present names by `type:id`. With an owner, only of what this account owns, its members and itself. */
+  present(objects: readonly NamedObject[], ownerId: bigint | undefined): Promise<ReadonlyMap<string, string>>;
+  /** The last names that entries of the same chain tell, by `chain type:id`. */
+  told(objects: readonly NamedObject[]): Promise<ReadonlyMap<string, string>>;
+}
+
+export type ObjectNames = ReturnType<typeof createObjectNames>;
+export type NameOf = (row: AuditRow) => string | undefined;
+
+/** What a reader of an organization's log must hold on the organization to see how its objects are called now. */
+const RELATIONS: Readonly<Record<string, string>> = {
+  organization: 'can_view',
+  user: 'can_view_members',
+  team: 'can_view_teams',
+  role: 'can_view_roles',
+  cluster: 'can_view_clusters',
+  contract: 'can_view_contracts',
+  robot_ac: 'can_view_robots',
+  token: 'can_view_tokens',
+};
+
+/**
+ * How the objects of entries are called: by their present name if the reader may see the object, else as the log itself
+ * called them last. That is no news to somebody who may read the log, so a name never tells more than before.
+ */
+export function createObjectNames(store: ObjectNameStore, judge: Pick<Judge, 'allowed'>) {
+  return async (rows: readonly AuditRow[], reader: Reader): Promise<NameOf> => {
+    const objects = objectsOf(rows);
+    if (objects.length === 0) return () => undefined;
+    const shown = await visible(objects, reader);
+    const present = shown.length === 0 ? new Map<string, string>() : await store.present(shown, ownerOf(reader));
+    const unnamed = objects.filter((object) => !present.has(keyOf(object)));
+    const told = unnamed.length === 0 ? new Map<string, string>() : await store.told(unnamed);
+    return ({ organizationId, object }) => present.get(keyOf(object)) ?? told.get(`${organizationId} ${keyOf(object)}`);
+  };
+
+  async function visible(objects: readonly NamedObject[], reader: Reader): Promise<readonly NamedObject[]> {
+    if (reader.sees !== 'organization') return objects;
+    const { organizationId, callerId } = reader;
+    const [held = []] = await judge.allowed(callerId, organizationId, [{ type: 'organization', id: organizationId }]);
+    return objects.filter(({ type }) => held.includes(RELATIONS[type] ?? ''));
+  }
+}
+
+function ownerOf(reader: Reader): bigint | undefined {
+  if (reader.sees === 'everything') return undefined;
+  return reader.sees === 'own' ? reader.callerId : reader.organizationId;
+}
+
+/** Each once. Entries about the deployment itself have no object. */
+function objectsOf(rows: readonly AuditRow[]): NamedObject[] {
+  const found = new Map<string, NamedObject>();
+  for (const { organizationId: chainId, object } of rows) {
+    if (object.id !== 0n) found.set(`${chainId} ${keyOf(object)}`, { chainId, ...object });
+  }
+  return [...found.values()];
+}
+
+function keyOf({ type, id }: { readonly type: string; readonly id: bigint }): string {
+  return `${type}:${id}`;
+}
