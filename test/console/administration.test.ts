@@ -111,6 +111,12 @@ describe('the administration pages of the console', { skip: lacks('chromium') },
     await page.getByRole('cell', { name: 'deployment' }).first().waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'globex' }).first().waitFor();
     assert.match(page.url(), /\/admin\/audit\?org=globex/);
+    await page.getByLabel('Action').selectOption('organization.create');
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' });
+    assert.match(await page.locator('tbody tr').first().innerText(), /organization\.create.*globex/s);
+    await go('/me/audit');
+    await page.getByRole('heading', { name: 'My activity' }).waitFor();
+    await page.getByLabel('Who').waitFor();
     assert.deepEqual(faults, []);
   });
 

@@ -31,6 +31,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/me/clusters', async () => (await import('../pages/me/clusters.tsx')).MyClustersPage),
   page('/me/credentials', async () => (await import('../pages/me/credentials.tsx')).CredentialsPage),
   page('/me/bus', async () => (await import('../pages/me/bus.tsx')).BusPage),
+  page('/me/audit', async () => (await import('../pages/me/activity.tsx')).ActivityPage),
   page('/me/orders', async () => (await import('../pages/me/orders.tsx')).OrdersPage),
   page('/orgs', async () => (await import('../pages/orgs/orgs.tsx')).OrgsPage),
   // Before the page of an organization, which it would otherwise be.

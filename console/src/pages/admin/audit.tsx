@@ -24,6 +24,7 @@ function WholeLog() {
   const query = { ...filters.query, org: unlessEmpty(useSettled(org.value)) };
   const log = useKept(useList('GET /admin/audit', { query }), '');
   const orgs = useResource('GET /admin/orgs', { query: { limit: MAX_CHOICES } });
+  const actions = useResource('GET /admin/audit/actions', { query: { org: query.org } });
   const names = new Map(orgs.data?.map(({ id, name }) => [id, name]));
   const chosen = orgs.data?.some(({ name }) => name === org.value) || org.value === '' || org.value === '0';
   return (
@@ -39,6 +40,7 @@ function WholeLog() {
             filters={filters}
             log={log}
             entries={entries}
+            actions={actions.data}
             moreFilters={
               (orgs.total ?? 0) > MAX_CHOICES || !chosen ? (
                 <TextField label="Organization" value={org} placeholder="acme, or 0 for the deployment" />

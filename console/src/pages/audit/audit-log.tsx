@@ -7,7 +7,7 @@ import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import type { AuditEntry } from '../../parts/entries.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
 import { Empty } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
@@ -32,10 +32,18 @@ interface Filters {
   readonly fields: Readonly<Record<keyof typeof NO_FILTERS, Signal<string>>>;
 }
 
+interface ActionCount {
+  readonly action: string;
+  readonly description: string;
+  readonly count: number;
+}
+
 interface AuditLogProps {
   readonly filters: Filters;
   readonly log: List<AuditEntry>;
   readonly entries: readonly AuditEntry[];
+  /** What can be filtered by, if the server counts it for this log. */
+  readonly actions?: readonly ActionCount[] | undefined;
   /** Further fields to filter by. */
   readonly moreFilters?: ComponentChildren;
   /** Columns after the time, such as the organization. */
@@ -43,7 +51,15 @@ interface AuditLogProps {
 }
 
 /** Filters, the entries, and the chosen entry next to them. */
-export function AuditLog({ filters: { fields }, log, entries, moreFilters, moreColumns = [] }: AuditLogProps) {
+export function AuditLog(props: AuditLogProps) {
+  const {
+    filters: { fields },
+    log,
+    entries,
+    actions,
+    moreFilters,
+    moreColumns = [],
+  } = props;
   const chosen = useSignal<string | undefined>(undefined);
   const entry = entries.find(({ id }) => String(id) === chosen.value);
   const clear = () => {
@@ -56,7 +72,7 @@ export function AuditLog({ filters: { fields }, log, entries, moreFilters, moreC
         <div class="filters" data-filter>
           {moreFilters}
           <TextField label="Who" value={fields.actor} placeholder="ann" />
-          <TextField label="Action" value={fields.action} placeholder="role.create, or role." />
+          <ActionField value={fields.action} actions={actions} />
           <TextField label="Object" value={fields.object} placeholder="cluster:7" />
         </div>
         {entries.length === 0 ? (
@@ -80,7 +96,16 @@ export function AuditLog({ filters: { fields }, log, entries, moreFilters, moreC
               ...moreColumns,
               { key: 'who', title: 'Who', cell: ({ actor }) => <bdi>{actor.name}</bdi> },
               { key: 'what', title: 'What', cell: ({ action }) => <code>{action}</code> },
-              { key: 'on', title: 'Object', cell: ({ object }) => <code>{`${object.type}:${object.id}`}</code> },
+              {
+                key: 'on',
+                title: 'Object',
+                cell: ({ object }) => (
+                  <span class="line audit-object">
+                    {object.name && <bdi class="cut">{object.name}</bdi>}
+                    <code class={object.name ? 'quiet' : ''}>{`${object.type}:${object.id}`}</code>
+                  </span>
+                ),
+              },
             ]}
           />
         )}
@@ -94,6 +119,26 @@ export function AuditLog({ filters: { fields }, log, entries, moreFilters, moreC
   );
 }
 
+/** Every action of the last 90 days by its name; what the address asks for is among them, even a prefix. */
+function ActionField({ value, actions }: { value: Signal<string>; actions: readonly ActionCount[] | undefined }) {
+  if (actions === undefined) return <TextField label="Action" value={value} placeholder="role.create, or role." />;
+  const isListed = value.value === '' || actions.some(({ action }) => action === value.value);
+  return (
+    <SelectField
+      label="Action"
+      value={value}
+      choices={[
+        { value: '', label: 'All' },
+        ...(isListed ? [] : [{ value: value.value, label: value.value }]),
+        ...actions.map(({ action, description, count }) => ({
+          value: action,
+          label: `${action} (${count}): ${description}`,
+        })),
+      ]}
+    />
+  );
+}
+
 function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { action, actor, object, at, before, after, request_id, hash, previous_hash } = entry;
   return (
@@ -102,7 +147,7 @@ function EntryDetails({ entry, onClose }: { entry: AuditEntry; onClose: () => vo
         of={[
           { name: 'When', value: new Date(at).toISOString() },
           { name: 'Who', value: actor.name },
-          { name: 'Object', value: `${object.type}:${object.id}` },
+          { name: 'Object', value: [object.name, `${object.type}:${object.id}`].filter(Boolean).join(' · ') },
           { name: 'Request', value: request_id && <Copy text={request_id} label="Copy the request ID" /> },
         ]}
       />
