@@ -73,8 +73,10 @@ function WholeLog() {
 
 function Organization({ id, name }: { id: bigint; name: string | undefined }) {
   if (id === 0n) return <span class="quiet">deployment</span>;
-  // A deleted one has no name any more.
-  if (name === undefined) return <code>{String(id)}</code>;
+  // What belongs to a subscription has a log under its negative ID.
+  if (id < 0n) return <a href={`/admin/subscriptions/${-id}`}>{`subscription ${-id}`}</a>;
+  // What a person owns, or an organization that was deleted.
+  if (name === undefined) return <span class="quiet">{`account ${id}`}</span>;
   return (
     <a href={orgPath(name, '/audit')}>
       <bdi>{name}</bdi>

@@ -17,7 +17,7 @@ export function SubjectLink({ subject, marketplace }: { subject: string; marketp
     <p class="line small">
       {subscription && <a href={`/admin/subscriptions/${subscription.id}`}>The subscription</a>}
       {installer && <a href={`/admin/installers/${encodeURIComponent(installer.id)}`}>The installer</a>}
-      <code class="quiet">{key}</code>
+      <code class="quiet subject-key">{key}</code>
     </p>
   );
 }
