@@ -676,6 +676,8 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
+        /** Part of the name or the full name. */
+        q?: Text | undefined;
         /** Only organizations without an owner, which site administrators manage. */
         ownerless?: Text | undefined;
       };
@@ -735,6 +737,8 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
+        /** Only users who can sign in (active), who are deactivated (inactive), who may not sign in (prohibited), or who are site administrators (admin). */
+        state?: 'active' | 'inactive' | 'prohibited' | 'admin' | undefined;
       };
     };
     answer: readonly {
@@ -921,6 +925,36 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** List the teams of a user, in all organizations */
+  'GET /admin/users/{username}/teams': {
+    input: {
+      path: {
+        username: Id;
+      };
+    };
+    answer: readonly {
+      readonly id: bigint;
+      readonly name: string;
+      readonly description: string;
+      readonly organization: {
+        readonly id: bigint;
+        readonly name: string;
+        readonly username: string;
+        readonly full_name: string;
+        readonly avatar_url: string;
+        readonly description: string;
+        readonly website: string;
+        readonly location: string;
+        readonly visibility: string;
+        readonly orgType: string;
+      };
+      /** One of none, read, write, admin or owner. */
+      readonly permission: string;
+      readonly units: readonly string[];
+      readonly type: string;
+      readonly role_ids: readonly bigint[];
+    }[];
   };
   /** Get the authorization model, as text and with every relation in words */
   'GET /authz/model': {

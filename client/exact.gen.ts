@@ -25,6 +25,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'PATCH /admin/users/{username}': { int64: ['id'] },
   'POST /admin/users/{username}/orgs': { int64: ['id'] },
   'GET /admin/users/{username}/sessions': { int64: ['*.id'] },
+  'GET /admin/users/{username}/teams': { int64: ['*.id', '*.organization.id', '*.role_ids.*'] },
   'POST /authz/objects/allowed-permissions': { int64: ['*.objectID'] },
   'GET /authz/objects/{objectType}': { int64: ['*.id'] },
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': { int64: ['objectID'] },

@@ -32,6 +32,10 @@ export const USER_REQUESTS: Requests = {
   },
   'GET /api/v1/user/orgs': get('the last page of 10,000', '/user/orgs?limit=50&page=199', 'dan'),
   'GET /api/v1/user/settings/organizations': get('10,000, which are not paged', '/user/settings/organizations', 'dan'),
+  'GET /api/v1/admin/users/:username/teams': {
+    as: 'GET /api/v1/user/teams',
+    because: 'reads the same of another user',
+  },
   'GET /api/v1/user/teams': get('the last page of 10,000', '/user/teams?limit=50&page=199', 'dan'),
   'GET /api/v1/user/followers': get('the last page of 50,000', '/user/followers?limit=50&page=1000'),
   'GET /api/v1/user/following': get('the last page of 5,000', '/user/following?limit=50&page=99'),

@@ -1,13 +1,19 @@
 import Type from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
-import { callerOf, signedIn } from '../http/access.ts';
+import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import type { Users } from '../users/users.ts';
 import type { Memberships } from './memberships.ts';
 import { Organization, presentOrganization, presentTeam, Team } from './organization.view.ts';
 import type { Team as TeamValue } from './teams.ts';
 
-export function membershipRoutes(scope: Scope, memberships: Memberships, baseUrl: () => string): void {
+export function membershipRoutes(
+  scope: Scope,
+  memberships: Memberships,
+  users: Pick<Users, 'idOf'>,
+  baseUrl: () => string,
+): void {
   const tags = ['user'];
 
   scope.get(
@@ -33,6 +39,25 @@ export function membershipRoutes(scope: Scope, memberships: Memberships, baseUrl
       const wanted = readPage(request.query);
       showPage(request, reply, baseUrl(), wanted, teams.length);
       return teams.slice(wanted.offset, wanted.offset + wanted.limit).map(present);
+    },
+  );
+
+  scope.get(
+    '/admin/users/:username/teams',
+    {
+      config: { access: siteAdmin('admin') },
+      schema: {
+        summary: 'List the teams of a user, in all organizations',
+        tags: ['administration'],
+        extension: true,
+        params: Type.Object({ username: Type.String() }),
+        response: { 200: Type.Array(Team) },
+      },
+    },
+    async (request, reply) => {
+      const teams = await memberships.teams(await users.idOf(request.params.username));
+      sendText(reply, await writeListInSlices(teams, (team) => presentTeam(team, baseUrl())));
+      return reply;
     },
   );
 

@@ -32,6 +32,7 @@ const EditOrganization = Type.Object({
 });
 const CreateOrganization = Type.Object({ ...EditOrganization.properties, username: Type.String() });
 
+const NamePart = Type.Optional(Type.String({ description: 'Part of the name or the full name.' }));
 const Ownerless = Type.Optional(
   Type.Boolean({ description: 'Only organizations without an owner, which site administrators manage.' }),
 );
@@ -71,7 +72,7 @@ export function organizationRoutes(
           extension: true,
           querystring: Type.Object({
             ...PageQuery,
-            ...(url === '/admin/orgs' && { ownerless: Ownerless }),
+            ...(url === '/admin/orgs' && { q: NamePart, ownerless: Ownerless }),
           }),
           response: { 200: Type.Array(Organization) },
         },
@@ -80,9 +81,10 @@ export function organizationRoutes(
         const { person } = callerOf(request);
         const page = readPage(request.query);
         const isAll = url !== '/user/orgs' && person.isAdmin;
-        const { ownerless } = request.query;
+        const { q, ownerless } = request.query;
+        const search = { text: typeof q === 'string' ? q : '', ownerless: ownerless === true };
         const { items, total } = await (isAll
-          ? organizations.listAll(page, url === '/admin/orgs' && ownerless === true)
+          ? organizations.listAll(page, url === '/admin/orgs' ? search : undefined)
           : organizations.listOf(person, page));
         showPage(request, reply, baseUrl(), page, total);
         return items.map(present);

@@ -4,6 +4,7 @@ import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
+import { likeText } from '../db/like-text.ts';
 import { unlessNameTaken } from '../identity/account-names.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
 import { ORGANIZATION, type OrganizationRow, toOrganization } from './organization.rows.ts';
@@ -11,6 +12,7 @@ import type {
   Organization,
   OrganizationDraft,
   OrganizationFields,
+  OrganizationSearch,
   OrganizationStore,
   RenamedOrganization,
 } from './organizations.ts';
@@ -22,21 +24,13 @@ const INSERT = sql(
    values ('organization', $1, $2, $3, $4, $5, $6, $7) returning id`,
 );
 const WHERE = `o.kind = 'organization'`;
+const FOUND = `${WHERE} and (o.name_key like $1 or lower(o.full_name) like $1) and (not $2 or not exists (
+  select 1 from team t join team_member m on m.team_id = t.id where t.organization_id = o.id and t.permission = 'owner'))`;
 const LIST_ALL = sql(
   'organizations.listAll',
-  `select ${ORGANIZATION} from account o where ${WHERE} order by o.id offset $1 limit $2`,
+  `select ${ORGANIZATION} from account o where ${FOUND} order by o.id offset $3 limit $4`,
 );
-const COUNT_ALL = sql('organizations.countAll', `select count(*)::integer as total from account o where ${WHERE}`);
-const OWNERLESS = `${WHERE} and not exists (
-  select 1 from team t join team_member m on m.team_id = t.id where t.organization_id = o.id and t.permission = 'owner')`;
-const LIST_OWNERLESS = sql(
-  'organizations.listOwnerless',
-  `select ${ORGANIZATION} from account o where ${OWNERLESS} order by o.id offset $1 limit $2`,
-);
-const COUNT_OWNERLESS = sql(
-  'organizations.countOwnerless',
-  `select count(*)::integer as total from account o where ${OWNERLESS}`,
-);
+const COUNT_ALL = sql('organizations.countAll', `select count(*)::integer as total from account o where ${FOUND}`);
 const LIST_SOME = sql(
   'organizations.listSome',
   `select ${ORGANIZATION} from account o where ${WHERE} and o.id = any($3::bigint[]) order by o.id offset $1 limit $2`,
@@ -63,19 +57,20 @@ const INSERT_FOUNDER = sql(
 );
 
 export function createOrganizationStore(db: Db, write: Write, room: Room): OrganizationStore {
-  return { list, get: (id) => get(db.query, id), create, update, remove };
+  return { listSome, listAll, get: (id) => get(db.query, id), create, update, remove };
 
-  async function list(
-    among: readonly bigint[] | 'all' | 'ownerless',
+  async function listSome(ids: readonly bigint[], { offset, limit }: PageRequest): Promise<Page<Organization>> {
+    const rows = await db.query<OrganizationRow>(LIST_SOME, [offset, limit, ids]);
+    return { items: rows.map(toOrganization), total: ids.length };
+  }
+
+  async function listAll(
+    { text, ownerless }: OrganizationSearch,
     { offset, limit }: PageRequest,
   ): Promise<Page<Organization>> {
-    if (typeof among !== 'string') {
-      const rows = await db.query<OrganizationRow>(LIST_SOME, [offset, limit, among]);
-      return { items: rows.map(toOrganization), total: among.length };
-    }
-    const [page, count] = among === 'all' ? [LIST_ALL, COUNT_ALL] : [LIST_OWNERLESS, COUNT_OWNERLESS];
-    const { total } = only(await db.query<{ total: number }>(count));
-    const rows = await db.query<OrganizationRow>(page, [offset, limit]);
+    const wanted = [likeText(text), ownerless];
+    const { total } = only(await db.query<{ total: number }>(COUNT_ALL, wanted));
+    const rows = await db.query<OrganizationRow>(LIST_ALL, [...wanted, offset, limit]);
     return { items: rows.map(toOrganization), total };
   }
 

@@ -44,9 +44,18 @@ export interface OrganizationDraft extends OrganizationFields {
   readonly teams: readonly TeamDraft[];
 }
 
+export interface OrganizationSearch {
+  /** Part of the name or the full name. */
+  readonly text: string;
+  /** Only those without an owner. */
+  readonly ownerless: boolean;
+}
+
 export interface OrganizationStore {
   /** Ordered by ID. */
-  list(among: readonly bigint[] | 'all' | 'ownerless', request: PageRequest): Promise<Page<Organization>>;
+  listSome(ids: readonly bigint[], request: PageRequest): Promise<Page<Organization>>;
+  /** Those whose name or full name contains the text, ordered by ID. */
+  listAll(search: OrganizationSearch, request: PageRequest): Promise<Page<Organization>>;
   get(id: bigint): Promise<Organization | undefined>;
   /** The founder joins the first of the teams. */
   create(
@@ -84,11 +93,14 @@ export function createOrganizations(store: OrganizationStore, judge: Pick<Judge,
   return { listOf, listAll, get, create, update, remove };
 
   async function listOf(person: Pick<Person, 'organizations'>, request: PageRequest): Promise<Page<Organization>> {
-    return await store.list([...person.organizations.keys()], request);
+    return await store.listSome([...person.organizations.keys()], request);
   }
 
-  async function listAll(request: PageRequest, ownerless = false): Promise<Page<Organization>> {
-    return await store.list(ownerless ? 'ownerless' : 'all', request);
+  async function listAll(
+    request: PageRequest,
+    search: OrganizationSearch = { text: '', ownerless: false },
+  ): Promise<Page<Organization>> {
+    return await store.listAll({ ...search, text: search.text.trim() }, request);
   }
 
   async function get(id: bigint): Promise<Organization> {

@@ -40,7 +40,7 @@ export function wireOrganizations(
   return { organizations, teams, members, mount };
 
   function mount(scope: Scope): void {
-    membershipRoutes(scope, createMembershipStore(db), baseUrl);
+    membershipRoutes(scope, createMembershipStore(db), users, baseUrl);
     organizationRoutes(scope, organizations, users, createSharedOrganizations(judge, personNamed), baseUrl);
     reservedNameRoutes(scope, createReservedNames(createReservedNameStore(db, revisions.write)), baseUrl);
     memberListRoutes(scope, listMembers, baseUrl);

@@ -1,17 +1,24 @@
 import Type from 'typebox';
 import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/access.ts';
 import { versionTag } from '../http/etag.ts';
-import { PageQuery, readPage, showPage } from '../http/paging.ts';
+import { choice, PageQuery, readPage, showPage } from '../http/paging.ts';
 import { readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { hideAddresses, presentProfile, presentSelf, User } from './user.view.ts';
-import type { Users } from './users.ts';
+import { USER_STATES, type Users } from './users.ts';
 
 const Path = Type.Object({ username: Type.String() });
 const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'Part of a name.' })), ...PageQuery });
 const ProfileSearch = Type.Object({
   ...Search.properties,
   uid: Type.Optional(Type.String({ description: 'Only the user with this ID. 0 means any user.' })),
+});
+const AdminSearch = Type.Object({
+  ...Search.properties,
+  state: choice(
+    USER_STATES,
+    'Only users who can sign in (active), who are deactivated (inactive), who may not sign in (prohibited), or who are site administrators (admin).',
+  ),
 });
 const tags = ['administration'];
 
@@ -72,13 +79,14 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
         summary: 'List all users, or search them by name or email address',
         tags,
         extension: true,
-        querystring: Search,
+        querystring: AdminSearch,
         response: { 200: Type.Array(User) },
       },
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { items, total } = await users.list(request.query.q?.trim() ?? '', page);
+      const { q = '', state } = request.query;
+      const { items, total } = await users.list(q.trim(), state, page);
       showPage(request, reply, baseUrl(), page, total);
       return items.map((person) => presentSelf(person, baseUrl()));
     },

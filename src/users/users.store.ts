@@ -15,7 +15,12 @@ const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
 const PEOPLE = `from revision r join account a on a.kind = 'user' ${DETAILS}`;
 const NAMED = `(a.name_key like $1 or lower(a.full_name) like $1)`;
 const KNOWN = `(a.name_key like $1 or lower(a.full_name) like $1 or exists (
-  select 1 from email s where s.account_id = a.id and s.address_key like $1))`;
+  select 1 from email s where s.account_id = a.id and s.address_key like $1))
+  and ($2::text is null or case $2
+    when 'admin' then a.is_admin
+    when 'inactive' then not a.active
+    when 'prohibited' then a.prohibit_login
+    else a.active and not a.prohibit_login end)`;
 
 const GET_PROFILE = sql(
   'users.profile',
@@ -40,7 +45,7 @@ const COUNT_PROFILES = sql(
 const LIST_PEOPLE = sql(
   'users.people',
   `select ${PERSON}, a.version from revision r join (
-     select * from account a where a.kind = 'user' and ${KNOWN} order by a.id offset $2 limit $3
+     select * from account a where a.kind = 'user' and ${KNOWN} order by a.id offset $3 limit $4
    ) a on true ${DETAILS} order by a.id`,
 );
 const COUNT_PEOPLE = sql(
@@ -85,10 +90,10 @@ export function createUserStore(db: Db, write: Write): UserStore {
       return row && toProfile(row);
     },
 
-    async people(text, { offset, limit }) {
-      const pattern = likeText(text);
-      const { total } = only(await db.query<{ total: number }>(COUNT_PEOPLE, [pattern]));
-      const rows = await db.query<FoundRow>(LIST_PEOPLE, [pattern, offset, limit]);
+    async people(text, state, { offset, limit }) {
+      const wanted = [likeText(text), state ?? null];
+      const { total } = only(await db.query<{ total: number }>(COUNT_PEOPLE, wanted));
+      const rows = await db.query<FoundRow>(LIST_PEOPLE, [...wanted, offset, limit]);
       return { items: rows.map(toPerson), total };
     },
 

@@ -66,6 +66,10 @@ export interface VersionedPerson {
   readonly version: number;
 }
 
+/** `active` can sign in, `inactive` and `prohibited` cannot; `admin` is every site administrator, also an inactive one. */
+export const USER_STATES = ['active', 'inactive', 'prohibited', 'admin'] as const;
+export type UserState = (typeof USER_STATES)[number];
+
 export interface UserStore {
   profile(name: string): Promise<Profile | undefined>;
   person(name: string): Promise<VersionedPerson | undefined>;
@@ -73,8 +77,8 @@ export interface UserStore {
   profiles(text: string, request: PageRequest): Promise<Page<Profile>>;
   /** The user with this ID, if the name or full name contains the text. */
   profileWithId(id: bigint, text: string): Promise<Profile | undefined>;
-  /** The same, but also searches addresses. */
-  people(text: string, request: PageRequest): Promise<Page<Person>>;
+  /** The same, but also searches addresses, and only users in that state. */
+  people(text: string, state: UserState | undefined, request: PageRequest): Promise<Page<Person>>;
   anyAccount(): Promise<boolean>;
   create(draft: UserDraft, actor?: Actor, once?: Once<VersionedPerson>): Promise<bigint | NameConflict | 'email taken'>;
   setLastLogin(id: bigint, at: Date): Promise<void>;

@@ -13,7 +13,7 @@ const LONG = 'x'.repeat(255);
 const LARGE_ID = 9007199254740993n;
 const RESTART = sql('test.restartClusterIds', `select setval(pg_get_serial_sequence('cluster', 'id'), $1, false)`);
 
-describe('the cluster pages of the console', { skip: lacks('chromium') }, () => {
+describe('The cluster pages of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
@@ -38,24 +38,27 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     await atrium?.close();
   });
 
-  itLong('show names with markup, of any direction and length, as text, without breaking the page', async () => {
-    const { page, go, faults } = await browser.visit(atrium, 'cat', { viewport: { width: 360, height: 800 } });
-    const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
-    await go('/orgs/acme/clusters');
-    await page.getByRole('link', { name: RTL }).waitFor();
-    assert.equal(await isTooWide(), false);
-    await page.getByRole('link', { name: MARKUP }).click();
-    await page.getByRole('heading', { name: MARKUP }).waitFor();
-    assert.equal(new URL(page.url()).pathname, `/orgs/acme/clusters/${LARGE_ID}`);
-    await page.getByText(String(LARGE_ID), { exact: true }).waitFor();
-    assert.equal(await isTooWide(), false);
-    await go(`/orgs/acme/clusters/${LARGE_ID + 2n}`);
-    await page.getByRole('heading', { name: LONG }).waitFor();
-    assert.equal(await isTooWide(), false);
-    assert.deepEqual(faults, []);
-  });
+  itLong(
+    'The cluster pages show names with markup, of any direction and length, as text, without breaking the page',
+    async () => {
+      const { page, go, faults } = await browser.visit(atrium, 'cat', { viewport: { width: 360, height: 800 } });
+      const isTooWide = () => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth');
+      await go('/orgs/acme/clusters');
+      await page.getByRole('link', { name: RTL }).waitFor();
+      assert.equal(await isTooWide(), false);
+      await page.getByRole('link', { name: MARKUP }).click();
+      await page.getByRole('heading', { name: MARKUP }).waitFor();
+      assert.equal(new URL(page.url()).pathname, `/orgs/acme/clusters/${LARGE_ID}`);
+      await page.getByText(String(LARGE_ID), { exact: true }).waitFor();
+      assert.equal(await isTooWide(), false);
+      await go(`/orgs/acme/clusters/${LARGE_ID + 2n}`);
+      await page.getByRole('heading', { name: LONG }).waitFor();
+      assert.equal(await isTooWide(), false);
+      assert.deepEqual(faults, []);
+    },
+  );
 
-  itLong('keep the filter and the order in the address, so that they survive a reload', async () => {
+  itLong('The cluster pages keep the filter and the order in the address, so that they survive a reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/clusters');
     await page.getByLabel('Phase').selectOption('Inactive');
@@ -74,7 +77,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('let an owner import, edit and remove a cluster, and give its agent a token', async () => {
+  it('The cluster pages let an owner import, edit and remove a cluster, and give its agent a token', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/clusters/import');
     await page.getByLabel('Name', { exact: true }).fill('edge');
@@ -110,7 +113,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  itLong('show who can do what with a cluster, each answer with its reason', async () => {
+  itLong('The cluster pages show who can do what with a cluster, each answer with its reason', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}?tab=access`);
     await page.getByRole('link', { name: 'Why may bob edit?' }).waitFor();
@@ -120,7 +123,7 @@ describe('the cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('explain to an operator why they cannot edit, and who can', async () => {
+  it('The cluster pages explain to an operator why they cannot edit, and who can', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}`);
     await page.locator('[aria-disabled="true"]', { hasText: 'Edit cluster' }).press('Enter');

@@ -5,7 +5,7 @@ import { itLong } from '../support/long.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
-describe('the organization pages of the console', { skip: lacks('chromium') }, () => {
+describe('The organization pages of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
@@ -18,7 +18,7 @@ describe('the organization pages of the console', { skip: lacks('chromium') }, (
     await atrium?.close();
   });
 
-  it('show an owner the state, the counts and the latest changes, and lead to the clusters of a phase', async () => {
+  it('The organization pages show an owner the state, the counts and the latest changes, and lead to the clusters of a phase', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme');
     await page.getByText('1 of 2 clusters has never reported; the rest is well.').waitFor();
@@ -33,7 +33,7 @@ describe('the organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual(faults, []);
   });
 
-  itLong('show members only what they may see', async () => {
+  itLong('The organization pages show members only what they may see', async () => {
     const cat = await browser.visit(atrium, 'cat');
     await cat.go('/orgs/acme');
     await cat.page.getByRole('link', { name: '4 Members' }).waitFor();
@@ -48,19 +48,22 @@ describe('the organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual([...cat.faults, ...dan.faults], []);
   });
 
-  itLong('list every organization for a site administrator, and find one by its full name', async () => {
-    const { page, go, faults } = await browser.visit(atrium, 'root');
-    await go('/orgs');
-    await page.getByRole('link', { name: 'globex' }).waitFor();
-    await page.getByLabel('Search', { exact: true }).fill('acme corp');
-    await page.getByRole('link', { name: 'globex' }).waitFor({ state: 'detached' });
-    assert.match(page.url(), /\/orgs\?q=acme/);
-    await page.getByRole('link', { name: 'acme', exact: true }).click();
-    await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
-    assert.deepEqual(faults, []);
-  });
+  itLong(
+    'The organization pages list every organization for a site administrator, and find one by its full name',
+    async () => {
+      const { page, go, faults } = await browser.visit(atrium, 'root');
+      await go('/orgs');
+      await page.getByRole('link', { name: 'globex' }).waitFor();
+      await page.getByLabel('Search', { exact: true }).fill('acme corp');
+      await page.getByRole('link', { name: 'globex' }).waitFor({ state: 'detached' });
+      assert.match(page.url(), /\/orgs\?q=acme/);
+      await page.getByRole('link', { name: 'acme', exact: true }).click();
+      await page.getByRole('heading', { name: 'Acme Corporation' }).waitFor();
+      assert.deepEqual(faults, []);
+    },
+  );
 
-  itLong('find a person in the search while one types', async () => {
+  itLong('The organization pages find a person in the search while one types', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme');
     await page.keyboard.press('Control+k');

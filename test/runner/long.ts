@@ -196,6 +196,7 @@ export const LANES: readonly Lane[] = [
       'test/long/console/layout.test.ts',
       'test/long/console/states.test.ts',
       'test/long/console/bad-input.test.ts',
+      'test/console/administration.test.ts',
       'test/console/clusters.test.ts',
       'test/console/doors.test.ts',
       'test/console/me.test.ts',

@@ -56,9 +56,18 @@ export function personalGroups(): readonly Group[] {
     { href: '/me', title: 'My account', icon: 'members' },
     { href: '/model', title: 'Permission model', icon: 'model' },
   ];
+  const marketplace: Entry[] = [
+    { href: '/admin/deliveries', title: 'Deliveries', icon: 'deliveries' },
+    { href: '/admin/subscriptions', title: 'Subscriptions', icon: 'contracts' },
+    { href: '/admin/installers', title: 'Installers', icon: 'installers' },
+    { href: '/admin/marketplace', title: 'Marketplaces', icon: 'cloud' },
+  ];
   const admin: Entry[] = [
-    { href: '/orgs', title: 'Organizations', icon: 'overview' },
+    { href: '/admin', title: 'Health', icon: 'settings' },
+    { href: '/admin/users', title: 'People', icon: 'members' },
+    { href: '/admin/orgs', title: 'Organizations', icon: 'overview' },
     { href: '/admin/audit', title: 'Audit log', icon: 'audit' },
+    ...(pageData.features.marketplace ? marketplace : []),
   ];
   return [{ title: 'You', entries: mine }, ...(isSiteAdmin.value ? [{ title: 'Administration', entries: admin }] : [])];
 }

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso';
 import { useSettled } from '../data/filters.ts';
 import { orgPath } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
-import { me } from '../data/session.ts';
+import { isSiteAdmin, me } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { useModal } from '../parts/modal.ts';
 import { useCurrentOrg } from './current-org.ts';
@@ -104,20 +104,21 @@ export function Palette({ onClose }: { onClose: () => void }) {
 function usePeople(text: string): readonly Found[] {
   const org = useCurrentOrg();
   const wanted = useSettled(text.trim());
+  const isAdmin = isSiteAdmin.value;
   const isAsked = wanted.length >= MIN_LETTERS && text.trim() !== '';
   const { data } = useResource(
     isAsked ? 'GET /users/search' : undefined,
     isAsked ? { query: { q: wanted, limit: MAX_PEOPLE } } : undefined,
   );
   return useMemo(() => {
-    if (!isAsked || org === undefined) return [];
+    if (!isAsked || (org === undefined && !isAdmin)) return [];
     return (data?.data ?? []).map(({ login, full_name }) => ({
-      href: orgPath(org, `/members/${encodeURIComponent(login)}`),
+      href: `${org === undefined ? '/admin/users' : orgPath(org, '/members')}/${encodeURIComponent(login)}`,
       title: full_name && full_name !== login ? `${login} (${full_name})` : login,
       kind: 'person',
       icon: 'members' as const,
     }));
-  }, [data, org, isAsked]);
+  }, [data, org, isAdmin, isAsked]);
 }
 
 function useEverything(): readonly Found[] {

@@ -1,4 +1,5 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useQueryFields } from '../../data/address.ts';
 import { unlessEmpty, useSettled } from '../../data/filters.ts';
 import type { List } from '../../data/resource.ts';
@@ -6,16 +7,18 @@ import { Card, Facts } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { type AuditEntry, EntryObject } from '../../parts/entries.tsx';
-import { TextField } from '../../parts/field.tsx';
+import { SelectField, TextField } from '../../parts/field.tsx';
 import { Empty } from '../../parts/page.tsx';
-import { Table } from '../../parts/table.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { changesIn } from './state-changes.ts';
 import './audit.css';
 
-/** Filters that are in the address, as the API takes them. */
-export function useAuditFilters() {
-  const fields = useQueryFields({ actor: '', action: '', object: '' });
+const NO_FILTERS = { actor: '', action: '', object: '' };
+
+/** Filters that are in the address, as the API takes them, and further ones that a page has. */
+export function useAuditFilters<More extends string = never>(more?: Readonly<Record<More, string>>) {
+  const fields = useQueryFields<keyof typeof NO_FILTERS | More>({ ...NO_FILTERS, ...more } as never);
   const actor = useSettled(fields.actor.value);
   const action = useSettled(fields.action.value);
   const object = useSettled(fields.object.value);
@@ -25,16 +28,38 @@ export function useAuditFilters() {
   };
 }
 
-type Filters = ReturnType<typeof useAuditFilters>;
+interface Filters {
+  readonly fields: Readonly<Record<keyof typeof NO_FILTERS, Signal<string>>>;
+}
+
+interface ActionCount {
+  readonly action: string;
+  readonly description: string;
+  readonly count: number;
+}
 
 interface AuditLogProps {
   readonly filters: Filters;
   readonly log: List<AuditEntry>;
   readonly entries: readonly AuditEntry[];
+  /** What can be filtered by, if the server counts it for this log. */
+  readonly actions?: readonly ActionCount[] | undefined;
+  /** Further fields to filter by. */
+  readonly moreFilters?: ComponentChildren;
+  /** Columns after the time, such as the organization. */
+  readonly moreColumns?: readonly Column<AuditEntry>[] | undefined;
 }
 
 /** Filters, the entries, and the chosen entry next to them. */
-export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
+export function AuditLog(props: AuditLogProps) {
+  const {
+    filters: { fields },
+    log,
+    entries,
+    actions,
+    moreFilters,
+    moreColumns = [],
+  } = props;
   const chosen = useSignal<string | undefined>(undefined);
   const entry = entries.find(({ id }) => String(id) === chosen.value);
   const clear = () => {
@@ -45,8 +70,9 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
     <div class={entry ? 'with-panel' : 'stack'}>
       <div class="stack">
         <div class="filters" data-filter>
+          {moreFilters}
           <TextField label="Who" value={fields.actor} placeholder="ann" />
-          <TextField label="Action" value={fields.action} placeholder="role.create, or role." />
+          <ActionField value={fields.action} actions={actions} />
           <TextField label="Object" value={fields.object} placeholder="cluster:7" />
         </div>
         {entries.length === 0 ? (
@@ -67,6 +93,7 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
             onMore={log.loadMore}
             columns={[
               { key: 'at', title: 'When', cell: ({ at }) => <When at={at} /> },
+              ...moreColumns,
               { key: 'who', title: 'Who', cell: ({ actor }) => <bdi>{actor.name}</bdi> },
               { key: 'what', title: 'What', cell: ({ action }) => <code>{action}</code> },
               { key: 'on', title: 'Object', cell: (entry) => <EntryObject entry={entry} /> },
@@ -80,6 +107,26 @@ export function AuditLog({ filters: { fields }, log, entries }: AuditLogProps) {
         </div>
       )}
     </div>
+  );
+}
+
+/** Every action of the last 90 days by its name; what the address asks for is among them, even a prefix. */
+function ActionField({ value, actions }: { value: Signal<string>; actions: readonly ActionCount[] | undefined }) {
+  if (actions === undefined) return <TextField label="Action" value={value} placeholder="role.create, or role." />;
+  const isListed = value.value === '' || actions.some(({ action }) => action === value.value);
+  return (
+    <SelectField
+      label="Action"
+      value={value}
+      choices={[
+        { value: '', label: 'All' },
+        ...(isListed ? [] : [{ value: value.value, label: value.value }]),
+        ...actions.map(({ action, description, count }) => ({
+          value: action,
+          label: `${action} (${count}): ${description}`,
+        })),
+      ]}
+    />
   );
 }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { api } from '../../data/api.ts';
 import { useKept } from '../../data/filters.ts';
 import { useOrg } from '../../data/org.ts';
-import { useList } from '../../data/resource.ts';
+import { useList, useResource } from '../../data/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { Page, Show } from '../../parts/page.tsx';
@@ -12,6 +12,8 @@ export function OrgAuditPage() {
   const { org, question } = useOrg();
   const filters = useAuditFilters();
   const log = useKept(useList('GET /orgs/{org}/audit', { path: { org }, query: filters.query }), org);
+  // Whoever may not read the log may not count it either.
+  const actions = useResource(log.data === undefined ? undefined : 'GET /orgs/{org}/audit/actions', { path: { org } });
   return (
     <Page
       title="Audit log"
@@ -21,7 +23,7 @@ export function OrgAuditPage() {
       actions={<VerifyButton org={org} />}
     >
       <Show of={log} whyNot={question('can_view_audit_log', 'see the audit log')}>
-        {(entries) => <AuditLog filters={filters} log={log} entries={entries} />}
+        {(entries) => <AuditLog filters={filters} log={log} entries={entries} actions={actions.data} />}
       </Show>
     </Page>
   );

@@ -17,6 +17,7 @@ const TABS: readonly Tab[] = [
   { href: '/me/orders', title: 'Orders' },
   ...(pageData.features.bus ? [{ href: '/me/bus', title: 'Message bus' }] : []),
   { href: '/me/following', title: 'Following' },
+  { href: '/me/audit', title: 'Activity' },
 ];
 
 export interface MePageProps {

@@ -1,17 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Item } from '../../../../client/client.ts';
 import { api } from '../../data/api.ts';
 import { useList } from '../../data/resource.ts';
-import { Chip } from '../../parts/bits.tsx';
+import { browserIn } from '../../parts/browser-name.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Show } from '../../parts/page.tsx';
-import { Table } from '../../parts/table.tsx';
-import { When } from '../../parts/when.tsx';
-import { browserIn } from './browser-name.ts';
+import { type Session, SessionTable } from '../../parts/session-table.tsx';
 import { MePage } from './me-page.tsx';
-
-type Session = Item<'GET /user/sessions'>;
 
 export function SessionsPage() {
   const sessions = useList('GET /user/sessions', { query: { limit: 50 } });
@@ -33,50 +28,12 @@ export function SessionsPage() {
     >
       <Show of={sessions}>
         {(all) => (
-          <Table
-            caption="Sessions"
-            rows={all}
-            keyOf={(session) => String(session.id)}
+          <SessionTable
+            sessions={all}
             total={sessions.total}
             hasMore={sessions.hasMore}
             onMore={sessions.loadMore}
-            columns={[
-              {
-                key: 'browser',
-                title: 'Browser',
-                cell: (session) => (
-                  <span class="line">
-                    <span class="strong" title={session.user_agent}>
-                      {browserIn(session.user_agent)}
-                    </span>
-                    {session.current && <Chip tone="ok">this one</Chip>}
-                  </span>
-                ),
-              },
-              { key: 'ip', title: 'Address', cell: (session) => <code>{session.ip || 'unknown'}</code>, isMinor: true },
-              { key: 'seen', title: 'Last seen', cell: (session) => <LastSeen session={session} /> },
-              {
-                key: 'created',
-                title: 'Signed in',
-                cell: (session) => <When at={session.created_at} />,
-                isMinor: true,
-              },
-              { key: 'expires', title: 'Expires', cell: (session) => <When at={session.expires_at} />, isMinor: true },
-              {
-                key: 'end',
-                title: '',
-                isNumber: true,
-                cell: (session) => (
-                  <Button
-                    label={`End the session of ${browserIn(session.user_agent)}`}
-                    disabledBecause={session.current ? 'To end this session, sign out.' : undefined}
-                    onClick={() => (ended.value = session)}
-                  >
-                    End
-                  </Button>
-                ),
-              },
-            ]}
+            onEnd={(session) => (ended.value = session)}
           />
         )}
       </Show>
@@ -107,8 +64,4 @@ export function SessionsPage() {
       )}
     </MePage>
   );
-}
-
-function LastSeen({ session }: { session: Session }) {
-  return session.current ? <span>now</span> : <When at={session.last_seen_at} />;
 }

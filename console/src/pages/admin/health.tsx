@@ -1,0 +1,158 @@
+import type { ComponentChildren } from 'preact';
+import { pageData } from '../../data/page-data.ts';
+import { useResource } from '../../data/resource.ts';
+import { Icon } from '../../icons/icon.tsx';
+import { Card, Facts } from '../../parts/bits.tsx';
+import { Page, Show } from '../../parts/page.tsx';
+import { type Summary, silentMarketplaces } from '../marketplace/marketplace-words.ts';
+import { AdminOnly } from './admin-only.tsx';
+import './admin.css';
+
+export function HealthPage() {
+  return (
+    <AdminOnly title="Health">
+      <Health />
+    </AdminOnly>
+  );
+}
+
+interface Concern {
+  readonly text: string;
+  readonly href: string;
+}
+
+/** How the deployment is: what needs attention, and how much there is of everything. */
+function Health() {
+  const people = useResource('GET /admin/users', { query: { limit: 1 } });
+  const orgs = useResource('GET /admin/orgs', { query: { limit: 1 } });
+  const ownerless = useResource('GET /admin/orgs', { query: { ownerless: 'true', limit: 1 } });
+  const marketplace = useResource(pageData.features.marketplace ? 'GET /admin/marketplace/summary' : undefined);
+  const concerns = [
+    ...ownerConcerns(ownerless.total ?? 0),
+    ...(marketplace.data ? deliveryConcerns(marketplace.data) : []),
+  ];
+  const isKnown = ownerless.data !== undefined && (!pageData.features.marketplace || marketplace.data !== undefined);
+  return (
+    <Page
+      title="Health"
+      within="Administration"
+      lead="What needs attention in this deployment, and how much there is of everything."
+      isStale={people.isStale || orgs.isStale}
+    >
+      <Card title="Needs attention">
+        <Show of={ownerless} rows={2}>
+          {() =>
+            concerns.length === 0 ? (
+              <p class="quiet">{isKnown ? 'Nothing needs attention.' : 'Looking…'}</p>
+            ) : (
+              <ul class="concerns">
+                {concerns.map(({ text, href }) => (
+                  <li key={text}>
+                    <Icon name="warning" />
+                    <a href={href}>{text}</a>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Show>
+        <Show of={{ ...marketplace, data: marketplace.error === undefined ? true : undefined }} rows={0}>
+          {() => null}
+        </Show>
+      </Card>
+      <ul class="numbers">
+        <Numbered href="/admin/users" count={people.total} one="Person" many="People" />
+        <Numbered href="/admin/orgs" count={orgs.total} one="Organization" many="Organizations" />
+        {marketplace.data && (
+          <>
+            <Numbered
+              href="/admin/subscriptions"
+              count={sum(marketplace.data.subscriptions)}
+              one="Subscription"
+              many="Subscriptions"
+            />
+            <Numbered
+              href="/admin/installers"
+              count={sum(marketplace.data.installers)}
+              one="Installer"
+              many="Installers"
+            />
+            <Numbered
+              href="/admin/deliveries"
+              count={sum(marketplace.data.deliveries)}
+              one="Delivery"
+              many="Deliveries"
+            />
+          </>
+        )}
+      </ul>
+      <Card title="This server">
+        <Facts
+          of={[
+            { name: 'Version', value: pageData.version },
+            { name: 'Deployment', value: pageData.deployment },
+            { name: 'Email', value: pageData.features.mail ? 'is sent' : 'is not set up' },
+            { name: 'API', value: <a href="/api/v1/docs">Documentation</a> },
+          ]}
+        />
+        <p class="quiet small">
+          On the machine of the server, <code>atrium doctor</code> checks its database, files and settings.
+        </p>
+      </Card>
+    </Page>
+  );
+}
+
+function Numbered(props: { href: string; count: number | undefined; one: string; many: string }) {
+  const { href, count, one, many } = props;
+  const shown: ComponentChildren = count === undefined ? '…' : count;
+  return (
+    <li>
+      <a href={href}>
+        <strong>{shown}</strong>
+        <span class="quiet">{count === 1 ? one : many}</span>
+      </a>
+    </li>
+  );
+}
+
+function ownerConcerns(count: number): readonly Concern[] {
+  if (count === 0) return [];
+  const text = count === 1 ? 'One organization has no owner.' : `${count} organizations have no owner.`;
+  return [{ text, href: '/admin/orgs?owner=none' }];
+}
+
+function deliveryConcerns(summary: Summary): readonly Concern[] {
+  const { deliveries, events, marketplaces } = summary;
+  const counted = (count: number, one: string, many: string, href: string): readonly Concern[] =>
+    count === 0 ? [] : [{ text: count === 1 ? one : `${count} ${many}`, href }];
+  return [
+    ...counted(
+      deliveries.dead,
+      'The server gave up on one delivery.',
+      'deliveries were given up.',
+      '/admin/deliveries?show=dead',
+    ),
+    ...counted(
+      deliveries.received,
+      'One delivery is waiting.',
+      'deliveries are waiting.',
+      '/admin/deliveries?show=received',
+    ),
+    ...counted(events.dead, 'One event could not be sent.', 'events could not be sent.', '/admin/marketplace'),
+    ...marketplaces
+      .filter((one) => one.proven_by === 'secret' && one.secrets === 0)
+      .map(({ marketplace }) => ({
+        text: `${marketplace} has no live secret, so all its deliveries are refused.`,
+        href: '/admin/marketplace',
+      })),
+    ...silentMarketplaces(summary).map(({ marketplace }) => ({
+      text: `Nothing came from ${marketplace} for days.`,
+      href: `/admin/deliveries?marketplace=${marketplace}`,
+    })),
+  ];
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
