@@ -5,7 +5,7 @@ import { itLong } from '../support/long.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
-describe('The members pages of the console', { skip: lacks('chromium') }, () => {
+describe('The members page of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
   let browser: TestBrowser;
   before(async () => {
@@ -16,7 +16,7 @@ describe('The members pages of the console', { skip: lacks('chromium') }, () => 
     await atrium?.close();
   });
 
-  it('The members pages lets an owner find, add and remove people, and keeps the filter on reload', async () => {
+  it('The members page lets an owner find, add and remove people, and keeps the filter on reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members');
     const rows = page.locator('tbody tr');
@@ -47,7 +47,7 @@ describe('The members pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  itLong('The members pages shows what a member holds through which team, and changes it', async () => {
+  itLong('The members page shows what a member holds through which team, and changes it', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/dan');
     await page.getByRole('link', { name: 'cluster-operator' }).waitFor();
@@ -65,7 +65,7 @@ describe('The members pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  itLong('The members pages tells the last owner why they cannot leave', async () => {
+  itLong('The members page tells the last owner why they cannot leave', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/ann');
     const leave = page.getByRole('button', { name: 'Leave organization' });
@@ -77,7 +77,7 @@ describe('The members pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
-  it('The members pages explains to a viewer why they cannot add or remove people, and who can', async () => {
+  it('The members page explains to a viewer why they cannot add or remove people, and who can', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'cat');
     await go('/orgs/acme/members');
     // It is disabled but answers, also to the keyboard.
@@ -89,7 +89,7 @@ describe('The members pages of the console', { skip: lacks('chromium') }, () => 
   });
 
   itLong(
-    'The members pages explains to somebody without that permission why the list is closed, and lets them leave all the same',
+    'The members page explains to somebody without that permission why the list is closed, and lets them leave all the same',
     async () => {
       const { page, go, faults } = await browser.visit(atrium, 'dan');
       await go('/orgs/acme/members');
