@@ -60,7 +60,7 @@ export const OTHER_REQUESTS: Requests = {
     shot: ({ atrium }) => ({
       path: `${NOTIFICATION.slice('POST '.length)}?secret=${atrium.demo.secrets.cloudB}`,
       body: mostKeys({ eventType: 'PUT', applicationId: 'x' }),
-      status: 422,
+      status: 400,
     }),
   },
   [`GET ${WEBHOOK}/standalone-organizations/:claimID/claimable`]: {

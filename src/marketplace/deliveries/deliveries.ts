@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
+import { breath } from '../../base/slices.ts';
 import { hashPassword } from '../../identity/passwords.ts';
 import type { Links } from '../installers/links.ts';
 import type { BroughtOptions, OlderDelivery, SealedOptions } from '../installers/sealed-options.ts';
@@ -218,7 +219,7 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
   async function refuseUnread(marketplace: MarketplaceName, body: unknown, rejection: Rejection, origin: Origin) {
     observe(marketplace, rejection.reason);
     const { reason, message } = rejection;
-    const kept = body === undefined ? '' : canonicalJson(outlineOf(body as Json));
+    const kept = body === undefined ? '' : await outlineText(body as Json);
     const notification = Buffer.byteLength(kept) > MAX_KEPT_BODY ? '' : kept;
     const naturalKey = digest(['unread', marketplace, reason, message, kept === '' ? randomUUID() : kept]);
     const nothing = { subject: '', eventType: '', eventTime: '', adminPasswordHash: null, options: null };
@@ -226,6 +227,16 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
     const isKept = await store.recordRefused(draft, reason, 400, message);
     if (!isKept) countUnkept(marketplace, reason, origin.source);
   }
+}
+
+/** The body may have a megabyte, so each step is a slice of its own. */
+async function outlineText(body: Json): Promise<string> {
+  await breath();
+  const outline = outlineOf(body);
+  await breath();
+  const text = canonicalJson(outline);
+  await breath();
+  return text;
 }
 
 function answersOnce({ marketplace }: Notification): boolean {
