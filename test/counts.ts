@@ -1,7 +1,11 @@
-/** True in `npm run test:long`, which tests the same guarantees with the second number of each line. */
-export const IS_LONG = process.env.TEST_SIZE === 'long';
+/** The place of the numbers of this run: everyday, `npm run test:long`, or a lane that is named. */
+const SIZE = ['everyday', 'long', 'whole'].indexOf(process.env.TEST_SIZE ?? 'everyday');
 
-const EVERYDAY_AND_LONG = {
+/** True in `npm run test:long`, which tests the same guarantees with the second or third number of each line. */
+export const IS_LONG = SIZE > 0;
+
+/** The third number is for a lane that is named. Without it, the second one counts. */
+const SIZES = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [2, 30],
   /** The same delivery to each of two servers, all at once. */
@@ -90,9 +94,11 @@ const EVERYDAY_AND_LONG = {
   importedRoles: [100, 1000],
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 60_000],
-} as const satisfies Record<string, readonly [everyday: number, long: number]>;
+  /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
+  decisions: [0, 200_000, 1_000_000],
+} as const satisfies Record<string, readonly [everyday: number, long: number, whole?: number]>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */
 export const COUNTS = Object.fromEntries(
-  Object.entries(EVERYDAY_AND_LONG).map(([name, counts]) => [name, counts[IS_LONG ? 1 : 0]]),
-) as Readonly<Record<keyof typeof EVERYDAY_AND_LONG, number>>;
+  Object.entries(SIZES).map(([name, counts]) => [name, counts[SIZE] ?? counts[1]]),
+) as Readonly<Record<keyof typeof SIZES, number>>;

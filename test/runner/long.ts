@@ -85,6 +85,12 @@ export const LANES: readonly Lane[] = [
     minutes: 3,
   },
   {
+    name: 'decisions',
+    what: `${COUNTS.decisions} decisions in random worlds, compared with a plain evaluator`,
+    files: ['test/long/decisions.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'large-lists',
     what: `${COUNTS.followers} followers, ${COUNTS.importedRoles} roles in a file, ${COUNTS.exportedRows} audit rows`,
     files: [

@@ -19,7 +19,7 @@ const PARENT_MS = 1000;
 
 const [mode, ...named] = process.argv.slice(2);
 const isLong = mode === 'long';
-if (isLong) process.env.TEST_SIZE = 'long';
+if (isLong) process.env.TEST_SIZE = named.length > 0 ? 'whole' : 'long';
 const isWhole = !isLong && named.length === 0;
 const missing = process.env.TEST_WITHOUT ?? '';
 // With code that an earlier process compiled, loading the server takes half the time.
