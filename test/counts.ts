@@ -96,6 +96,8 @@ const SIZES = {
   exportedRows: [10_000, 60_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
   decisions: [0, 200_000, 1_000_000],
+  /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
+  tenantRequests: [0, 10_000, 50_000],
 } as const satisfies Record<string, readonly [everyday: number, long: number, whole?: number]>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */

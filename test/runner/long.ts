@@ -91,6 +91,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'tenants',
+    what: `${COUNTS.tenantRequests} requests that name things of another tenant`,
+    files: ['test/long/tenants.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'large-lists',
     what: `${COUNTS.followers} followers, ${COUNTS.importedRoles} roles in a file, ${COUNTS.exportedRows} audit rows`,
     files: [
