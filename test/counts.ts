@@ -98,6 +98,12 @@ const SIZES = {
   decisions: [0, 200_000, 1_000_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 10_000, 50_000],
+  /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
+  stalePairs: [0, 4000, 100_000],
+  staleFaults: [0, 24, 120],
+  /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
+  sealedDamages: [0, 150, 600],
+  timingSamples: [0, 300, 600],
 } as const satisfies Record<string, readonly [everyday: number, long: number, whole?: number]>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */

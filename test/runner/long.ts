@@ -97,6 +97,18 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'stale',
+    what: `${COUNTS.stalePairs} revoke and ask pairs over three processes during ${COUNTS.staleFaults} faults`,
+    files: ['test/long/stale.test.ts'],
+    minutes: 1,
+  },
+  {
+    name: 'secrets',
+    what: `${COUNTS.sealedDamages} damages to sealed values during key rotations, the time of rejecting a secret`,
+    files: ['test/long/damaged-secrets.test.ts', 'test/long/secret-timing.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'large-lists',
     what: `${COUNTS.followers} followers, ${COUNTS.importedRoles} roles in a file, ${COUNTS.exportedRows} audit rows`,
     files: [
