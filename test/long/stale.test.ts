@@ -52,7 +52,7 @@ describe('Revoked permissions during faults', { skip: lacks('postgresql') }, () 
     const random = createRandom();
     const atrium = await openTestServer({ driver: 'postgres' });
     const databaseUrl = atrium.instance.config.DATABASE_URL ?? '';
-    const holders = [];
+    const holders: (Awaited<ReturnType<typeof makeHolder>> & { readonly org: string })[] = [];
     for (let count = 0; count < HOLDERS; count++) {
       const org = count % 4 === 3 ? 'globex' : 'acme';
       holders.push({ ...(await makeHolder(atrium, [], org)), org });

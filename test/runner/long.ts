@@ -139,6 +139,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/api/buckets/buckets.test.ts',
       'test/api/buckets/bucket-limits.test.ts',
+      'test/long/rebinding.test.ts',
       'test/api/bus/bus-history.test.ts',
       'test/api/users/confirmation.test.ts',
       'test/bus/claims.test.ts',
