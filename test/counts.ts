@@ -104,6 +104,8 @@ const SIZES = {
   /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
   sealedDamages: [0, 150, 600],
   timingSamples: [0, 300, 600],
+  /** Changes of the code of each area that its tests must notice; only if the lane is named. */
+  mutants: [0, 10, 50],
 } as const satisfies Record<string, readonly [everyday: number, long: number, whole?: number]>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */

@@ -200,6 +200,13 @@ export const LANES: readonly Lane[] = [
     onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
+    name: 'mutation',
+    what: `${COUNTS.mutants} small changes of the code of each area, which its tests must notice`,
+    files: ['test/long/mutation.test.ts'],
+    minutes: 30,
+    onDemand: 'it runs some tests two hundred times',
+  },
+  {
     name: 'clients',
     what: 'py-gitea and the Gitea SDK for Go, as their users install them',
     files: ['test/long/clients.test.ts'],
