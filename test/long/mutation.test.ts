@@ -19,7 +19,7 @@ interface Area {
 const AREAS: Readonly<Record<string, Area>> = {
   vault: { sources: ['src/vault/*.ts'], tests: ['test/vault/*.test.ts'] },
   tokens: {
-    sources: ['src/tokens/*.ts', 'src/identity/{token-text,tokens,scopes}.ts'],
+    sources: ['src/tokens/*.ts', 'src/identity/{token-text,token-issuer,token-request,scopes}.ts'],
     tests: ['test/api/tokens/*.test.ts', 'test/identity/token-text.test.ts'],
   },
   authorization: {
@@ -27,7 +27,7 @@ const AREAS: Readonly<Record<string, Area>> = {
     tests: ['test/authz/graphs.test.ts', 'test/api/authz/{allowed-single,allowed-batch,escalation}.test.ts'],
   },
   engine: {
-    sources: ['src/rebac/{engine,walk,query,graph,nodes,edges,rows,frames,steps,caller,plan}.ts'],
+    sources: ['src/rebac/tables/*.ts', 'src/rebac/{engine,walk,query,graph,frames,steps,caller,plan}.ts'],
     tests: ['test/rebac/{engine,steps,rules,fuzz}.test.ts'],
   },
 };
