@@ -100,6 +100,18 @@ const ALL_COUNTS = {
   importedRoles: [100, 1000],
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 60_000],
+  /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
+  decisions: [0, 200_000, 1_000_000],
+  /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
+  tenantRequests: [0, 10_000, 50_000],
+  /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
+  stalePairs: [0, 4000, 100_000],
+  staleFaults: [0, 24, 120],
+  /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
+  sealedDamages: [0, 150, 600],
+  timingSamples: [0, 300, 600],
+  /** Changes of the code of each area that its tests must notice; only if the lane is named. */
+  mutants: [0, 10, 50],
 } as const satisfies Record<string, Counts>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */

@@ -85,6 +85,30 @@ export const LANES: readonly Lane[] = [
     minutes: 3,
   },
   {
+    name: 'decisions',
+    what: `${COUNTS.decisions} decisions in random worlds, compared with a plain evaluator`,
+    files: ['test/long/decisions.test.ts'],
+    minutes: 1,
+  },
+  {
+    name: 'tenants',
+    what: `${COUNTS.tenantRequests} requests that name things of another tenant`,
+    files: ['test/long/tenants.test.ts'],
+    minutes: 1,
+  },
+  {
+    name: 'stale',
+    what: `${COUNTS.stalePairs} revoke and ask pairs over three processes during ${COUNTS.staleFaults} faults`,
+    files: ['test/long/stale.test.ts'],
+    minutes: 1,
+  },
+  {
+    name: 'secrets',
+    what: `${COUNTS.sealedDamages} damages to sealed values during key rotations, the time of rejecting a secret`,
+    files: ['test/long/damaged-secrets.test.ts', 'test/long/secret-timing.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'large-lists',
     what: `${COUNTS.followers} followers, ${COUNTS.importedRoles} roles in a file, ${COUNTS.exportedRows} audit rows`,
     files: [
@@ -117,6 +141,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/api/buckets/buckets.test.ts',
       'test/api/buckets/bucket-limits.test.ts',
+      'test/long/rebinding.test.ts',
       'test/api/bus/bus-history.test.ts',
       'test/api/bus/bus-server.test.ts',
       'test/api/users/confirmation.test.ts',
@@ -217,6 +242,13 @@ export const LANES: readonly Lane[] = [
     what: 'atrium and @atrium/client packed, installed and run',
     files: ['test/long/packages.test.ts'],
     minutes: 1,
+  },
+  {
+    name: 'mutation',
+    what: `${COUNTS.mutants} small changes of the code of each area, which its tests must notice`,
+    files: ['test/long/mutation.test.ts'],
+    minutes: 30,
+    onDemand: 'it runs some tests two hundred times',
   },
   {
     name: 'clients',

@@ -18,7 +18,7 @@ export async function fetchRanges(source: string, known: KnownRanges | undefined
     ...(known?.etag && { 'If-None-Match': known.etag }),
     ...(known?.lastModified && { 'If-Modified-Since': known.lastModified }),
   };
-  const answer = await fetch(source, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const answer = await fetch(source, { headers, signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
   if (answer.status === 304) return { changed: false };
   if (answer.status !== 200) {
     await answer.body?.cancel();

@@ -288,6 +288,19 @@ describe('Downloaded address ranges', () => {
     endless.close();
   });
 
+  it('A redirect of the list of address ranges is not followed', async () => {
+    let reached = 0;
+    const server = createServer((request, response) => {
+      if (request.url === '/private') reached += 1;
+      response.writeHead(request.url === '/private' ? 200 : 302, { Location: '/private' }).end('{"prefixes":[]}');
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await assert.rejects(fetchRanges(url, undefined));
+    assert.equal(reached, 0);
+    server.close();
+  });
+
   it('Startup waits a limited time for the address ranges, and not at all with a stored copy', async () => {
     const db = await openTestDb(ANY_DRIVER, {}, migrated());
     const never = () => new Promise<Fetched>(() => undefined);

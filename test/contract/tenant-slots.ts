@@ -1,0 +1,237 @@
+/**
+ * Every place in which a request of a signed-in user can name something: parameters of the path, of the query (`?name`)
+ * and fields of the body (`.name`, `.list[]`). A word behind the colon says what the place names; without one, it is
+ * the meaning that the name has in MEANINGS, or any text.
+ */
+export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
+  'GET /authz/objects/:objectType/:objID/allowed-permissions': 'objectType objID ?org',
+  'POST /authz/objects/allowed-permissions': '?org [].objectType [].objectID',
+  'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user',
+  'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation',
+  'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
+  'GET /authz/roles/available_permissions': '?org',
+  'GET /authz/roles': '?org',
+  'POST /authz/roles': '?org ROLE',
+  'GET /authz/roles/:id': 'id:role ?org',
+  'PUT /authz/roles/:id': 'id:role ?org ROLE',
+  'DELETE /authz/roles/:id': 'id:role ?org',
+  'GET /authz/roles/:id/principals': 'id:role ?org',
+  'POST /authz/roles/preview': '?org ROLE .id:role .delete',
+  'GET /authz/roles/export': '?org ?format',
+  'PUT /authz/roles/import': '?org ?dry_run ?prune :document',
+  'GET /teams/:id/roles': 'id:team',
+  'PUT /teams/:id/roles/:role': 'id:team role',
+  'DELETE /teams/:id/roles/:role': 'id:team role',
+  'GET /user': '?check_client_org',
+  'PATCH /user': '.full_name .language .location .website .description',
+  'PUT /user/password': '.current:secret .new:secret',
+  'POST /user/signin': '.username .password:secret .token:secret .remember',
+  'POST /user/emails': '.emails[]',
+  'DELETE /user/emails': '.emails[]',
+  'GET /user/emails/confirm': '?key:secret',
+  'GET /user/followers': 'PAGE',
+  'GET /user/following': 'PAGE',
+  'GET /user/following/:username': 'username',
+  'PUT /user/following/:username': 'username',
+  'DELETE /user/following/:username': 'username',
+  'POST /user/validate/username': '?user_name',
+  'POST /user/validate/orgname': '?user_name ?org',
+  'POST /user/validate/email': '?email',
+  'GET /users/search': '?q:person ?uid:text PAGE',
+  'GET /users/:username/followers': 'username PAGE',
+  'GET /users/:username/following': 'username PAGE',
+  'GET /users/:username/following/:target': 'username target:person',
+  'GET /users/:username/orgs': 'username PAGE',
+  'GET /users/:username': 'username',
+  'GET /admin/users': '?q:person ?state PAGE',
+  'GET /admin/users/:username/teams': 'username',
+  'POST /admin/users': '.username .email .full_name .password:secret .admin .active .prohibit_login',
+  'PATCH /admin/users/:username':
+    'username .email .password:secret .full_name .language .location .website .description .admin .active .prohibit_login',
+  'DELETE /admin/users/:username': 'username ?orphan',
+  'GET /user/sessions': 'PAGE',
+  'DELETE /user/sessions/:id': 'id:session',
+  'GET /admin/users/:username/sessions': 'username PAGE',
+  'DELETE /admin/users/:username/sessions': 'username',
+  'GET /users/:username/tokens': 'username PAGE',
+  'POST /users/:username/tokens': 'username .name .scopes[] .expires_at',
+  'DELETE /users/:username/tokens/:token': 'username token',
+  'GET /user/credentials': '?credential_type ?summary ?mgmt_endpoint',
+  'GET /user/credentials/:credName': 'credName',
+  'POST /user/credentials': '.name:credential',
+  'PUT /user/credentials': '.name:credential',
+  'DELETE /user/credentials/:credName': 'credName',
+  'GET /user/clouds/:cloud/buckets': 'cloud BUCKET_QUERY BUCKET',
+  'POST /user/clouds/:cloud/buckets': 'cloud BUCKET_QUERY BUCKET',
+  'GET /user/bus/user_credentials': '?user',
+  'GET /user/bus/cluster-resource-history': '?cluster ?group ?resource ?rid ?since ?limit ?cursor',
+  'GET /user/deploy/orders': 'PAGE',
+  'POST /user/deploy/orders': 'CHART',
+  'DELETE /user/deploy/orders/:id': 'id:order',
+  'GET /user/deploy/orders/:id/render/manifest': 'id:order',
+  'GET /user/deploy/orders/:id/render/resources': 'id:order ?format ?skipCRDs',
+  'GET /user/teams': 'PAGE',
+  'GET /orgs': 'PAGE',
+  'GET /user/orgs': 'PAGE',
+  'GET /admin/orgs': 'PAGE ?q:organization ?ownerless',
+  'POST /orgs': '.username:newName ORGANIZATION',
+  'POST /admin/users/:username/orgs': 'username .username:newName ORGANIZATION',
+  'GET /orgs/:org': 'org',
+  'PATCH /orgs/:org': 'org .username:newName ORGANIZATION',
+  'DELETE /orgs/:org': 'org',
+  'GET /admin/reserved-names': 'PAGE',
+  'DELETE /admin/reserved-names/:name': 'name:organization',
+  'GET /orgs/:org/members': 'org ?q:person ?team:teamName ?sort ?order PAGE',
+  'GET /orgs/:org/members/:username': 'org username',
+  'PUT /orgs/:org/members/:username': 'org username .team:teamName',
+  'DELETE /orgs/:org/members/:username': 'org username ?orphan',
+  'GET /orgs/:org/public_members': 'org PAGE',
+  'GET /orgs/:org/public_members/:username': 'org username',
+  'GET /orgs/:org/teams': 'org PAGE',
+  'GET /orgs/:org/teams/search': 'org ?q:teamName PAGE',
+  'POST /orgs/:org/teams': 'org TEAM',
+  'GET /teams/:id': 'id:team',
+  'PATCH /teams/:id': 'id:team TEAM',
+  'DELETE /teams/:id': 'id:team',
+  'GET /teams/:id/members': 'id:team PAGE',
+  'GET /teams/:id/members/:username': 'id:team username',
+  'PUT /teams/:id/members/:username': 'id:team username',
+  'DELETE /teams/:id/members/:username': 'id:team username',
+  'GET /user/clusters': '?all CLUSTERS PAGE',
+  'GET /orgs/:org/clusters': 'org CLUSTERS PAGE',
+  'POST /orgs/:org/clusters': 'org CLUSTER',
+  'POST /user/clusters': 'CLUSTER',
+  'GET /clustersv2/:owner': 'owner:organization PAGE',
+  'GET /clustersv2/:owner/:cluster': 'owner:organization cluster:clusterName',
+  'GET /clustersv2/:owner/:cluster/status': 'owner:organization cluster:clusterName',
+  'GET /clustersv2/:owner/:cluster/exist': 'owner:organization cluster:clusterName',
+  'POST /clustersv2/:owner/check': 'owner:organization .basicInfo.name:clusterName .basicInfo.clusterUID:uid',
+  'GET /clusters/:id': 'id:cluster',
+  'PATCH /clusters/:id': 'id:cluster CLUSTER',
+  'DELETE /clusters/:id': 'id:cluster',
+  'POST /clusters/:id/heartbeat': 'id:cluster .phase .reason .message .nodeCount .orchestratorVersion',
+  'GET /orgs/:org/contracts': 'org PAGE ?name:contractName',
+  'POST /orgs/:org/contracts': 'org CONTRACT',
+  'GET /contracts/:id': 'id:contract',
+  'PATCH /contracts/:id': 'id:contract CONTRACT .revoked',
+  'DELETE /contracts/:id': 'id:contract',
+  'GET /orgs/:org/robots': 'org PAGE ?name:robotName',
+  'POST /orgs/:org/robots': 'org .name .description',
+  'GET /robots/:id': 'id:robot',
+  'PATCH /robots/:id': 'id:robot .name .description',
+  'DELETE /robots/:id': 'id:robot',
+  'GET /robots/:id/tokens': 'id:robot PAGE',
+  'POST /robots/:id/tokens': 'id:robot .name .scopes[] .expires_at',
+  'DELETE /robots/:id/tokens/:token': 'id:robot token',
+  'GET /orgs/:org/audit': 'org AUDIT ?cursor ?limit',
+  'GET /orgs/:org/audit/export': 'org AUDIT',
+  'GET /orgs/:org/audit/verify': 'org',
+  'GET /orgs/:org/audit/actions': 'org',
+  'GET /admin/audit/actions': '?org',
+  'GET /user/audit': 'AUDIT ?cursor ?limit',
+  'GET /user/audit/export': 'AUDIT',
+  'GET /admin/audit': 'AUDIT ?cursor ?limit ?org',
+  'GET /admin/audit/export': 'AUDIT ?org',
+  'GET /orgs/:org/overview': 'org',
+  'GET /admin/marketplace/deliveries': '?marketplace ?outcome ?search ?subject ?since ?until ?cursor ?limit',
+  'GET /admin/marketplace/deliveries/:id': 'id',
+  'POST /admin/marketplace/deliveries/:id/redeliver': 'id',
+  'GET /admin/marketplace/installers': '?marketplace ?state ?q ?cursor ?limit',
+  'POST /admin/marketplace/installers': '.marketplace .days .is_test',
+  'GET /admin/marketplace/installers/:id': 'id',
+  'POST /admin/marketplace/installers/:id/link': 'id',
+  'POST /admin/marketplace/installers/:id/revoke': 'id',
+  'GET /admin/marketplace/subscriptions': '?marketplace ?state ?q ?cursor ?limit',
+  'GET /admin/marketplace/subscriptions/:id': 'id',
+  'POST /admin/marketplace/secrets': '.marketplace .secret:secret',
+  'DELETE /admin/marketplace/secrets/:fingerprint': 'fingerprint',
+  'GET /admin/marketplace/strangers': '?marketplace ?cursor ?limit',
+  'GET /admin/marketplace/events': '?state ?type ?cursor ?limit',
+});
+
+/** What a place names, by the last word of its name. Everything else is any text. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  org: 'organization',
+  objectType: 'objectType',
+  objID: 'cluster',
+  objectID: 'cluster',
+  relation: 'relation',
+  user: 'person',
+  username: 'person',
+  actor: 'person',
+  user_name: 'person',
+  hubClusterOwnerName: 'person',
+  role: 'role',
+  teamIDs: 'team',
+  token: 'token',
+  email: 'email',
+  emails: 'email',
+  credName: 'credential',
+  credential: 'credential',
+  cluster: 'uid',
+  clusters: 'uid',
+  cluster_uid: 'uid',
+  uid: 'uid',
+  hubClusterUID: 'uid',
+  hubClusterName: 'clusterName',
+  managerID: 'cluster',
+  object: 'object',
+  cursor: 'cursor',
+};
+
+export function meaningOf(slot: string): { readonly slot: string; readonly meaning: string } {
+  const [place = '', said] = slot.split(':');
+  return { slot: place, meaning: said ?? MEANINGS[place.replace(/^.*[.?]/, '').replace('[]', '')] ?? 'text' };
+}
+
+/** The same fields in several routes. */
+function withFields(table: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const fields: Readonly<Record<string, string>> = {
+    PAGE: '?page ?limit',
+    ROLE: '.name .description .permissions[].namespace .permissions[].action .teamIDs[]',
+    ORGANIZATION: '.full_name .description .website .location .visibility',
+    TEAM: '.name .description .permission .units[]',
+    CLUSTERS: '?name:clusterName ?q:clusterName ?phase ?provider ?sort ?order',
+    CLUSTER: [
+      '.name .uid .displayName .managerID .externalID .provider .vendor .orchestratorVersion .nodeCount .endpoint',
+      '.location .project .infraNamespace .hubClusterName .hubClusterUID .hubClusterOwnerName .clusterSetName',
+      '.clusterManagers[] .isMonitoringCluster',
+    ].join(' '),
+    CONTRACT: '.name .product .features[] .clusters[] .start .end .quota',
+    BUCKET_QUERY: '?credential ?cloudC_project ?cluster_uid ?secret_namespace ?secret_name ?provider',
+    BUCKET: '.credential .cloudC_project .cluster_uid .secret_namespace .secret_name .provider',
+    CHART: [
+      'name namespace releaseName version values sourceRef.apiGroup sourceRef.kind sourceRef.name sourceRef.namespace',
+      'sourceRef.url valuesPatch[].from valuesPatch[].op valuesPatch[].path valuesPatch[].value',
+    ]
+      .join(' ')
+      .replace(/\S+/g, '.spec.items[].chart.$&'),
+    AUDIT: '?actor ?action ?object ?since ?until',
+  };
+  const expand = (line: string) => line.replace(/\b[A-Z_]+\b/g, (word) => fields[word] ?? word);
+  return Object.fromEntries(Object.entries(table).map(([route, line]) => [route, expand(line)]));
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+/** All places of a route, from what it declares. */
+export function placesOf(route: {
+  readonly path: string;
+  readonly schema: { readonly querystring?: object; readonly body?: object };
+}): string[] {
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '');
+  const query = Object.keys((route.schema.querystring as Schema | undefined)?.properties ?? {}).map(
+    (name) => `?${name}`,
+  );
+  return [...inPath, ...query, ...(route.schema.body ? leavesOf(route.schema.body as Schema, '') : [])];
+}
+
+function leavesOf(schema: Schema, at: string): string[] {
+  const { properties = {}, items } = schema;
+  const names = Object.keys(properties);
+  if (names.length > 0) return names.flatMap((name) => leavesOf(properties[name] ?? {}, `${at}.${name}`));
+  return items ? leavesOf(items, `${at}[]`) : [at];
+}
