@@ -16,12 +16,13 @@ const REQUESTS = COUNTS.tenantRequests;
  * everybody can look up people. Such answers are searched for what is hidden, but not compared.
  */
 const TOLD_BY_DESIGN: readonly (readonly [route: RegExp, meanings: RegExp])[] = [
-  [/^GET \/users\/(search|:username)$/, /^person$/],
+  [/^GET \/users\/(search|:username(\/(followers|following|orgs|following\/:target))?)$/, /^person$/],
   [/\/user\/following\/:username$/, /^person$/],
   [/\/user\/validate\//, /^(person|organization|email)$/],
   [/^POST \/user\/emails$/, /^email$/],
   // A stranger holds nothing in an organization that exists, and is no member of one that does not.
   [/^(GET|POST) \/authz\/objects\/.*(allowed-permissions|explain)$/, /^organization$/],
+  [/^GET \/authz\/objects\/:objectType$/, /^(person|organization)$/],
 ];
 /** The same, within what the attacker owns. About another organization, nothing is told at all. */
 const TOLD_AT_HOME: typeof TOLD_BY_DESIGN = [
