@@ -11,7 +11,7 @@ export interface TestMarketplace extends TestServer {
   /** Sends a notification to the marketplace's endpoint, by default with its live secret as the query. */
   notify(name: Name, body: unknown, query?: string, headers?: Record<string, string>): Promise<Answer>;
   /** An installer that is not bound yet. */
-  installer(name: Name, wish?: { isTest?: boolean; days?: number }): Promise<string>;
+  installer(name: Name, wish?: { isTest?: boolean; days?: number }, at?: Date): Promise<string>;
   rows<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a whole sweep as if it were this much later, after any sweep in progress. */
   sweep(laterMs: number): Promise<void>;
@@ -43,9 +43,8 @@ export async function openMarketplace(options: TestServerOptions = {}): Promise<
     },
     notify: (name, body, query = secrets[name], headers = {}) =>
       test.call('POST', `${path(name)}${query}`, body, headers, base),
-    installer: async (name, wish = {}) =>
-      (await test.instance.features.marketplace.installers.create({ marketplace: `Cloud${name}`, ...wish }, new Date()))
-        .id,
+    installer: async (name, wish = {}, at = new Date()) =>
+      (await test.instance.features.marketplace.installers.create({ marketplace: `Cloud${name}`, ...wish }, at)).id,
     rows: async (text, values) => (await test.instance.db.query(statement(text), values)) as never,
     sweep: async (laterMs) => {
       const { sweep } = test.instance.features.marketplace;

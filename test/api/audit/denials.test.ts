@@ -267,7 +267,8 @@ describe('Denied requests in the audit log', () => {
     t.mock.timers.setTime(Date.now() + HOUR_MS);
     const [count, ...rest] = await found();
     assert.equal(rest.length, LIMITS.actor);
-    assert.deepEqual([count?.actor.name, count?.object], [member.name, { type: 'organization', id: Number(orgId) }]);
+    const object = { type: 'organization', id: Number(orgId), name: org };
+    assert.deepEqual([count?.actor.name, count?.object], [member.name, object]);
     assert.equal(count?.after.suppressed, 7);
     // The next hour begins with a new allowance.
     await atrium.as(member.name)('PATCH', `/orgs/${org}`, {});

@@ -223,7 +223,7 @@ describe('Rejected deliveries', () => {
   }
 
   it('A bind of an expired installer is rejected with 400', async () => {
-    const installer = await market.installer('A', { days: -1 });
+    const installer = await market.installer('A', { days: 1 }, new Date('2026-01-01T00:00:00Z'));
     const answer = await market.notify('A', binding(installer));
     assert.deepEqual([answer.status, answer.body.message], [400, 'the installer has expired']);
   });
