@@ -16,7 +16,7 @@ const columns: Columns<Entry> = {
   time: (row) => row.at.replace('T', ' ').replace(/\.\d+Z$/, 'Z'),
   who: (row) => (row.on_behalf_of ? `${row.actor.name} as ${row.on_behalf_of.name}` : row.actor.name),
   action: (row) => row.action,
-  object: (row) => `${row.object.type}:${row.object.id}`,
+  object: ({ object }) => `${object.type}:${object.name || object.id}`,
   request: (row) => row.request_id,
 };
 
