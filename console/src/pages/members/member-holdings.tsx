@@ -22,14 +22,13 @@ interface HoldingsProps {
 }
 
 /** The teams of a member, and what each grants: by its permission and by its roles. */
-export function MemberHoldings({ org, member, teams = [] }: HoldingsProps) {
+export function MemberHoldings({ org, member, teams: known }: HoldingsProps) {
   const { may } = useOrg();
+  const teams = known ?? [];
   const roles = useResource(may('can_view_roles') ? 'GET /authz/roles' : undefined, { query: { org } });
   const both = [...member.teams, ...teams.filter(({ id }) => !member.teams.some((one) => one.id === id))];
-  const allowed = useAllowed(
-    org,
-    both.map(({ id }) => ({ type: 'team', id })),
-  );
+  const isComplete = known !== undefined || may('can_view_teams') === false;
+  const allowed = useAllowed(org, isComplete ? both.map(({ id }) => ({ type: 'team', id })) : []);
   const isAdding = useSignal(false);
   const left = useSignal<MemberTeam | undefined>(undefined);
   const others = teams.filter(

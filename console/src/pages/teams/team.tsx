@@ -251,12 +251,12 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
                   isNumber: true,
                   cell: (role) => (
                     <Button
-                      label={`Take away ${role.name}`}
+                      label={`Remove ${role.name}`}
                       whyNot={cannot}
                       isBusy={remove.isRunning}
                       onClick={() => void remove.run(role.id)}
                     >
-                      Take away
+                      Remove
                     </Button>
                   ),
                 },
