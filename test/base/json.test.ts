@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.ts';
 import { MAX_DEPTH, MAX_KEYS, readJson, writeJson } from '../../src/base/json.ts';
+import { fc } from '../support/properties.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
 const refused = (text: string | Buffer) => {

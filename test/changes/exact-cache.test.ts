@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import fc from 'fast-check';
 import { createExactCache, type Loaded } from '../../src/changes/exact-cache.ts';
 import { createRevisions, type RevisionStore } from '../../src/changes/revision.ts';
 import type { Change } from '../../src/changes/write.ts';
+import { fc } from '../support/properties.ts';
 
 /**
  * A tiny database with a history: one value per account, and every write is a revision. `wait` decides when an answer

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import fc from 'fast-check';
 import { timestamp } from '../../src/http/schemas.ts';
+import { fc } from '../support/properties.ts';
 
 it('A timestamp is written in UTC with whole seconds, like toISOString without milliseconds', () => {
   const range = {

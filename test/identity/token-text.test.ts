@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
 import { SCOPES, scopesAllow } from '../../src/identity/scopes.ts';
 import { hashSecret, isTokenText, mintToken } from '../../src/identity/token-text.ts';
+import { fc } from '../support/properties.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const numberOf = (digits: string) => [...digits].reduce((sum, digit) => sum * 62n + BigInt(DIGITS.indexOf(digit)), 0n);

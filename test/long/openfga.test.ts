@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { COUNTS } from '../counts.ts';
 import { COSTS, sizesOf, valueOfSize } from '../rebac/condition-costs.ts';
 import { askCondition, compareExpression, conditionalModel } from '../rebac/condition-differential.ts';
@@ -15,6 +14,7 @@ import { compareWorld, shrink, Tally } from '../rebac/server-worlds.ts';
 import { worlds } from '../rebac/world.ts';
 import { lacksOpenFga, OPENFGA_VERSION, startOpenFga } from '../support/openfga.ts';
 import { progress } from '../support/progress.ts';
+import { fc } from '../support/properties.ts';
 
 /** To repeat one world: OPENFGA_SEED=<its seed> OPENFGA_CHECKS=1 npm run test:long -- openfga */
 const SEED = Number(process.env.OPENFGA_SEED ?? 42);

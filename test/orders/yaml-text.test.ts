@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { parse, parseAllDocuments } from 'yaml';
 import { toYaml } from '../../src/orders/yaml-text.ts';
 import { COUNTS } from '../counts.ts';
+import { fc } from '../support/properties.ts';
 
 const free = () => undefined;
 /** Texts that some version of YAML reads as something else, or that some reader changes. */

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import type { ModelJson, RestrictionJson, RewriteJson, TypeJson } from '../../src/rebac/syntax.ts';
 import type { Tuple } from '../../src/rebac/tuple.ts';
 import { validateModel } from '../../src/rebac/validation/model-validation.ts';
+import { fc } from '../support/properties.ts';
 
 export interface World {
   readonly model: ModelJson;
