@@ -94,7 +94,7 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
   user: entry('site', 'manage users', async () => (await import('./commands/user.ts')).user),
   marketplace: entry(
     'site',
-    'inspect marketplace deliveries',
+    'inspect deliveries, installers and subscriptions of marketplaces',
     async () => (await import('./commands/marketplace.ts')).marketplace,
   ),
   ...Object.fromEntries(onServer),

@@ -954,6 +954,8 @@ export interface Operations {
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
+      /** Whoever may see a team may also list its members. */
+      readonly member_count: number;
     }[];
   };
   /** Get the authorization model, as text and with every relation in words */
@@ -1155,6 +1157,8 @@ export interface Operations {
       readonly team_ids: readonly bigint[];
       readonly created_at: string;
       readonly updated_at: string;
+      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+      readonly people?: number;
     }[];
   };
   /** Create a role */
@@ -1186,6 +1190,8 @@ export interface Operations {
       readonly team_ids: readonly bigint[];
       readonly created_at: string;
       readonly updated_at: string;
+      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+      readonly people?: number;
     };
   };
   /** List the permissions that a role can contain */
@@ -1309,6 +1315,8 @@ export interface Operations {
       readonly team_ids: readonly bigint[];
       readonly created_at: string;
       readonly updated_at: string;
+      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+      readonly people?: number;
     };
   };
   /** Update a role; fields in the body replace the current values */
@@ -1343,6 +1351,8 @@ export interface Operations {
       readonly team_ids: readonly bigint[];
       readonly created_at: string;
       readonly updated_at: string;
+      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+      readonly people?: number;
     };
   };
   /** Delete a role */
@@ -2488,6 +2498,8 @@ export interface Operations {
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
+      /** Whoever may see a team may also list its members. */
+      readonly member_count: number;
     }[];
   };
   /** Create a team */
@@ -2525,6 +2537,8 @@ export interface Operations {
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
+      /** Whoever may see a team may also list its members. */
+      readonly member_count: number;
     };
   };
   /** Search the teams of an organization by name */
@@ -2564,6 +2578,8 @@ export interface Operations {
         readonly units: readonly string[];
         readonly type: string;
         readonly role_ids: readonly bigint[];
+        /** Whoever may see a team may also list its members. */
+        readonly member_count: number;
       }[];
     };
   };
@@ -2699,6 +2715,8 @@ export interface Operations {
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
+      /** Whoever may see a team may also list its members. */
+      readonly member_count: number;
     };
   };
   /** Update a team; omitted fields stay unchanged */
@@ -2736,6 +2754,8 @@ export interface Operations {
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
+      /** Whoever may see a team may also list its members. */
+      readonly member_count: number;
     };
   };
   /** Delete a team */
@@ -2851,6 +2871,8 @@ export interface Operations {
       readonly team_ids: readonly bigint[];
       readonly created_at: string;
       readonly updated_at: string;
+      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+      readonly people?: number;
     }[];
   };
   /** Assign a role to a team; requires edit_roles:org */
@@ -3767,6 +3789,8 @@ export interface Operations {
       readonly units: readonly string[];
       readonly type: string;
       readonly role_ids: readonly bigint[];
+      /** Whoever may see a team may also list its members. */
+      readonly member_count: number;
     }[];
   };
   /** Check whether an email address can be used */

@@ -14,6 +14,5 @@ create index marketplace_event_open on marketplace_event (id) where sent_at is n
 create index delivery_received on delivery (received_at, id);
 -- How often each action happened in an organization.
 create index audit_action on audit (organization_id, action, at);
--- Users who may not sign in, and users by their last sign-in.
+-- The few users who may not sign in, among all others.
 create index account_barred on account (id) where kind = 'user' and (not active or prohibit_login);
-create index account_last_login on account (last_login_at, id) where kind = 'user';

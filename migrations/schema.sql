@@ -33,7 +33,6 @@ create table account (
 CREATE INDEX account_admin ON account USING btree (id) WHERE is_admin;
 CREATE INDEX account_barred ON account USING btree (id) WHERE ((kind = 'user'::text) AND ((NOT active) OR prohibit_login));
 CREATE INDEX account_founder ON account USING btree (founder_id) WHERE (founder_id IS NOT NULL);
-CREATE INDEX account_last_login ON account USING btree (last_login_at, id) WHERE (kind = 'user'::text);
 CREATE TRIGGER account_leaves_bus AFTER UPDATE OF active, prohibit_login, is_admin ON account FOR EACH ROW WHEN (((NOT new.active) OR new.prohibit_login OR (old.is_admin AND (NOT new.is_admin)))) EXECUTE FUNCTION bus_dismiss();
 CREATE TRIGGER account_name_left AFTER DELETE ON account FOR EACH ROW EXECUTE FUNCTION name_reserve();
 CREATE TRIGGER account_named AFTER INSERT ON account FOR EACH ROW EXECUTE FUNCTION name_refuse_reserved();

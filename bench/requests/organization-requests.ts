@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mostKeys, NO_ROLES, PERMISSIONS, roleFile } from './bodies.ts';
+import { mostKeys } from './bodies.ts';
 import type { Measured, Requests } from './entry.ts';
-import { type FullWorld, forgetAll } from './fill.ts';
+import type { FullWorld } from './fill.ts';
 
-const yaml = 'application/yaml';
 const READS_ONE = 'reads one row by its key, and asks the engine once';
 const WRITES_ONE = 'writes one row and one entry of the audit log';
 
@@ -76,7 +75,10 @@ export const ORGANIZATION_REQUESTS: Requests = {
     shot: (_world, round) => ({ as: 'ann', path: `/orgs/acme/members/mass2${round}` }),
   },
   'GET /api/v1/orgs/:org/teams': get('the last page', '/orgs/acme/teams?limit=50&page=19'),
-  'GET /api/v1/orgs/:org/teams/search': get('searched', '/orgs/acme/teams/search?limit=50&q=a'),
+  'GET /api/v1/orgs/:org/teams/search': [
+    get('searched', '/orgs/acme/teams/search?limit=50&q=a'),
+    get('a team of 50,000', '/orgs/acme/teams/search?limit=50&q=viewers'),
+  ],
   'POST /api/v1/orgs/:org/teams': {
     what: 'one more among 990',
     shot: (_world, round) => ({
@@ -85,7 +87,7 @@ export const ORGANIZATION_REQUESTS: Requests = {
       body: mostKeys({ name: `late${round}`, permission: 'read', description: 'x'.repeat(1000) }),
     }),
   },
-  'GET /api/v1/teams/:id': oneRow,
+  'GET /api/v1/teams/:id': get('a team of 50,000', ({ viewers }) => `/teams/${viewers}`),
   'PATCH /api/v1/teams/:id': {
     what: 'a team that a hundred roles are assigned to',
     shot: ({ team }, round) => ({ as: 'ann', path: `/teams/${team}`, body: { description: `changed ${round}` } }),
@@ -254,100 +256,6 @@ export const ORGANIZATION_REQUESTS: Requests = {
     '50,000 users',
     ({ cluster }) => `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&limit=50`,
   ),
-  'GET /api/v1/authz/roles': get('500 roles', '/authz/roles?org=acme'),
-  'POST /api/v1/authz/roles': {
-    what: 'with all permissions and a hundred teams',
-    shot: async (world, round) => {
-      await world.run(
-        'delete from role where organization_id = $1 and id in (select max(id) from role where organization_id = $1)',
-        [world.acme],
-      );
-      return { as: 'ann', path: '/authz/roles?org=acme', body: await wholeRole(world, `late${round}`) };
-    },
-  },
-  'GET /api/v1/authz/roles/available_permissions': get('the catalog', '/authz/roles/available_permissions?org=acme'),
-  'GET /api/v1/authz/roles/export': [
-    get('500 roles as YAML', '/authz/roles/export?org=acme'),
-    get('500 roles as JSON', '/authz/roles/export?org=acme&format=json'),
-  ],
-  'PUT /api/v1/authz/roles/import': [
-    {
-      what: 'dry run of 480 roles',
-      shot: () => ({
-        as: 'ann',
-        path: '/authz/roles/import?org=acme&dry_run=true',
-        body: roleFile(480, 30, 'a'),
-        type: yaml,
-      }),
-    },
-    {
-      what: '480 changed roles',
-      shot: (_world, round) => ({
-        as: 'ann',
-        path: '/authz/roles/import?org=acme',
-        body: roleFile(480, 30, `changed ${round}`),
-        type: yaml,
-      }),
-    },
-    {
-      what: 'the first request after an import of 480 roles',
-      shot: async ({ atrium }, round) => {
-        await atrium.as('ann')('PUT', '/authz/roles/import?org=acme', roleFile(480, 30, `again ${round}`), {
-          'Content-Type': yaml,
-        });
-        return { as: 'ann', method: 'GET', path: '/orgs/acme' };
-      },
-    },
-    {
-      what: '6,500 roles, too many',
-      shot: () => ({
-        as: 'ann',
-        path: '/authz/roles/import?org=acme',
-        body: roleFile(6500, 0, 'x').slice(0, -200),
-        type: yaml,
-        status: 422,
-      }),
-    },
-    {
-      what: 'a list of what is no role',
-      shot: () => ({ as: 'ann', path: '/authz/roles/import?org=acme', body: NO_ROLES, type: yaml, status: 422 }),
-    },
-  ],
-  'POST /api/v1/authz/roles/preview': {
-    what: 'all permissions to 50,000 members',
-    shot: async (world) => {
-      await world.run('delete from role_team where team_id = $1', [world.viewers]);
-      await forgetAll(world.atrium);
-      await world.atrium.as('ann')('GET', '/orgs/acme');
-      return {
-        as: 'ann',
-        path: '/authz/roles/preview?org=acme',
-        body: { name: 'new', permissions: PERMISSIONS, teamIDs: [Number(world.viewers)] },
-      };
-    },
-  },
-  'GET /api/v1/authz/roles/:id': get('with a hundred teams', ({ role }) => `/authz/roles/${role}?org=acme`),
-  'PUT /api/v1/authz/roles/:id': {
-    what: 'with all permissions and a hundred teams',
-    shot: async (world, round) => ({
-      as: 'ann',
-      path: `/authz/roles/${world.role}?org=acme`,
-      body: { ...(await wholeRole(world, 'role number 1')), description: `changed ${round}` },
-    }),
-  },
-  'DELETE /api/v1/authz/roles/:id': {
-    what: 'with all permissions and a hundred teams',
-    shot: async (world) => {
-      const [last] = await world.run<{ id: bigint }>('select max(id) as id from role where organization_id = $1', [
-        world.acme,
-      ]);
-      return { as: 'ann', path: `/authz/roles/${last?.id}?org=acme` };
-    },
-  },
-  'GET /api/v1/authz/roles/:id/principals': get(
-    'a hundred teams',
-    ({ role }) => `/authz/roles/${role}/principals?org=acme`,
-  ),
 
   'GET /api/v1/orgs/:org/audit': [
     get('the largest page', '/orgs/acme/audit?limit=200'),
@@ -362,14 +270,6 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'GET /api/v1/admin/audit': get('what never happened, of all', '/admin/audit?limit=200&action=token.create', 'root'),
   'GET /api/v1/admin/audit/export': get('all entries', '/admin/audit/export', 'root'),
 };
-
-async function wholeRole(world: FullWorld, name: string): Promise<object> {
-  const teams = await world.run<{ id: bigint }>(
-    `select id from team where organization_id = $1 and type = 'custom' order by id limit 100`,
-    [world.acme],
-  );
-  return { name, permissions: PERMISSIONS, teamIDs: teams.map(({ id }) => Number(id)) };
-}
 
 /** An organization of ann with 50,000 members in one team, 990 teams and 19,000 clusters. */
 async function makeDoomed(world: FullWorld, name: string): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Item } from '../../client/client.ts';
+import type { Answer, Item } from '../../client/client.ts';
 import { wholeNumber } from '../changes.ts';
 import { command } from '../command.ts';
 import { EXIT, misuse } from '../failure.ts';
@@ -9,6 +9,7 @@ import type { Session } from '../session.ts';
 import { progress } from '../terminal.ts';
 
 type Entry = Item<'GET /orgs/{org}/audit'>;
+type Count = Answer<'GET /orgs/{org}/audit/actions'>[number];
 const USUAL = 30;
 const PAGE = 200;
 
@@ -24,7 +25,8 @@ export const audit = command({
   summary: 'show who changed what',
   details:
     'Lists the newest entries first. With --export, prints every entry that matches the filters, oldest first, ' +
-    'as one JSON object per line.',
+    'as one JSON object per line. With the word actions, counts the entries of the last 90 days by action.',
+  args: { what: { about: 'count the actions instead', optional: true, choices: ['actions'] } },
   options: {
     actor: { about: 'only changes by this user', value: 'USER', kind: 'user' },
     action: { about: 'only this action, such as role.create; role. matches every action on roles', value: 'ACTION' },
@@ -38,6 +40,7 @@ export const audit = command({
     limit: { about: `maximum number of entries; ${USUAL} by default`, value: 'N' },
     all: { about: 'list all entries' },
     site: { about: 'for site administrators: the whole deployment' },
+    mine: { about: 'changes to your own account and to what you own yourself' },
     export: { about: 'print JSON lines, for another program' },
     verify: { about: 'check that no entry was changed or removed; exits 1 if one was' },
   },
@@ -45,9 +48,13 @@ export const audit = command({
     'atrium audit --since 7d --actor ann',
     'atrium audit --object cluster:prod --limit 100',
     'atrium audit --export --since 2026-01-01 > audit.ndjson',
+    'atrium audit --mine --since 30d',
+    'atrium audit actions',
     'atrium audit --verify',
   ],
-  async run(session, { options }) {
+  async run(session, { args, options }) {
+    requireOneLog(session, options);
+    if (args.what !== undefined) return await actions(session, options);
     if (options.verify) return await verify(session);
     const query = {
       actor: options.actor,
@@ -56,24 +63,57 @@ export const audit = command({
       since: options.since === undefined ? undefined : momentIn(options.since, -1),
       until: options.until === undefined ? undefined : momentIn(options.until, -1),
     };
-    const org = options.site ? session.orgOption : session.org();
+    const org = options.site || options.mine ? session.orgOption : session.org();
     const client = session.client();
     if (options.export) {
       if (session.format === 'yaml') throw misuse('--export prints JSON lines and cannot be combined with --yaml');
-      const lines = options.site
-        ? client.lines('GET /admin/audit/export', { query: { ...query, org } })
-        : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query });
+      const lines = options.mine
+        ? client.lines('GET /user/audit/export', { query })
+        : options.site
+          ? client.lines('GET /admin/audit/export', { query: { ...query, org } })
+          : client.lines('GET /orgs/{org}/audit/export', { path: { org: org ?? '' }, query });
       await copyLines(session, lines);
       return undefined;
     }
     const most = options.all ? Number.POSITIVE_INFINITY : (wholeNumber(options.limit, '--limit') ?? USUAL);
     const limit = Math.max(1, Math.min(most, PAGE));
-    const entries = options.site
-      ? client.each('GET /admin/audit', { query: { ...query, org, limit } })
-      : client.each('GET /orgs/{org}/audit', { path: { org: org ?? '' }, query: { ...query, limit } });
+    const entries = options.mine
+      ? client.each('GET /user/audit', { query: { ...query, limit } })
+      : options.site
+        ? client.each('GET /admin/audit', { query: { ...query, org, limit } })
+        : client.each('GET /orgs/{org}/audit', { path: { org: org ?? '' }, query: { ...query, limit } });
     return list(await take(entries, most), columns, 'none');
   },
 });
+
+interface Choice {
+  readonly site: boolean;
+  readonly mine: boolean;
+  readonly verify: boolean;
+}
+
+/** An account has one log, an organization another one. */
+function requireOneLog({ orgOption }: Session, { site, mine, verify: isCheck }: Choice): void {
+  if (mine && site) throw misuse('use --mine or --site, not both');
+  if (mine && orgOption !== undefined)
+    throw misuse('--mine is about your own account and cannot be combined with --org');
+  if (mine && isCheck) throw misuse('--verify checks the log of an organization and cannot be combined with --mine');
+}
+
+async function actions(session: Session, { site, ...others }: Choice & Readonly<Record<string, unknown>>) {
+  const extra = Object.entries(others).find(([, value]) => value !== undefined && value !== false);
+  if (extra) throw misuse(`atrium audit actions cannot be combined with --${extra[0]}`);
+  const client = session.client();
+  const found = site
+    ? await client.call('GET /admin/audit/actions', { query: { org: session.orgOption } })
+    : await client.call('GET /orgs/{org}/audit/actions', { path: { org: session.org() } });
+  const shown: Columns<Count> = {
+    action: (row) => row.action,
+    times: (row) => row.count,
+    meaning: (row) => row.description,
+  };
+  return list(found, shown, 'none');
+}
 
 /** Checks the chain: each entry contains the hash of the one before it. */
 async function verify(session: Session): Promise<Shown> {

@@ -1,19 +1,27 @@
 import type { Answer, Item } from '../../client/client.ts';
-import { wholeNumber } from '../changes.ts';
 import { command, type Group, type ServerCommand } from '../command.ts';
 import { forEach } from '../each.ts';
 import { misuse } from '../failure.ts';
-import { MARKETPLACES } from '../marketplaces.gen.ts';
-import { shortTime } from '../moments.ts';
+import { momentIn, shortTime } from '../moments.ts';
 import { all, readId } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { SERVER_COMMANDS } from '../server-commands.gen.ts';
 import { progress } from '../terminal.ts';
+import {
+  amountOf,
+  events,
+  installers,
+  onlyOf,
+  secrets,
+  strangers,
+  subscriptions,
+  summary,
+  taken,
+} from './marketplace-lists.ts';
 import { send } from './marketplace-send.ts';
 
 type Delivery = Item<'GET /admin/marketplace/deliveries'>;
 type Detail = Answer<'GET /admin/marketplace/deliveries/{id}'>;
-const USUAL = 30;
 const PAGE = 200;
 const id = { about: 'ID of the delivery' } as const;
 
@@ -47,27 +55,31 @@ function onServer(name: string, summary: string, further: readonly string[]): Se
 }
 
 export const marketplace: Group = {
-  summary: 'inspect marketplace deliveries, for site administrators',
+  summary: 'inspect deliveries, installers and subscriptions of marketplaces, for site administrators',
   commands: {
     deliveries: command({
       summary: 'list the deliveries of marketplaces and their outcomes, newest first',
       options: {
-        marketplace: { about: 'only this marketplace', value: 'NAME', choices: MARKETPLACES },
+        marketplace: onlyOf,
         outcome: { about: 'only received, done, refused or dead, or a reason such as already_bound', value: 'WORD' },
         search: { about: 'only deliveries whose subject contains this text', value: 'TEXT' },
-        limit: { about: `maximum number of deliveries; ${USUAL} by default`, value: 'N' },
-        all: { about: 'list all deliveries' },
+        subject: { about: 'only deliveries with exactly this subject', value: 'SUBJECT' },
+        since: { about: 'only deliveries that arrived since then, such as 7d or 2026-01-31', value: 'WHEN' },
+        until: { about: 'only deliveries that arrived before then', value: 'WHEN' },
+        ...amountOf('deliveries'),
       },
-      examples: ['atrium marketplace deliveries', 'atrium marketplace deliveries --outcome dead --marketplace cloudB'],
+      examples: [
+        'atrium marketplace deliveries --since 7d',
+        'atrium marketplace deliveries --outcome dead --marketplace cloudB',
+      ],
       async run(session, { options }) {
-        const most = options.all ? Number.POSITIVE_INFINITY : (wholeNumber(options.limit, '--limit') ?? USUAL);
-        const { marketplace: name, outcome, search } = options;
-        const query = { marketplace: name, outcome, search, limit: Math.max(1, Math.min(most, PAGE)) };
-        const found: Delivery[] = [];
-        for await (const row of session.client().each('GET /admin/marketplace/deliveries', { query })) {
-          if (found.length >= most) break;
-          found.push(row);
-        }
+        const { marketplace: name, outcome, search, subject } = options;
+        const since = options.since === undefined ? undefined : momentIn(options.since, -1);
+        const until = options.until === undefined ? undefined : momentIn(options.until, -1);
+        const query = { marketplace: name, outcome, search, subject, since, until };
+        const found = await taken(options, (page) =>
+          session.client().each('GET /admin/marketplace/deliveries', { query: { ...query, ...page } }),
+        );
         return list(found, columns, 'none');
       },
     }),
@@ -105,6 +117,12 @@ export const marketplace: Group = {
       },
     }),
     send,
+    installers,
+    subscriptions,
+    secrets,
+    strangers,
+    events,
+    summary,
     log: onServer('log', 'list deliveries, and callers that failed to authenticate', ['--strangers']),
     secret: onServer('secret', 'add or retire a secret of a marketplace', ['--secret-file']),
   },

@@ -37,14 +37,17 @@ export const role: Group = {
       examples: ['atrium role list --org acme'],
       async run(session) {
         const query = { org: session.org() };
+        const roles = await session.client().call('GET /authz/roles', { query });
+        const isCounted = roles.some(({ people }) => people !== undefined);
         const columns: Columns<Role> = {
           id: (row) => row.id,
           name: (row) => row.name,
           permissions: (row) => row.permissions.length,
           teams: (row) => row.team_ids.length,
+          ...(isCounted && { people: (row: Role) => row.people }),
           description: (row) => row.description,
         };
-        return list(await session.client().call('GET /authz/roles', { query }), columns, 'none');
+        return list(roles, columns, 'none');
       },
     }),
     permissions: command({

@@ -25,6 +25,7 @@ const fields: Columns<Team> = {
   description: (row) => row.description,
   units: (row) => row.units,
   roles: (row) => row.role_ids.map(String),
+  members: (row) => row.member_count,
 };
 
 export const team: Group = {
@@ -38,6 +39,7 @@ export const team: Group = {
           id: (row) => row.id,
           name: (row) => row.name,
           permission: (row) => row.permission,
+          members: (row) => row.member_count,
           roles: (row) => row.role_ids.length,
           description: (row) => row.description,
         };

@@ -39,15 +39,17 @@ export interface TeamRow extends OrganizationRow {
   type: Team['type'];
   units: string[];
   role_ids: bigint[];
+  member_count: number;
   version: number;
 }
 
 /** The columns of a team `t` and of the account `o` that it belongs to. */
 export const TEAM = `t.id, t.name, t.description, t.permission, t.type, t.units, t.version, ${ORGANIZATION},
-  array(select r.role_id from role_team r where r.team_id = t.id order by r.role_id) as role_ids`;
+  array(select r.role_id from role_team r where r.team_id = t.id order by r.role_id) as role_ids,
+  (select count(*)::integer from team_member n where n.team_id = t.id) as member_count`;
 
 export function toTeam(row: TeamRow): Team {
-  const { id, name, description, permission, type, units, role_ids, version } = row;
-  const organization = toOrganization(row);
-  return { id, name, description, permission, type, units, roleIds: role_ids, organization, version };
+  const { id, name, description, permission, type, units, role_ids, member_count, version } = row;
+  const same = { id, name, description, permission, type, units, version };
+  return { ...same, roleIds: role_ids, memberCount: member_count, organization: toOrganization(row) };
 }

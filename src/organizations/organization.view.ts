@@ -26,12 +26,14 @@ export const Team = Type.Object({
   units: Type.Array(Type.String()),
   type: Type.String(),
   role_ids: Type.Array(Int64),
+  member_count: Type.Integer({ description: 'Whoever may see a team may also list its members.' }),
 });
 
 export function presentTeam(team: TeamValue, baseUrl: string) {
-  const { id, name, description, permission, type, units, roleIds } = team;
+  const { id, name, description, permission, type, units, roleIds, memberCount } = team;
   const organization = presentOrganization(team.organization, baseUrl);
-  return { id, name, description, organization, permission, units: [...units], type, role_ids: [...roleIds] };
+  const rest = { permission, units: [...units], type, role_ids: [...roleIds], member_count: memberCount };
+  return { id, name, description, organization, ...rest };
 }
 
 export function presentOrganization(organization: OrganizationValue, baseUrl: string) {

@@ -10,10 +10,12 @@ import { TEAM, type TeamRow, toTeam } from './organization.rows.ts';
 import type { Team, TeamStore } from './teams.ts';
 
 const LISTED = 't.organization_id = $1 and t.name_key like $2';
+const IN_ORDER = `order by t.permission <> 'owner', t.name_key collate "C", t.id`;
+// Selects the rows of the page first, so that roles and members are looked up for those rows only.
 const LIST = sql(
   'teams.list',
-  `select ${TEAM} from team t join account o on o.id = t.organization_id where ${LISTED}
-    order by t.permission <> 'owner', t.name_key collate "C", t.id offset $3 limit $4`,
+  `select ${TEAM} from (select * from team t where ${LISTED} ${IN_ORDER} offset $3 limit $4) t
+     join account o on o.id = t.organization_id ${IN_ORDER}`,
 );
 const COUNT = sql('teams.count', `select count(*)::integer as total from team t where ${LISTED}`);
 const GET = sql('teams.get', `select ${TEAM} from team t join account o on o.id = t.organization_id where t.id = $1`);

@@ -15,6 +15,7 @@ export interface Team {
   readonly type: 'builtin' | 'custom';
   readonly units: readonly string[];
   readonly roleIds: readonly bigint[];
+  readonly memberCount: number;
   readonly organization: Organization;
   readonly version: number;
 }

@@ -13,9 +13,14 @@ export const RoleResponse = Type.Object({
   team_ids: Type.Array(Int64),
   created_at: Timestamp,
   updated_at: Timestamp,
+  people: Type.Optional(
+    Type.Integer({
+      description: 'In lists: how many users have the role through its teams. Only for callers who may see all teams.',
+    }),
+  ),
 });
 
-export function presentRole(role: Role) {
+export function presentRole(role: Role, people?: number) {
   return {
     id: role.id,
     name: role.name,
@@ -25,5 +30,6 @@ export function presentRole(role: Role) {
     team_ids: [...role.teamIds],
     created_at: timestamp(role.createdAt),
     updated_at: timestamp(role.updatedAt),
+    ...(people !== undefined && { people }),
   };
 }

@@ -8,6 +8,7 @@ import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, t
 import { type Scope, sendText } from '../http/server.ts';
 import { CATALOG } from './catalog.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
+import type { RolePeople } from './role-people.ts';
 import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 
 const MAX_ITEMS = 1000;
@@ -47,7 +48,7 @@ const PrincipalEntry = Type.Object({
   assigned_at: Timestamp,
 });
 
-export function roleRoutes(scope: Scope, roles: Roles): void {
+export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): void {
   const tags = ['authorization'];
 
   scope.get(
@@ -76,7 +77,10 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
       },
     },
     async (request, reply) => {
-      sendText(reply, await writeListInSlices(await roles.list(callerIn(request).organization.id), presentRole));
+      const { organization, person } = callerIn(request);
+      const found = await roles.list(organization.id);
+      const people = await rolePeople(organization.id, person.id, found);
+      sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id))));
       return reply;
     },
   );

@@ -6,6 +6,8 @@ import { describeModel } from './model-words.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
 import { createRoleFile } from './role-file.ts';
+import { createRolePeopleStore } from './role-people.store.ts';
+import { createRolePeople } from './role-people.ts';
 import { rolePreviewRoutes } from './role-preview.routes.ts';
 import { createRolePreview } from './role-preview.ts';
 import { roleRoutes } from './roles.routes.ts';
@@ -17,13 +19,14 @@ import { createTeamRoles } from './team-roles.ts';
 export function wireRoles({ db, revisions, room }: Infrastructure, { model, modelText, graphs, judge, names }: Authz) {
   const store = createRoleStore(db, revisions.write, room);
   const roles = createRoles(store, judge, room.limits);
+  const rolePeople = createRolePeople(createRolePeopleStore(db), judge);
   return { roles, mount };
 
   function mount(scope: Scope): void {
-    roleRoutes(scope, roles);
+    roleRoutes(scope, roles, rolePeople);
     modelWordsRoutes(scope, modelText, describeModel(model));
     roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits));
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
-    teamRoleRoutes(scope, createTeamRoles(roles, judge));
+    teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);
   }
 }

@@ -1,16 +1,17 @@
 import Type from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
-import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
+import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
 import { unchanged } from '../http/etag.ts';
 import { NoBody, readId } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
+import type { RolePeople } from './role-people.ts';
 import type { TeamRoles } from './team-roles.ts';
 
 const TeamPath = Type.Object({ id: Type.String() });
 const TeamRole = Type.Object({ id: Type.String(), role: Type.String({ description: 'ID of a custom role.' }) });
 
-export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
+export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: RolePeople): void {
   const tags = ['administration'];
   const config = { access: holdsOn('view:team', 'authz') };
 
@@ -28,7 +29,8 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles): void {
     },
     async (request, reply) => {
       const found = await teamRoles.list(ownerIn(request), readId(request.params.id, 'team ID'));
-      sendText(reply, await writeListInSlices(found, presentRole));
+      const people = await rolePeople(ownerIn(request), callerOf(request).person.id, found);
+      sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id))));
       return reply;
     },
   );

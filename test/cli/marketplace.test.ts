@@ -39,6 +39,50 @@ describe('atrium marketplace', () => {
     assert.match((await root(`marketplace show ${newest.id}`)).stdout, /^state: +(done|refused)$/m);
     assert.ok(!(await root(`marketplace show ${newest.id} --json`)).stdout.includes(market.demo.secrets.cloudB));
     assert.equal((await root('marketplace redeliver --dead')).stdout, 'nothing to retry\n');
+    const subject = JSON.parse(stdout).find((one: { subject: string }) => one.subject !== '')?.subject;
+    const about = await root(`marketplace deliveries --subject "${subject}" --since 1h --json`);
+    const subjects = JSON.parse(about.stdout).map((one: { subject: string }) => one.subject);
+    assert.deepEqual([...new Set(subjects)], [subject]);
+    assert.equal((await root('marketplace deliveries --until 2020-01-01')).stdout, 'none\n');
+  });
+
+  it('atrium marketplace lists installers, subscriptions, secrets, strangers and events, and counts them', async () => {
+    const unbound = await market.installer('C');
+    const bound = await market.installer('B');
+    const applied = { applicationId: applicationId('lists'), eventType: 'PUT', provisioningState: 'Succeeded' };
+    assert.equal((await market.notify('B', applied)).status, 200);
+    const bind = { eventType: 'BIND', applicationId: applied.applicationId, bindingInfo: { installerId: bound } };
+    assert.equal((await market.notify('B', bind)).status, 200);
+    const rows = async (line: string) => JSON.parse((await root(`marketplace ${line} --json`)).stdout);
+
+    const ids = async (line: string) => (await rows(line)).map(({ id }: { id: string }) => id);
+    assert.deepEqual(await ids(`installers --search ${unbound} --state unbound --marketplace cloudC`), [unbound]);
+    assert.deepEqual(await ids(`installers --search ${unbound} --state bound`), []);
+    assert.deepEqual(await ids(`installers --search ${bound} --state bound`), [bound]);
+    const table = await root(`marketplace installers --search ${bound}`);
+    assert.match(table.stdout, /^ID +MARKETPLACE +STATE +TEST +CREATED +EXPIRES +ORGANIZATION +SUBSCRIPTION\n/);
+    assert.equal((await rows('installers --limit 1')).length, 1);
+    assert.equal((await rows('installers --limit 0')).length, 0);
+    const everyone = await market.rows('select id from installer');
+    assert.equal((await rows('installers --all')).length, everyone.length);
+
+    const [subscription] = await rows('subscriptions --search lists --state Bound --marketplace cloudB');
+    assert.equal(subscription.application_id, applied.applicationId);
+    assert.match((await root('marketplace subscriptions')).stdout, /^ID +MARKETPLACE +STATE +UPDATED +APPLICATION\n/);
+
+    const secrets = await root('marketplace secrets');
+    assert.match(secrets.stdout, /^FINGERPRINT +MARKETPLACE +SOURCE +ADDED\n[\w-]+ +Cloud/);
+    assert.ok(!secrets.stdout.includes(market.demo.secrets.cloudB));
+    assert.deepEqual(await rows('strangers --marketplace cloudA'), []);
+    const [event] = await rows('events --type installer.bound --limit 1');
+    assert.equal(event.type, 'installer.bound');
+    assert.match((await root('marketplace events')).stdout, /^ID +CREATED +TYPE +STATE +ATTEMPTS +SENT\n/);
+    assert.equal((await root('marketplace events --state dead')).stdout, 'none\n');
+
+    const summary = await root('marketplace summary');
+    assert.match(summary.stdout, /^deliveries: +received 0, done \d+, refused \d+, dead 0$/m);
+    assert.match(summary.stdout, /^secrets: +CloudB \d+, CloudC \d+$/m);
+    assert.equal((await rows('summary')).installers.bound, (await rows('installers --state bound --all')).length);
   });
 
   it('atrium marketplace rejects invalid requests with an error message and exit code 1 or 2', async () => {
@@ -47,6 +91,12 @@ describe('atrium marketplace', () => {
       ['marketplace redeliver 99999', /delivery does not exist/, 1],
       ['marketplace redeliver soon', /"soon" is not an ID/, 2],
       ['marketplace show 99999', /delivery does not exist/, 1],
+      ['marketplace deliveries --since soon', /"soon" is not a time/, 2],
+      ['marketplace installers --state lost', /invalid value "lost" for --state/, 2],
+      ['marketplace installers --limit few', /--limit must be a whole number/, 2],
+      ['marketplace subscriptions --state bound', /invalid value "bound" for --state/, 2],
+      ['marketplace strangers --marketplace cloudD', /invalid value "cloudD" for --marketplace/, 2],
+      ['marketplace events --state lost', /invalid value "lost" for --state/, 2],
       ['marketplace send cloudD x.json', /invalid value "cloudD" for MARKETPLACE/, 2],
       ['marketplace send cloudB nowhere.json', /cannot read nowhere.json: no such file/, 2],
       ['marketplace send cloudB secret.txt --times 0', /--times must be a whole number from 1/, 2],
@@ -57,7 +107,12 @@ describe('atrium marketplace', () => {
       assert.match(said.stderr, says);
       assert.equal(said.code, code, line);
     }
-    assert.equal((await cliAs(market, 'ann')('marketplace deliveries')).code, 1);
+    const ann = cliAs(market, 'ann');
+    for (const name of ['deliveries', 'installers', 'subscriptions', 'secrets', 'strangers', 'events', 'summary']) {
+      const said = await ann(`marketplace ${name}`);
+      assert.equal(said.code, 1, name);
+      assert.match(said.stderr, /user should be the site admin/, name);
+    }
   });
 
   it('atrium marketplace fails with exit code 1 on a server without a marketplace listener', async () => {

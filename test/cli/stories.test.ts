@@ -249,6 +249,18 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['cat', 'audit'],
     ['ann', 'audit --site'],
     ['root', 'audit --site --org acme --action team.delete'],
+    ['ann', 'audit actions'],
+    ['root', 'audit actions --site --org acme'],
+    ['ann', 'audit actions --since 7d'],
+    ['ann', 'audit actions --mine'],
+    ['ann', 'audit action'],
+    ['cat', 'audit actions'],
+    ['ann', 'audit --mine'],
+    ['ann', 'audit --mine --action cluster.'],
+    ['bob', 'audit --mine'],
+    ['ann', 'audit --mine --site'],
+    ['ann', 'audit --mine --org acme'],
+    ['ann', 'audit --mine --verify'],
   ],
 };
 

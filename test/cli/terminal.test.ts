@@ -65,7 +65,7 @@ describe('CLI on a terminal', { skip }, () => {
   it('Tables are truncated to the width of the terminal and complete in a pipe', async () => {
     const narrow = await onTerminal('stty cols 50; atrium team list', [], { ...signedIn(), NO_COLOR: '1' });
     for (const line of narrow.seen.split('\r\n')) assert.ok([...line].length <= 50, line);
-    assert.match(narrow.seen, /Owners +owner +0 +May do .*…/);
+    assert.match(narrow.seen, /Owners +owner +1 +0 +May do .*…/);
     assert.match(
       (await onTerminal('stty cols 50; atrium team list | cat')).seen,
       /May do everything in the organization\./,

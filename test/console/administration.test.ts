@@ -164,10 +164,16 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     await rows.nth(1).waitFor();
     assert.equal(await rows.count(), 2);
     assert.match(await rows.first().innerText(), /shop.*Refused.*No such installer exists/s);
+    const calls: string[] = [];
+    page.on('request', (request) => calls.push(request.url()));
     await rows.nth(1).getByRole('link').click();
     await page.getByText('The server gave up after ten attempts.').waitFor();
     await page.locator('.timeline li').nth(2).waitFor();
     assert.equal(await page.locator('.timeline li').count(), 3);
+    await page.getByRole('link', { name: 'The subscription' }).waitFor();
+    // The delivery itself says what it is about, so nothing is searched for.
+    assert.ok(calls.some((url) => url.includes('/admin/marketplace/deliveries?subject=CloudB')));
+    assert.ok(!calls.some((url) => /marketplace\/(subscriptions|installers)|[?&]search=/.test(url)), calls.join('\n'));
     await page.getByText('"provisioningState": "Succeeded"').waitFor();
     await page.getByRole('button', { name: 'Redeliver' }).click();
     await page.getByText('The delivery is done now.').waitFor();

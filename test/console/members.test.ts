@@ -16,6 +16,24 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await atrium?.close();
   });
 
+  itLong('Teams and roles are listed with how many people they have, for those who may see all teams', async () => {
+    const owner = await browser.visit(atrium, 'ann');
+    const row = (page: typeof owner.page, name: string) => page.locator('tbody tr', { hasText: name }).first();
+    await owner.go('/orgs/acme/teams');
+    await owner.page.getByRole('columnheader', { name: 'Members' }).waitFor();
+    assert.match(await row(owner.page, 'operators').innerText(), /^operators\s+\S+.*?\s1\s+1\s/s);
+    await owner.go('/orgs/acme/roles');
+    await owner.page.getByRole('columnheader', { name: 'People' }).waitFor();
+    assert.match(await row(owner.page, 'cluster-operator').innerText(), /\s1\s+1\s/);
+
+    const operator = await browser.visit(atrium, 'dan');
+    await operator.go('/orgs/acme/roles');
+    await row(operator.page, 'cluster-operator').waitFor();
+    assert.equal(await operator.page.getByRole('columnheader', { name: 'Teams' }).count(), 1);
+    assert.equal(await operator.page.getByRole('columnheader', { name: 'People' }).count(), 0);
+    assert.deepEqual([...owner.faults, ...operator.faults], []);
+  });
+
   it('The members page lets an owner find, add and remove people, and keeps the filter on reload', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members');

@@ -41,6 +41,7 @@ for (const driver of API_DRIVERS) {
         units: [],
         type: 'custom',
         role_ids: [Number(acme?.roles['cluster-operator'])],
+        member_count: 1,
       });
       const [owners] = (await teams('ann')).body;
       assert.deepEqual(

@@ -41,6 +41,7 @@ for (const driver of API_DRIVERS) {
         units: ['repo.code'],
         type: 'custom',
         role_ids: [],
+        member_count: 0,
       });
       assert.equal(organization.username, org.name);
       const read = await call('GET', `/teams/${id}`);
@@ -80,6 +81,76 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(brokenLinks(entries), []);
     });
 
+    it(`A team shows how many members it has, in every list and on its own, on ${driver}`, async () => {
+      const [{ name: who }, one, two] = [await makePerson(atrium), await makePerson(atrium), await makePerson(atrium)];
+      const org = await makeOrganization(atrium, who);
+      const call = atrium.as(who);
+      const { id } = (await call('POST', `/orgs/${org.name}/teams`, { name: 'ops', permission: 'none' })).body;
+      for (const { name } of [one, two]) assert.equal((await call('PUT', `/teams/${id}/members/${name}`)).status, 204);
+      const tag = (await call('GET', `/teams/${id}`)).headers.get('etag');
+      const counts = (body: { name: string; member_count: number }[]) =>
+        body.map((team) => [team.name, team.member_count]);
+      const all = [
+        ['Owners', 1],
+        ['Editors', 0],
+        ['ops', 2],
+        ['Viewers', 0],
+      ];
+      assert.deepEqual(counts((await call('GET', `/orgs/${org.name}/teams`)).body), all);
+      assert.deepEqual(counts((await call('GET', `/orgs/${org.name}/teams?limit=2&page=2`)).body), all.slice(2));
+      assert.deepEqual(counts((await call('GET', `/orgs/${org.name}/teams/search?q=op`)).body.data), [['ops', 2]]);
+      assert.deepEqual(counts((await atrium.as(one.name)('GET', '/user/teams')).body), [['ops', 2]]);
+      assert.deepEqual(counts((await atrium.as('root')('GET', `/admin/users/${two.name}/teams`)).body), [['ops', 2]]);
+
+      assert.equal((await call('DELETE', `/teams/${id}/members/${two.name}`)).status, 204);
+      const left = await call('GET', `/teams/${id}`);
+      assert.deepEqual([left.body.member_count, left.headers.get('etag')], [1, tag], 'members are no part of the tag');
+      const edited = await call('PATCH', `/teams/${id}`, { description: 'x' }, { 'If-Match': tag ?? '' });
+      assert.deepEqual([edited.status, edited.body.member_count], [200, 1]);
+    });
+
+    it(`A list of roles shows how many users have each, counted once, to those who may see all teams, on ${driver}`, async () => {
+      const [{ name: who }, one, two] = [await makePerson(atrium), await makePerson(atrium), await makePerson(atrium)];
+      const reader = await makePerson(atrium);
+      const org = await makeOrganization(atrium, who);
+      const call = atrium.as(who);
+      const team = async (name: string, ...members: { name: string }[]) => {
+        const { id } = (await call('POST', `/orgs/${org.name}/teams`, { name, permission: 'none' })).body;
+        for (const member of members) await call('PUT', `/teams/${id}/members/${member.name}`);
+        return id;
+      };
+      const [left, both, nobody] = [await team('left', one), await team('both', one, two), await team('nobody')];
+      const role = (name: string, ...teamIDs: number[]) => makeRole(atrium, { name, teamIDs }, org.name, who);
+      await role('of left', left);
+      await role('of both', left, both, nobody);
+      await role('of nobody', nobody);
+      await role('of no team');
+      const people = async (as: string, path: string) =>
+        (await atrium.as(as)('GET', path)).body.map((found: { name: string; people?: number }) => [
+          found.name,
+          found.people,
+        ]);
+      const all = [
+        ['of left', 1],
+        ['of both', 2],
+        ['of nobody', 0],
+        ['of no team', 0],
+      ];
+      const path = `/authz/roles?org=${org.name}`;
+      assert.deepEqual(await people(who, path), all);
+      assert.deepEqual(await people('root', path), all);
+      assert.deepEqual(await people(who, `/teams/${left}/roles`), all.slice(0, 2));
+      const untold = all.map(([name]) => [name, undefined]);
+      assert.deepEqual(await people(one.name, path), untold);
+      assert.deepEqual(await people(one.name, `/teams/${left}/roles`), untold.slice(0, 2));
+
+      const viewers = (await call('GET', `/orgs/${org.name}/teams/search?q=viewers`)).body.data[0].id;
+      assert.equal((await call('PUT', `/teams/${viewers}/members/${reader.name}`)).status, 204);
+      assert.deepEqual(await people(reader.name, path), all);
+      assert.equal((await call('DELETE', `/teams/${both}/members/${two.name}`)).status, 204);
+      assert.deepEqual((await people(reader.name, path))[1], ['of both', 1]);
+    });
+
     it(`Roles can be assigned to a team and removed, and deleting the team unassigns them on ${driver}`, async () => {
       const [{ name: who }, member] = [await makePerson(atrium), await makePerson(atrium)];
       const org = await makeOrganization(atrium, who);
@@ -100,7 +171,7 @@ for (const driver of API_DRIVERS) {
       assert.equal((await call('PUT', `${path}/${role}`)).status, 204);
       assert.ok((await may()).includes('can_edit'));
       const [given] = (await call('GET', path)).body;
-      assert.deepEqual(given, (await call('GET', `/authz/roles/${role}?org=${org.name}`)).body);
+      assert.deepEqual(given, { ...(await call('GET', `/authz/roles/${role}?org=${org.name}`)).body, people: 1 });
       assert.deepEqual((await call('GET', `/teams/${team}`)).body.role_ids, [role]);
       const stale = { 'If-Match': `"${role}-1"` };
       assert.equal((await call('DELETE', `${path}/${role}`, undefined, stale)).status, 412);

@@ -97,7 +97,7 @@ function Details({ delivery, isStale }: { delivery: Delivery; isStale: boolean }
       </Card>
       {subject !== '' && (
         <Card title="Everything about this subject">
-          <SubjectLink subject={subject} marketplace={marketplace} />
+          <SubjectLink delivery={delivery} />
           <Timeline subject={subject} current={id} />
         </Card>
       )}

@@ -14,29 +14,25 @@ interface TimelineProps {
 
 /** All deliveries about one application or installer, the newest first. */
 export function Timeline({ subject, current }: TimelineProps) {
-  const log = useList('GET /admin/marketplace/deliveries', { query: { search: subject, limit: 50 } });
+  const log = useList('GET /admin/marketplace/deliveries', { query: { subject, limit: 50 } });
   return (
     <Show of={log} rows={2}>
-      {(all) => {
-        // The search also finds longer names that contain this one.
-        const about = all.filter((one) => one.subject === subject);
-        return (
-          <>
-            {about.length === 0 && <p class="quiet">No delivery about it was kept.</p>}
-            <ol class="timeline">
-              {about.map((delivery) => (
-                <li
-                  key={String(delivery.id)}
-                  class={`${DELIVERY_STATES[delivery.state]?.tone} ${delivery.id === current ? 'current' : ''}`}
-                >
-                  <Moment delivery={delivery} isCurrent={delivery.id === current} />
-                </li>
-              ))}
-            </ol>
-            {log.hasMore && <Button onClick={log.loadMore}>Load 50 more</Button>}
-          </>
-        );
-      }}
+      {(about) => (
+        <>
+          {about.length === 0 && <p class="quiet">No delivery about it was kept.</p>}
+          <ol class="timeline">
+            {about.map((delivery) => (
+              <li
+                key={String(delivery.id)}
+                class={`${DELIVERY_STATES[delivery.state]?.tone} ${delivery.id === current ? 'current' : ''}`}
+              >
+                <Moment delivery={delivery} isCurrent={delivery.id === current} />
+              </li>
+            ))}
+          </ol>
+          {log.hasMore && <Button onClick={log.loadMore}>Load 50 more</Button>}
+        </>
+      )}
     </Show>
   );
 }

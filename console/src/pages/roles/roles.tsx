@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { Item } from '../../../../client/client.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { Chip } from '../../parts/bits.tsx';
@@ -7,6 +8,8 @@ import { TextField } from '../../parts/field.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+
+type Role = Item<'GET /authz/roles'>;
 
 const SHOWN_PERMISSIONS = 3;
 
@@ -79,6 +82,9 @@ export function RolesPage() {
                       ),
                     },
                     { key: 'teams', title: 'Teams', cell: (role) => role.team_ids.length, isNumber: true },
+                    ...(all.some(({ people }) => people !== undefined)
+                      ? [{ key: 'people', title: 'People', cell: ({ people }: Role) => people, isNumber: true }]
+                      : []),
                     {
                       key: 'description',
                       title: 'Description',

@@ -53,6 +53,7 @@ export function TeamsPage() {
                 title: 'Permission',
                 cell: (team) => <Chip>{permissionWord(team.permission)}</Chip>,
               },
+              { key: 'members', title: 'Members', cell: (team) => team.member_count, isNumber: true },
               { key: 'roles', title: 'Roles', cell: (team) => team.role_ids.length, isNumber: true },
               {
                 key: 'description',
