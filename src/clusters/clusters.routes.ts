@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
-import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
+import { Int64Input, NoBody, named, readId, readIdNumber } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
@@ -18,15 +18,21 @@ const INPUTS: Readonly<Record<Field['kind'], (field: Field) => TSchema>> = {
   flag: () => Type.Boolean(),
   lines: () => Type.Array(Type.String(), { maxItems: MAX_ITEMS }),
 };
-const EditCluster = Type.Object({
-  name: Type.Optional(Type.String()),
-  uid: Type.Optional(Type.String({ description: 'UUID of its kube-system namespace. Cannot be changed.' })),
-  ...(Object.fromEntries(FIELDS.map((field) => [field.wireName, Type.Optional(INPUTS[field.kind](field))])) as Record<
-    string,
-    TSchema
-  >),
-});
-const ImportCluster = Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() });
+const EditCluster = named(
+  'EditCluster',
+  Type.Object({
+    name: Type.Optional(Type.String()),
+    uid: Type.Optional(Type.String({ description: 'UUID of its kube-system namespace. Cannot be changed.' })),
+    ...(Object.fromEntries(FIELDS.map((field) => [field.wireName, Type.Optional(INPUTS[field.kind](field))])) as Record<
+      string,
+      TSchema
+    >),
+  }),
+);
+const ImportCluster = named(
+  'NewCluster',
+  Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() }),
+);
 const ClusterId = Type.Object({ id: Type.String() });
 const OrgPath = Type.Object({ org: Type.String() });
 

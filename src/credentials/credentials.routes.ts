@@ -2,19 +2,23 @@ import Type from 'typebox';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, timestamp } from '../http/schemas.ts';
+import { NoBody, named, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Credential, CredentialCard, CredentialSummary, Credentials } from './credentials.ts';
 
-const Spec = Type.Object(
-  { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
-  {
-    additionalProperties: true,
-    description: 'Any object with a name and an optional type that names the cloud. Stored and returned unchanged.',
-  },
+const Spec = named(
+  'CredentialSpec',
+  Type.Object(
+    { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
+    {
+      additionalProperties: true,
+      description: 'Any object with a name and an optional type that names the cloud. Stored and returned unchanged.',
+    },
+  ),
 );
 /** Sent as the text that was received, so no serializer may touch it. */
 const form = {
+  title: 'Credential',
   type: 'object',
   required: ['name', 'creationTimestamp'],
   properties: { name: { type: 'string' }, creationTimestamp: { type: 'string', format: 'date-time' } },
@@ -22,6 +26,7 @@ const form = {
 };
 const Form = Type.Unsafe<string>(form);
 const summary = {
+  title: 'CredentialSummary',
   type: 'object',
   required: ['name', 'type', 'creationTimestamp', 'updatedAt'],
   properties: {

@@ -7,7 +7,7 @@ import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../ht
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, Text, Website } from '../http/schemas.ts';
+import { NoBody, named, Text, Website } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Users } from '../users/users.ts';
 import type { SharedOrganizations } from './memberships.ts';
@@ -22,15 +22,21 @@ import type {
 
 const Path = Type.Object({ org: Type.String() });
 
-const EditOrganization = Type.Object({
-  username: Type.Optional(Type.String({ description: 'The name of the organization.' })),
-  full_name: Type.Optional(Text(100)),
-  description: Type.Optional(Text(1000)),
-  website: Type.Optional(Website),
-  location: Type.Optional(Text(100)),
-  visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: ['public', 'limited', 'private'] })),
-});
-const CreateOrganization = Type.Object({ ...EditOrganization.properties, username: Type.String() });
+const EditOrganization = named(
+  'EditOrganization',
+  Type.Object({
+    username: Type.Optional(Type.String({ description: 'The name of the organization.' })),
+    full_name: Type.Optional(Text(100)),
+    description: Type.Optional(Text(1000)),
+    website: Type.Optional(Website),
+    location: Type.Optional(Text(100)),
+    visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: ['public', 'limited', 'private'] })),
+  }),
+);
+const CreateOrganization = named(
+  'NewOrganization',
+  Type.Object({ ...EditOrganization.properties, username: Type.String() }),
+);
 
 const NamePart = Type.Optional(Type.String({ description: 'Part of the name or the full name.' }));
 const Ownerless = Type.Optional(

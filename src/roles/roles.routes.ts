@@ -4,48 +4,73 @@ import { writeListInSlices } from '../base/json.ts';
 import { actorOf, callerIn, holds, member } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
-import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, timestamp } from '../http/schemas.ts';
+import {
+  Int64,
+  Int64Input,
+  NoBody,
+  named,
+  OrgQuery,
+  readId,
+  readIdNumber,
+  Timestamp,
+  timestamp,
+} from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { CATALOG } from './catalog.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 
 const MAX_ITEMS = 1000;
-const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
+const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const RoleId = Type.Object({ id: Type.String() });
 
-export const UpdateRole = Type.Object({
-  name: Type.Optional(Type.String()),
-  description: Type.Optional(Type.String()),
-  permissions: Type.Optional(Type.Array(Pair, { maxItems: MAX_ITEMS })),
-  teamIDs: Type.Optional(Type.Array(Int64Input, { maxItems: MAX_ITEMS })),
-});
-const CreateRole = Type.Object({
-  ...UpdateRole.properties,
-  name: Type.String(),
-  permissions: Type.Array(Pair, { maxItems: MAX_ITEMS }),
-});
+export const UpdateRole = named(
+  'EditRole',
+  Type.Object({
+    name: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    permissions: Type.Optional(Type.Array(Pair, { maxItems: MAX_ITEMS })),
+    teamIDs: Type.Optional(Type.Array(Int64Input, { maxItems: MAX_ITEMS })),
+  }),
+);
+const CreateRole = named(
+  'NewRole',
+  Type.Object({
+    ...UpdateRole.properties,
+    name: Type.String(),
+    permissions: Type.Array(Pair, { maxItems: MAX_ITEMS }),
+  }),
+);
 
-const Available = Type.Object({
-  permissions: Type.Array(
-    Type.Object({
-      namespace: Type.String(),
-      action: Type.String(),
-      description: Type.String(),
-      associated: Type.Optional(
-        Type.Array(Type.Object({ namespace: Type.String(), action: Type.String(), required: Type.Boolean() })),
+const Available = named(
+  'AvailablePermissions',
+  Type.Object({
+    permissions: Type.Array(
+      named(
+        'PermissionDetail',
+        Type.Object({
+          namespace: Type.String(),
+          action: Type.String(),
+          description: Type.String(),
+          associated: Type.Optional(
+            Type.Array(Type.Object({ namespace: Type.String(), action: Type.String(), required: Type.Boolean() })),
+          ),
+        }),
       ),
-    }),
-  ),
-});
+    ),
+  }),
+);
 
-const PrincipalEntry = Type.Object({
-  type: Type.String(),
-  id: Int64,
-  name: Type.String(),
-  display_name: Type.String(),
-  assigned_at: Timestamp,
-});
+const PrincipalEntry = named(
+  'RolePrincipal',
+  Type.Object({
+    type: Type.String(),
+    id: Int64,
+    name: Type.String(),
+    display_name: Type.String(),
+    assigned_at: Timestamp,
+  }),
+);
 
 export function roleRoutes(scope: Scope, roles: Roles): void {
   const tags = ['authorization'];
