@@ -38,6 +38,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     querystring: Options,
     body: Options,
     optionalBody: true,
+    errors: [502],
     response: { 200: Names },
   };
   // The options may be in the query alone, without a body or with nothing but nulls and empty strings in it.

@@ -48,6 +48,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         summary: 'Import a cluster into an organization',
         params: OrgPath,
         body: ImportCluster,
+        etag: true,
         response: { 201: ClusterDetails },
       },
     },
@@ -71,6 +72,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         ...common,
         summary: 'Import a cluster for the caller',
         body: ImportCluster,
+        etag: true,
         response: { 201: ClusterInfo },
       },
     },
@@ -92,7 +94,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     '/clusters/:id',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      schema: { ...common, summary: 'Get a cluster', params: ClusterId, response: { 200: ClusterDetails } },
+      schema: { ...common, summary: 'Get a cluster', params: ClusterId, etag: true, response: { 200: ClusterDetails } },
     },
     async (request, reply) => show(reply, await clusters.get(ownerIn(request), idOf(request))),
   );
@@ -106,6 +108,8 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         summary: 'Update a cluster; omitted fields stay unchanged',
         params: ClusterId,
         body: EditCluster,
+        etag: true,
+        ifMatch: true,
         response: { 200: ClusterDetails },
       },
     },
@@ -120,7 +124,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     '/clusters/:id',
     {
       config: { access: holdsOn('remove:cluster', 'organization') },
-      schema: { ...common, summary: 'Remove a cluster', params: ClusterId, response: { 204: NoBody } },
+      schema: { ...common, summary: 'Remove a cluster', params: ClusterId, ifMatch: true, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await clusters.remove(ownerIn(request), idOf(request), unchanged(request), actorOf(request));

@@ -83,6 +83,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
         summary: 'Create a contract',
         params: OrgPath,
         body: NewContract,
+        etag: true,
         response: { 201: ContractInfo },
       },
     },
@@ -101,7 +102,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     '/contracts/:id',
     {
       config: { access: holdsOn('view:contract', 'organization') },
-      schema: { ...common, summary: 'Get a contract', params: ContractId, response: { 200: ContractInfo } },
+      schema: { ...common, summary: 'Get a contract', params: ContractId, etag: true, response: { 200: ContractInfo } },
     },
     async (request, reply) => show(reply, await contracts.get(ownerIn(request), idOf(request))),
   );
@@ -115,6 +116,8 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
         summary: 'Update or revoke a contract; omitted fields stay unchanged',
         params: ContractId,
         body: EditContract,
+        etag: true,
+        ifMatch: true,
         response: { 200: ContractInfo },
       },
     },
@@ -129,7 +132,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     '/contracts/:id',
     {
       config: { access: holdsOn('delete:contract', 'organization') },
-      schema: { ...common, summary: 'Delete a contract', params: ContractId, response: { 204: NoBody } },
+      schema: { ...common, summary: 'Delete a contract', params: ContractId, ifMatch: true, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await contracts.remove(ownerIn(request), idOf(request), unchanged(request), actorOf(request));

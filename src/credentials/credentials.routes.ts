@@ -75,6 +75,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
         summary: 'List the cloud credentials of the caller',
         tags,
         querystring: Filter,
+        errors: [422],
         response: { 200: Forms },
       },
     },
@@ -95,7 +96,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials/:credName',
     {
       config: { access },
-      schema: { summary: 'Get a cloud credential', tags, params: Name, response: { 200: Form } },
+      schema: { summary: 'Get a cloud credential', tags, params: Name, etag: true, response: { 200: Form } },
     },
     async (request, reply) => {
       const credential = await credentials.get(callerOf(request).person.id, request.params.credName);
@@ -107,7 +108,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access, keepsText: true, creates: true },
-      schema: { summary: 'Create a cloud credential', tags, body: Spec, response: { 201: NoBody } },
+      schema: { summary: 'Create a cloud credential', tags, body: Spec, etag: true, response: { 201: NoBody } },
     },
     async (request, reply) =>
       await createOnce(
@@ -122,7 +123,14 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access, keepsText: true },
-      schema: { summary: 'Replace the credential named in the body', tags, body: Spec, response: { 204: NoBody } },
+      schema: {
+        summary: 'Replace the credential named in the body',
+        tags,
+        body: Spec,
+        etag: true,
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
     },
     async (request, reply) => {
       const changed = await credentials.update(actorOf(request), request.bodyText, unchanged(request));
@@ -134,7 +142,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials/:credName',
     {
       config: { access },
-      schema: { summary: 'Delete a cloud credential', tags, params: Name, response: { 204: NoBody } },
+      schema: { summary: 'Delete a cloud credential', tags, params: Name, ifMatch: true, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await credentials.remove(actorOf(request), request.params.credName, unchanged(request));

@@ -95,6 +95,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
         extension: true,
         params: OrgPath,
         body: CreateTeam,
+        etag: true,
         response: { 201: Team },
       },
     },
@@ -114,7 +115,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/teams/:id',
     {
       config: { access: holdsOn('view:team', 'organization') },
-      schema: { summary: 'Get a team', tags, extension: true, params: TeamPath, response: { 200: Team } },
+      schema: { summary: 'Get a team', tags, extension: true, params: TeamPath, etag: true, response: { 200: Team } },
     },
     async (request, reply) => show(reply, await teams.get(idOf(request.params))),
   );
@@ -131,6 +132,8 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
         params: TeamPath,
         optionalBody: true,
         body: EditTeam,
+        etag: true,
+        ifMatch: true,
         response: { 200: Team },
       },
     },
@@ -144,7 +147,14 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/teams/:id',
     {
       config: { access: holdsOn('delete:team', 'organization') },
-      schema: { summary: 'Delete a team', tags, extension: true, params: TeamPath, response: { 204: NoBody } },
+      schema: {
+        summary: 'Delete a team',
+        tags,
+        extension: true,
+        params: TeamPath,
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
     },
     async (request, reply) => {
       await teams.remove(idOf(request.params), unchanged(request), actorOf(request));

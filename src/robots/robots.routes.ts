@@ -54,6 +54,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         summary: 'Create a robot account',
         params: OrgPath,
         body: NewRobot,
+        etag: true,
         response: { 201: RobotInfo },
       },
     },
@@ -70,7 +71,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
     '/robots/:id',
     {
       config: { access: holdsOn('view:robot_ac', 'organization') },
-      schema: { ...common, summary: 'Get a robot account', params: RobotId, response: { 200: RobotInfo } },
+      schema: { ...common, summary: 'Get a robot account', params: RobotId, etag: true, response: { 200: RobotInfo } },
     },
     async (request, reply) => show(reply, await robots.get(ownerIn(request), idOf(request))),
   );
@@ -84,6 +85,8 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         summary: 'Update a robot account; omitted fields stay unchanged',
         params: RobotId,
         body: named('EditRobot', Type.Partial(NewRobot)),
+        etag: true,
+        ifMatch: true,
         response: { 200: RobotInfo },
       },
     },
@@ -101,6 +104,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         ...common,
         summary: 'Delete a robot account and revoke its tokens',
         params: RobotId,
+        ifMatch: true,
         response: { 204: NoBody },
       },
     },

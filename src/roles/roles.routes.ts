@@ -115,6 +115,7 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
         tags,
         querystring: OrgQuery,
         body: CreateRole,
+        etag: true,
         response: { 201: RoleResponse },
       },
     },
@@ -131,7 +132,14 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     '/authz/roles/:id',
     {
       config: { access: holds('view:role', 'authz') },
-      schema: { summary: 'Get a role', tags, params: RoleId, querystring: OrgQuery, response: { 200: RoleResponse } },
+      schema: {
+        summary: 'Get a role',
+        tags,
+        params: RoleId,
+        querystring: OrgQuery,
+        etag: true,
+        response: { 200: RoleResponse },
+      },
     },
     async (request, reply) => show(reply, await roles.get(callerIn(request).organization.id, idOf(request.params))),
   );
@@ -146,6 +154,8 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
         params: RoleId,
         querystring: OrgQuery,
         body: UpdateRole,
+        etag: true,
+        ifMatch: true,
         response: { 200: RoleResponse },
       },
     },
@@ -160,7 +170,14 @@ export function roleRoutes(scope: Scope, roles: Roles): void {
     '/authz/roles/:id',
     {
       config: { access: holds('delete:role', 'authz') },
-      schema: { summary: 'Delete a role', tags, params: RoleId, querystring: OrgQuery, response: { 204: NoBody } },
+      schema: {
+        summary: 'Delete a role',
+        tags,
+        params: RoleId,
+        querystring: OrgQuery,
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
     },
     async (request, reply) => {
       await roles.remove(settingOf(request), idOf(request.params), unchanged(request));

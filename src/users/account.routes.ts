@@ -75,6 +75,8 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
         extension: true,
         optionalBody: true,
         body: named('EditProfile', Type.Object(ProfileFields)),
+        etag: true,
+        ifMatch: true,
         response: { 200: User },
       },
     },

@@ -54,7 +54,14 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
     {
       preValidation: dropAbsent('password'),
       config: { ...config, creates: true },
-      schema: { summary: 'Create a user', tags, extension: true, body: CreateUser, response: { 201: User } },
+      schema: {
+        summary: 'Create a user',
+        tags,
+        extension: true,
+        body: CreateUser,
+        etag: true,
+        response: { 201: User },
+      },
     },
     async (request, reply) => {
       const { username, email, full_name, password, admin, active, prohibit_login } = request.body;
@@ -79,6 +86,8 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
         params: Path,
         optionalBody: true,
         body: EditUser,
+        etag: true,
+        ifMatch: true,
         response: { 200: User },
       },
     },
@@ -108,6 +117,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
             }),
           ),
         }),
+        ifMatch: true,
         response: { 204: NoBody },
       },
     },

@@ -70,6 +70,7 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
         tags,
         extension: true,
         querystring: Type.Object({ key: Type.String() }),
+        errors: [404],
         response: { 200: named('Confirmation', Type.Object({ message: Type.String() })) },
       },
     },

@@ -42,6 +42,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
         tags: ['user'],
         extension: true,
         body: Credentials,
+        errors: [403, 404],
         response: { 200: User },
       },
     },

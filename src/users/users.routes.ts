@@ -56,6 +56,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
         tags,
         extension: true,
         params: Path,
+        etag: true,
         response: { 200: User },
       },
     },

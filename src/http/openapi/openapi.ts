@@ -4,6 +4,7 @@ import { KEY_HEADER, REPLAY_HEADER } from '../create-once.ts';
 import type { BookedRoute } from '../route-book.ts';
 import { ErrorBody, ListenerErrorBody } from '../schemas.ts';
 import { publisher } from './published-schemas.ts';
+import { errorStatuses } from './statuses.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
 
@@ -123,25 +124,17 @@ function securityOf(access: Access): object[] {
   return access.queryToken ? [...ways, { queryToken: [] }] : ways;
 }
 
-function responsesOf({ path, schema, access, creates }: BookedRoute): object {
+function responsesOf(route: BookedRoute): object {
+  const { path, schema, creates } = route;
   const isListener = path.startsWith(LISTENER_PREFIX);
   const error = isListener ? ListenerErrorBody : ErrorBody;
-  const refusals = [
-    ...(access.who === 'anyone' ? [] : access.who === 'webhook' ? [403] : [401, 403]),
-    ...(schema.body || schema.grows ? [isListener ? 400 : 422] : []),
-    ...('about' in access && access.about ? [access.about === 'query' ? 400 : 404] : []),
-    ...(creates ? [400, 409] : []),
-    ...(isListener ? [500] : [429, 500]),
-  ];
   const answers = Object.entries(schema.response ?? {}).map(
     ([status, body]) => [status, { ...answer(status, body), ...(creates && { headers: REPLAYED }) }] as const,
   );
-  const errors = [...new Set(refusals)]
-    .sort()
-    .map((status) => [
-      String(status),
-      { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
-    ]);
+  const errors = errorStatuses(route, isListener).map((status) => [
+    String(status),
+    { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
+  ]);
   return Object.fromEntries([...errors, ...answers]);
 }
 

@@ -107,6 +107,7 @@ export function deliveryLogRoutes(
         tags,
         extension,
         querystring: ListQuery,
+        errors: [422],
         response: { 200: pageOf('DeliveryPage', Entry) },
       },
     },
