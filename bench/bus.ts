@@ -75,7 +75,13 @@ process.exit(isGood ? 0 : 1);
 /** In a separate process, so that the processor time of this one is the server's. */
 async function shoot(url: string, token: string, seconds: number) {
   const args = ['--json', '--connections', '32', '--duration', String(seconds)];
-  const program = ['test/node_modules/autocannon/autocannon.js', ...args, '--headers', `Authorization=token ${token}`, url];
+  const program = [
+    'test/node_modules/autocannon/autocannon.js',
+    ...args,
+    '--headers',
+    `Authorization=token ${token}`,
+    url,
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, program, { maxBuffer: 1 << 24 });
   const result = JSON.parse(stdout);
   return { ok: result['2xx'], bad: result.non2xx, rate: result['2xx'] / result.duration, median: result.latency.p50 };

@@ -4,6 +4,529 @@ import type { RawBody } from './raw-body.ts';
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
+export type AddedNotificationSecret = {
+  readonly marketplace: string;
+  /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
+  readonly fingerprint: string;
+  /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
+  readonly source: 'settings' | 'added';
+  readonly added_at?: string;
+  /** Only if the server created it, and only in this response: it is not stored. */
+  readonly secret?: string;
+};
+
+export type AdminBusCredentials = {
+  /** Addresses of the bus: TCP first, then WebSocket. */
+  readonly busEndpoints: readonly string[];
+  /** Public key of the account. */
+  readonly account: string;
+  /** Public key of the user. */
+  readonly user: string;
+  readonly jwt: string;
+  /** Secret seed of the user. */
+  readonly seed: string;
+  /** NATS .creds file, encoded as base64. */
+  readonly credentials: string;
+};
+
+export type AllowedPermissions = {
+  readonly objectType: string;
+  readonly objectID: bigint;
+  readonly allowedPermissions: readonly string[];
+};
+
+export type ArchiveLink = {
+  /** Shown only here. Whoever has it can download the archive. */
+  readonly link: string;
+  readonly expires_at: string;
+};
+
+export type AuditAction = {
+  readonly action: string;
+  /** What the action means. */
+  readonly description: string;
+  /** How many entries the last 90 days have. */
+  readonly count: number;
+};
+
+export type AuditEntry = {
+  readonly id: bigint;
+  readonly at: string;
+  readonly organization_id: bigint;
+  readonly actor: {
+    readonly id: bigint;
+    readonly name: string;
+  };
+  /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
+  readonly on_behalf_of?: {
+    readonly id: bigint;
+    readonly name: string;
+  };
+  readonly action: string;
+  readonly object: {
+    readonly type: string;
+    readonly id: bigint;
+    /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
+    readonly name?: string;
+  };
+  /** State before or after the change. Null if there is none. */
+  readonly before: unknown;
+  /** State before or after the change. Null if there is none. */
+  readonly after: unknown;
+  readonly request_id: string;
+  readonly previous_hash: string;
+  /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
+  readonly hash: string;
+};
+
+export type AuditPage = {
+  readonly items: readonly AuditEntry[];
+  readonly next_cursor: string | null;
+};
+
+export type AuditVerdict = {
+  readonly rows: number;
+  readonly ok: boolean;
+  readonly first_broken_id: bigint | null;
+};
+
+export type AuthorizationModel = {
+  /** The model in the OpenFGA language. */
+  readonly text: string;
+  readonly types: readonly {
+    readonly type: string;
+    readonly relations: readonly ModelRelation[];
+  }[];
+};
+
+export type AvailablePermissions = {
+  readonly permissions: readonly PermissionDetail[];
+};
+
+export type BindNotificationInput = {
+  readonly eventType?: string | undefined;
+  readonly eventTime?: string | undefined;
+  readonly bindingInfo: BindingInfoInput;
+};
+
+export type BindResponse = {
+  /** URL of the installer archive. */
+  readonly link: string;
+};
+
+export type BindingInfoInput = {
+  readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
+  /** The installer to bind. Keys of this object are case-insensitive. */
+  readonly installerId: string;
+  /** Required by marketplace A and marketplace C. */
+  readonly clusterId?: string | undefined;
+  readonly cloudAAccountID?: string | undefined;
+  readonly adminUsername?: string | undefined;
+  /** Hashed immediately. The password itself is not stored. */
+  readonly adminPassword?: string | undefined;
+  readonly domainWhiteList?: readonly string[] | undefined;
+  readonly options?: {
+    readonly [key: string]: unknown;
+  } | undefined;
+};
+
+export type BucketNames = {
+  readonly names: readonly string[];
+};
+
+export type BucketQueryInput = {
+  /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
+  readonly credential?: string | undefined;
+  /** Project to list, for clouds whose buckets belong to projects. */
+  readonly cloudC_project?: string | undefined;
+  /** UID of the cluster that the request is about. Required. */
+  readonly cluster_uid?: string | undefined;
+  /** Namespace of the secret in the cluster. */
+  readonly secret_namespace?: string | undefined;
+  /** Name of the secret in the cluster that contains the keys. */
+  readonly secret_name?: string | undefined;
+  /** Accepted but ignored: the path names the cloud. */
+  readonly provider?: string | undefined;
+};
+
+export type BusCredentials = {
+  /** Addresses of the bus: TCP first, then WebSocket. */
+  readonly busEndpoints: readonly string[];
+  /** NATS .creds file, encoded as base64. */
+  readonly credentials: string;
+};
+
+export type ChartSelectionInput = {
+  readonly name: string;
+  readonly sourceRef: {
+    readonly apiGroup?: string | null | undefined;
+    readonly kind?: string | null | undefined;
+    readonly namespace?: string | null | undefined;
+    readonly name: string;
+    readonly url?: string | null | undefined;
+  };
+  readonly version: string;
+  readonly releaseName: string;
+  readonly namespace: string;
+  readonly values?: {
+    readonly [key: string]: unknown;
+  } | null | undefined;
+  readonly valuesPatch?: readonly PatchStepInput[] | null | undefined;
+};
+
+export type Claimability = {
+  readonly isClaimable: boolean;
+  readonly claimID: string;
+};
+
+export type Cluster = {
+  readonly id: bigint;
+  readonly displayName: string;
+  readonly name: string;
+  /** UUID of its kube-system namespace. */
+  readonly uid: string;
+  readonly ownerID: bigint;
+  readonly ownerName: string;
+  readonly managerID: bigint;
+  readonly externalID: string;
+  readonly provider: string;
+  readonly vendor: string;
+  readonly orchestratorVersion: string;
+  readonly nodeCount: number;
+  readonly endpoint: string;
+  readonly location: string;
+  readonly project: string;
+  readonly infraNamespace: string;
+  readonly hubClusterName: string;
+  readonly hubClusterUID: string;
+  readonly clusterSetName: string;
+  readonly clusterManagers: readonly string[];
+  readonly isMonitoringCluster: boolean;
+  readonly createdAt: string;
+  /** Time since creation, such as 43m, 8d or 6mo. */
+  readonly age: string;
+  readonly status: {
+    readonly response: {
+      readonly phase: string;
+      readonly reason: string;
+      readonly message: string;
+    };
+  };
+  readonly hubClusterOwnerName: string;
+  /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+  readonly heartbeatAt: string;
+};
+
+export type ClusterCheckInput = {
+  readonly basicInfo?: {
+    readonly name?: string | null | undefined;
+    /** Counts more than the name. */
+    readonly clusterUID?: string | null | undefined;
+  } | null | undefined;
+};
+
+export type ClusterExistence = {
+  readonly exist: boolean;
+};
+
+export type ClusterInfo = {
+  readonly id: bigint;
+  readonly displayName: string;
+  readonly name: string;
+  /** UUID of its kube-system namespace. */
+  readonly uid: string;
+  readonly ownerID: bigint;
+  readonly ownerName: string;
+  readonly managerID: bigint;
+  readonly externalID: string;
+  readonly provider: string;
+  readonly vendor: string;
+  readonly orchestratorVersion: string;
+  readonly nodeCount: number;
+  readonly endpoint: string;
+  readonly location: string;
+  readonly project: string;
+  readonly infraNamespace: string;
+  readonly hubClusterName: string;
+  readonly hubClusterUID: string;
+  readonly clusterSetName: string;
+  readonly clusterManagers: readonly string[];
+  readonly isMonitoringCluster: boolean;
+  readonly createdAt: string;
+  /** Time since creation, such as 43m, 8d or 6mo. */
+  readonly age: string;
+  readonly status: {
+    readonly response: {
+      readonly phase: string;
+      readonly reason: string;
+      readonly message: string;
+    };
+  };
+};
+
+export type ClusterV2 = {
+  readonly id: bigint;
+  readonly displayName: string;
+  readonly name: string;
+  /** UUID of its kube-system namespace. */
+  readonly uid: string;
+  readonly ownerID: bigint;
+  readonly ownerName: string;
+  readonly managerID: bigint;
+  readonly externalID: string;
+  readonly provider: string;
+  readonly vendor: string;
+  readonly orchestratorVersion: string;
+  readonly nodeCount: number;
+  readonly endpoint: string;
+  readonly location: string;
+  readonly project: string;
+  readonly infraNamespace: string;
+  readonly hubClusterName: string;
+  readonly hubClusterUID: string;
+  readonly clusterSetName: string;
+  readonly clusterManagers: readonly string[];
+  readonly isMonitoringCluster: boolean;
+  readonly createdAt: string;
+  /** Time since creation, such as 43m, 8d or 6mo. */
+  readonly age: string;
+  readonly status: {
+    readonly response: {
+      readonly phase: string;
+      readonly reason: string;
+      readonly message: string;
+    };
+  };
+  readonly hubClusterOwnerName: string;
+  /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
+  readonly heartbeatAt: string;
+  /** The same as orchestratorVersion. */
+  readonly kubernetesVersion: string;
+};
+
+export type Confirmation = {
+  readonly message: string;
+};
+
+export type Contract = {
+  readonly id: bigint;
+  readonly uid: string;
+  readonly owner_id: bigint;
+  readonly name: string;
+  readonly product: string;
+  readonly features: readonly string[];
+  /** UIDs of clusters. */
+  readonly clusters: readonly string[];
+  readonly start: string;
+  /** Null if the contract never ends. */
+  readonly end: string | null;
+  readonly revoked: boolean;
+  /** Amounts by kind, such as {"nodes": 100}. */
+  readonly quota: {
+    readonly [key: string]: number;
+  };
+};
+
+export type Credential = {
+  readonly name: string;
+  readonly creationTimestamp: string;
+  readonly [key: string]: unknown;
+};
+
+/** Any object with a name and an optional type that names the cloud. Stored and returned unchanged. */
+export type CredentialSpecInput = {
+  /** 1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials. */
+  readonly name: string;
+  readonly [key: string]: unknown;
+};
+
+export type CredentialSummary = {
+  readonly name: string;
+  readonly type: string;
+  readonly creationTimestamp: string;
+  readonly updatedAt: string;
+};
+
+export type Delivery = {
+  readonly id: bigint;
+  readonly marketplace: string;
+  /** What the delivery is about. Empty if it could not be understood. */
+  readonly subject: string;
+  readonly event_type: string;
+  /** When it happened, as the marketplace says. Null if it does not say. */
+  readonly event_time: string | null;
+  /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
+  readonly state: string;
+  readonly reason: string;
+  readonly status: number | null;
+  readonly message: string | null;
+  readonly source: string;
+  readonly request_id: string;
+  /** How many times the marketplace sent it. */
+  readonly times: number;
+  /** How many attempts to process it failed. */
+  readonly attempts: number;
+  readonly received_at: string;
+  readonly last_at: string;
+  readonly done_at: string | null;
+  /** When the server acts on it again. Null unless its state is received. */
+  readonly next_try_at: string | null;
+  /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+  readonly links: {
+    /** The installer that a bind names. */
+    readonly installer?: string;
+    readonly organization_id?: bigint;
+    readonly contract_id?: bigint;
+    readonly subscription_id?: bigint;
+  };
+};
+
+export type DeliveryDetail = {
+  readonly id: bigint;
+  readonly marketplace: string;
+  /** What the delivery is about. Empty if it could not be understood. */
+  readonly subject: string;
+  readonly event_type: string;
+  /** When it happened, as the marketplace says. Null if it does not say. */
+  readonly event_time: string | null;
+  /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
+  readonly state: string;
+  readonly reason: string;
+  readonly status: number | null;
+  readonly message: string | null;
+  readonly source: string;
+  readonly request_id: string;
+  /** How many times the marketplace sent it. */
+  readonly times: number;
+  /** How many attempts to process it failed. */
+  readonly attempts: number;
+  readonly received_at: string;
+  readonly last_at: string;
+  readonly done_at: string | null;
+  /** When the server acts on it again. Null unless its state is received. */
+  readonly next_try_at: string | null;
+  /** What the delivery is about, and what its installer is bound to now. Only what exists. */
+  readonly links: {
+    /** The installer that a bind names. */
+    readonly installer?: string;
+    readonly organization_id?: bigint;
+    readonly contract_id?: bigint;
+    readonly subscription_id?: bigint;
+  };
+  /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
+  readonly notification: unknown;
+};
+
+export type DeliveryPage = {
+  readonly items: readonly Delivery[];
+  readonly next_cursor: string | null;
+};
+
+export type EditClusterInput = {
+  readonly name?: string | undefined;
+  /** UUID of its kube-system namespace. Cannot be changed. */
+  readonly uid?: string | undefined;
+  readonly displayName?: string | undefined;
+  readonly managerID?: bigint | number | undefined;
+  readonly externalID?: string | undefined;
+  /** Any text, such as AKS, EKS, GKE or Generic. */
+  readonly provider?: string | undefined;
+  readonly vendor?: string | undefined;
+  readonly orchestratorVersion?: string | undefined;
+  readonly nodeCount?: number | undefined;
+  readonly endpoint?: string | undefined;
+  readonly location?: string | undefined;
+  readonly project?: string | undefined;
+  readonly infraNamespace?: string | undefined;
+  readonly hubClusterName?: string | undefined;
+  readonly hubClusterUID?: string | undefined;
+  readonly hubClusterOwnerName?: string | undefined;
+  readonly clusterSetName?: string | undefined;
+  readonly clusterManagers?: readonly string[] | undefined;
+  readonly isMonitoringCluster?: boolean | undefined;
+};
+
+export type EditContractInput = {
+  readonly name?: string | undefined;
+  readonly product?: string | undefined;
+  readonly features?: readonly string[] | undefined;
+  readonly clusters?: readonly string[] | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | null | undefined;
+  /** Amounts by kind, such as {"nodes": 100}. */
+  readonly quota?: {
+    readonly [key: string]: number;
+  } | undefined;
+  /** If true, revokes the contract permanently. */
+  readonly revoked?: boolean | undefined;
+};
+
+export type EditOrganizationInput = {
+  /** The name of the organization. */
+  readonly username?: string | undefined;
+  readonly full_name?: string | undefined;
+  readonly description?: string | undefined;
+  /** An http or https URL, or empty. */
+  readonly website?: string | undefined;
+  readonly location?: string | undefined;
+  readonly visibility?: 'public' | 'limited' | 'private' | undefined;
+};
+
+export type EditProfileInput = {
+  readonly full_name?: string | undefined;
+  /** A language tag such as en or de-CH, or empty. */
+  readonly language?: string | undefined;
+  readonly location?: string | undefined;
+  /** An http or https URL, or empty. */
+  readonly website?: string | undefined;
+  readonly description?: string | undefined;
+};
+
+export type EditRobotInput = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+};
+
+export type EditRoleInput = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permissions?: readonly PermissionInput[] | undefined;
+  readonly teamIDs?: readonly (bigint | number)[] | undefined;
+};
+
+export type EditTeamInput = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  /** One of none, read, write or admin. Only the built-in Owners team has owner. */
+  readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
+  readonly units?: readonly string[] | undefined;
+};
+
+export type EditUserInput = {
+  /** New primary address. It replaces the current one. */
+  readonly email?: string | undefined;
+  /** 8 to 255 characters. A new password ends all sessions of the user. */
+  readonly password?: string | undefined;
+  readonly full_name?: string | undefined;
+  /** A language tag such as en or de-CH, or empty. */
+  readonly language?: string | undefined;
+  readonly location?: string | undefined;
+  /** An http or https URL, or empty. */
+  readonly website?: string | undefined;
+  readonly description?: string | undefined;
+  /** Whether the user is a site administrator. */
+  readonly admin?: boolean | undefined;
+  /** If false, all requests of the user are rejected. */
+  readonly active?: boolean | undefined;
+  readonly prohibit_login?: boolean | undefined;
+};
+
+export type Email = {
+  readonly email: string;
+  readonly verified: boolean;
+  readonly primary: boolean;
+};
+
 export type ErrorBody = {
   /** Human-readable description of the error. */
   readonly message: string;
@@ -20,8 +543,748 @@ export type ErrorBody = {
   readonly request_id?: string;
 };
 
+export type ExcludingRelation = {
+  readonly object: string;
+  readonly relation: string;
+  readonly name: string;
+};
+
+export type Explanation = {
+  readonly objectType: string;
+  readonly objectID: bigint;
+  readonly relation: string;
+  readonly userID: bigint;
+  readonly allowed: boolean;
+  /** The whole answer as one sentence. */
+  readonly sentence: string;
+  /** From the object to the user. Each step rests on the deeper ones after it. */
+  readonly steps: readonly ExplanationStep[];
+  /** What would have to change for the answer to be yes. Empty if the caller may not see the object. */
+  readonly missing: readonly string[];
+  /** Relationships that would have to be added: missing, for programs. */
+  readonly needs: readonly NeededRelationship[];
+  /** Relations that exclude the user and would have to end. */
+  readonly excluded_by: readonly ExcludingRelation[];
+  /** Relationships on the way to the missing ones that exist already. */
+  readonly trail: readonly Relationship[];
+};
+
+export type ExplanationStep = {
+  readonly depth: number;
+  readonly object: string;
+  readonly relation: string;
+  /** Which kind of rule the step applies, such as direct, userset or parent. */
+  readonly rule: string;
+  /** What the step follows from, such as user:2 or team:4#member, or empty. */
+  readonly subject: string;
+  /** The step as a sentence. */
+  readonly text: string;
+  /** The name of the object, or its type and ID if the caller may not know it. */
+  readonly name: string;
+  /** The name of the subject without its relation, or empty. */
+  readonly subject_name: string;
+  /** The stored relationship that the step rests on. Null if it applies a rule of the model. */
+  readonly tuple: Relationship | null;
+};
+
+export type HeartbeatInput = {
+  readonly phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly nodeCount?: number | undefined;
+  readonly orchestratorVersion?: string | undefined;
+};
+
+export type HostedToken = {
+  readonly hostedToken: string;
+};
+
+export type Installer = {
+  /** Whoever has the ID of an installer that is not bound may be able to bind it. */
+  readonly id: string;
+  readonly marketplace: string;
+  readonly is_test: boolean;
+  /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
+  readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly binding?: InstallerBinding;
+};
+
+/** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
+export type InstallerBinding = {
+  readonly bound_at: string;
+  readonly subscription_id?: bigint;
+  readonly organization: {
+    readonly id: bigint;
+    readonly name: string;
+  };
+  readonly contract: {
+    readonly id: bigint;
+    readonly uid: string;
+    readonly revoked: boolean;
+  };
+  readonly cluster_id?: string;
+  readonly cloud_account?: string;
+  readonly admin_login: string;
+  readonly domains: readonly string[];
+  readonly base_url: string;
+  readonly version: string;
+  readonly claim_id: string;
+};
+
+export type InstallerPage = {
+  readonly items: readonly Installer[];
+  readonly next_cursor: string | null;
+};
+
+export type JsonWebKeySet = {
+  readonly keys: readonly {
+    readonly [key: string]: unknown;
+  }[];
+};
+
+export type LifecycleNotificationInput = {
+  readonly eventType: 'PUT' | 'DELETE' | 'BIND';
+  readonly applicationId: string;
+  readonly eventTime?: string | undefined;
+  readonly provisioningState?: string | undefined;
+  readonly billingDetails?: {
+    readonly resourceUsageId?: string | undefined;
+  } | undefined;
+  readonly plan?: {
+    readonly publisher?: string | undefined;
+    readonly product?: string | undefined;
+    readonly name?: string | undefined;
+    readonly version?: string | undefined;
+  } | undefined;
+  readonly error?: {
+    readonly [key: string]: unknown;
+  } | undefined;
+  readonly bindingInfo?: BindingInfoInput | undefined;
+};
+
 export type ListenerErrorBody = {
   readonly message: string;
+};
+
+export type MarketplaceEvent = {
+  readonly id: bigint;
+  /** The ID that the receiver gets, the same with every attempt. */
+  readonly uid: string;
+  readonly type: string;
+  /** Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody. */
+  readonly state: 'waiting' | 'sent' | 'dead';
+  /** What the receiver gets. */
+  readonly data: unknown;
+  /** How many attempts to send it failed. */
+  readonly attempts: number;
+  readonly created_at: string;
+  /** Null unless the event is waiting. */
+  readonly next_try_at: string | null;
+  readonly sent_at: string | null;
+  readonly dead_at: string | null;
+};
+
+export type MarketplaceEventPage = {
+  readonly items: readonly MarketplaceEvent[];
+  readonly next_cursor: string | null;
+};
+
+export type MarketplaceSummary = {
+  readonly deliveries: {
+    readonly received: number;
+    readonly done: number;
+    readonly refused: number;
+    readonly dead: number;
+  };
+  /** When the oldest delivery arrived that is not finished. Null if there is none. */
+  readonly oldest_waiting_at: string | null;
+  readonly installers: {
+    readonly unbound: number;
+    readonly expired: number;
+    readonly bound: number;
+    readonly spent: number;
+  };
+  readonly subscriptions: {
+    readonly Pending: number;
+    readonly Running: number;
+    readonly Failed: number;
+    readonly Bound: number;
+    readonly Deleting: number;
+    readonly DeletionFailed: number;
+    readonly Deleted: number;
+  };
+  readonly events: {
+    readonly waiting: number;
+    readonly sent: number;
+    readonly dead: number;
+  };
+  /** When the oldest event was made that is not sent yet. Null if there is none. */
+  readonly oldest_event_at: string | null;
+  readonly marketplaces: readonly ({
+    readonly marketplace: string;
+    readonly proven_by: 'address' | 'secret';
+    /** How many secrets are live. */
+    readonly secrets: number;
+    /** When it last sent a delivery that was kept. Null if it never did. */
+    readonly last_delivery_at: string | null;
+  })[];
+  /** How long ago the list of address ranges was confirmed. Null if there is none. */
+  readonly ranges_age_seconds: number | null;
+};
+
+export type Member = {
+  readonly id: bigint;
+  readonly login: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly email: string;
+  readonly avatar_url: string;
+  readonly language: string;
+  readonly is_admin: boolean;
+  readonly last_login: string;
+  readonly created: string;
+  /** 0 for a user, 1 for an organization. */
+  readonly type: number;
+  readonly active: boolean;
+  readonly prohibit_login: boolean;
+  readonly location: string;
+  readonly website: string;
+  readonly description: string;
+  readonly orgAdmin: boolean;
+  readonly clientOrgUser?: boolean;
+  /** The teams of the organization that the member is in, as far as the caller may see them. */
+  readonly teams: readonly {
+    readonly id: bigint;
+    readonly name: string;
+    readonly permission: string;
+  }[];
+  /** When the earliest of the present memberships in teams of the organization began. */
+  readonly joined_at: string;
+};
+
+export type MemberTeamInput = {
+  /** Name of the team. By default, Viewers. */
+  readonly team?: string | undefined;
+};
+
+export type ModelRelation = {
+  readonly relation: string;
+  /** The relation in a few words, such as "connect to the cluster". */
+  readonly title: string;
+  /** What the relation is for, and who holds it. */
+  readonly description: string;
+  /** The permission of a custom role that grants the relation, if there is one. */
+  readonly catalog?: {
+    readonly namespace: string;
+    readonly action: string;
+  };
+};
+
+export type NameCheck = {
+  /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
+  readonly Status: string;
+};
+
+export type NatsCredentials = {
+  /** Addresses of the bus: TCP first, then WebSocket. */
+  readonly natsEndpoints: readonly string[];
+  /** Addresses of the bus: TCP first, then WebSocket. */
+  readonly busEndpoints: readonly string[];
+  /** NATS .creds file, encoded as base64. */
+  readonly credentials: string;
+};
+
+export type NeededRelationship = {
+  readonly user: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly user_name: string;
+  readonly object_name: string;
+};
+
+export type NewClusterInput = {
+  readonly name: string;
+  readonly uid: string;
+  readonly displayName?: string | undefined;
+  readonly managerID?: bigint | number | undefined;
+  readonly externalID?: string | undefined;
+  /** Any text, such as AKS, EKS, GKE or Generic. */
+  readonly provider?: string | undefined;
+  readonly vendor?: string | undefined;
+  readonly orchestratorVersion?: string | undefined;
+  readonly nodeCount?: number | undefined;
+  readonly endpoint?: string | undefined;
+  readonly location?: string | undefined;
+  readonly project?: string | undefined;
+  readonly infraNamespace?: string | undefined;
+  readonly hubClusterName?: string | undefined;
+  readonly hubClusterUID?: string | undefined;
+  readonly hubClusterOwnerName?: string | undefined;
+  readonly clusterSetName?: string | undefined;
+  readonly clusterManagers?: readonly string[] | undefined;
+  readonly isMonitoringCluster?: boolean | undefined;
+};
+
+export type NewContractInput = {
+  readonly name: string;
+  readonly product?: string | undefined;
+  readonly features?: readonly string[] | undefined;
+  readonly clusters?: readonly string[] | undefined;
+  readonly start?: string | undefined;
+  readonly end?: string | null | undefined;
+  /** Amounts by kind, such as {"nodes": 100}. */
+  readonly quota?: {
+    readonly [key: string]: number;
+  } | undefined;
+};
+
+export type NewEmailsInput = {
+  readonly emails: readonly string[];
+};
+
+export type NewInstallerInput = {
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+  /** Number of days in which it can be bound: 365 by default, maximum 3650. */
+  readonly days?: number | undefined;
+  /** For tests: it can be bound without the secret. Only some marketplaces have that. */
+  readonly is_test?: boolean | undefined;
+};
+
+export type NewNotificationSecretInput = {
+  readonly marketplace: 'CloudB' | 'CloudC';
+  /** By default, the server creates one. */
+  readonly secret?: string | undefined;
+};
+
+export type NewOrderInput = {
+  readonly spec: {
+    readonly items?: readonly {
+      readonly chart: ChartSelectionInput;
+    }[] | null | undefined;
+  };
+};
+
+export type NewOrganizationInput = {
+  readonly username: string;
+  readonly full_name?: string | undefined;
+  readonly description?: string | undefined;
+  /** An http or https URL, or empty. */
+  readonly website?: string | undefined;
+  readonly location?: string | undefined;
+  readonly visibility?: 'public' | 'limited' | 'private' | undefined;
+};
+
+export type NewPasswordInput = {
+  /** The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago. */
+  readonly current?: string | undefined;
+  /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
+  readonly new: string;
+};
+
+export type NewRobotInput = {
+  readonly name: string;
+  readonly description?: string | undefined;
+};
+
+export type NewRoleInput = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly permissions: readonly PermissionInput[];
+  readonly teamIDs?: readonly (bigint | number)[] | undefined;
+};
+
+export type NewTeamInput = {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** One of none, read, write or admin. Only the built-in Owners team has owner. */
+  readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
+  readonly units?: readonly string[] | undefined;
+};
+
+export type NewTokenInput = {
+  readonly name: string;
+  readonly scopes?: readonly string[] | undefined;
+  readonly expires_at?: string | null | undefined;
+};
+
+export type NewUserInput = {
+  readonly username: string;
+  readonly email: string;
+  readonly full_name?: string | undefined;
+  /** 8 to 255 characters. A new password ends all sessions of the user. */
+  readonly password?: string | undefined;
+  /** Whether the user is a site administrator. */
+  readonly admin?: boolean | undefined;
+  /** If false, all requests of the user are rejected. */
+  readonly active?: boolean | undefined;
+  readonly prohibit_login?: boolean | undefined;
+};
+
+export type NotificationSecret = {
+  readonly marketplace: string;
+  /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
+  readonly fingerprint: string;
+  /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
+  readonly source: 'settings' | 'added';
+  readonly added_at?: string;
+};
+
+export type ObjectReferenceInput = {
+  readonly objectType: string;
+  readonly objectID: bigint | number;
+};
+
+export type Order = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly uid: string;
+    readonly name: string;
+    readonly creationTimestamp: string;
+  };
+};
+
+export type Organization = {
+  readonly id: bigint;
+  readonly name: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly avatar_url: string;
+  readonly description: string;
+  readonly website: string;
+  readonly location: string;
+  readonly visibility: string;
+  readonly orgType: string;
+};
+
+export type Overview = {
+  readonly members?: number;
+  readonly teams?: number;
+  readonly roles?: number;
+  readonly robots?: number;
+  readonly tokens?: {
+    /** All tokens of robot accounts. */
+    readonly all: number;
+    /** Valid tokens that expire within 30 days. */
+    readonly expiring: number;
+    /** Valid tokens that were not used for 90 days, or were never used since then. */
+    readonly unused: number;
+  };
+  readonly clusters?: {
+    readonly all: number;
+    readonly by_phase: {
+      readonly Active: number;
+      readonly Inactive: number;
+      readonly NotReady: number;
+      readonly NotConnected: number;
+      readonly Registered: number;
+      readonly NotImported: number;
+      readonly Lost: number;
+    };
+  };
+  readonly contracts?: {
+    readonly all: number;
+    /** Contracts that are not revoked and end within 30 days. */
+    readonly ending: number;
+  };
+  /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
+  readonly last_change?: {
+    readonly at: string;
+    readonly actor: {
+      readonly id: bigint;
+      readonly name: string;
+    };
+    readonly action: string;
+    readonly object: {
+      readonly type: string;
+      readonly id: bigint;
+    };
+  };
+};
+
+export type PatchStepInput = {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly from?: string | null | undefined;
+  readonly value?: unknown | undefined;
+};
+
+export type Permission = {
+  readonly namespace: string;
+  readonly action: string;
+};
+
+export type PermissionInput = {
+  readonly namespace: string;
+  readonly action: string;
+};
+
+export type PermissionDetail = {
+  readonly namespace: string;
+  readonly action: string;
+  readonly description: string;
+  readonly associated?: readonly {
+    readonly namespace: string;
+    readonly action: string;
+    readonly required: boolean;
+  }[];
+};
+
+export type Principal = {
+  readonly type: string;
+  readonly id: bigint;
+  readonly name: string;
+};
+
+export type Relationship = {
+  readonly user: string;
+  readonly relation: string;
+  readonly object: string;
+};
+
+export type RemovedEmailsInput = {
+  readonly emails: readonly string[] | null;
+};
+
+export type ReservedName = {
+  readonly name: string;
+  /** The user or organization that had the name. */
+  readonly account: {
+    readonly type: 'user' | 'organization';
+    readonly id: bigint;
+    /** Its present name. Empty if it was deleted. */
+    readonly username: string;
+  };
+  readonly reserved_at: string;
+  readonly expires_at: string;
+};
+
+export type ResourceHistory = {
+  readonly items: readonly {
+    readonly key: string;
+    readonly values: readonly {
+      readonly resource: string;
+      readonly resourceID: string;
+      readonly licenseID: string;
+      readonly version: string;
+      readonly timestamp: string;
+    }[];
+    readonly lastSeen: string;
+  }[];
+  /** Send it to get the next page. Absent on the last page. */
+  readonly cursor?: string;
+};
+
+export type Robot = {
+  readonly id: bigint;
+  readonly owner_id: bigint;
+  readonly name: string;
+  readonly description: string;
+  readonly created_at: string;
+};
+
+export type Role = {
+  readonly id: bigint;
+  readonly name: string;
+  readonly owner_id: bigint;
+  readonly description: string;
+  readonly permissions: readonly Permission[];
+  readonly team_ids: readonly bigint[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
+  readonly people?: number;
+};
+
+export type RoleEffects = {
+  /** Ordered by user ID; those after the first thousand are left out. */
+  readonly changes: readonly {
+    readonly user: UserReference;
+    readonly gains: readonly Permission[];
+    readonly loses: readonly Permission[];
+  }[];
+  /** How many users the change affects. */
+  readonly total: number;
+};
+
+export type RoleImportReport = {
+  readonly changes: readonly ({
+    readonly role: string;
+    readonly kind: 'create' | 'update' | 'delete';
+    readonly words: readonly string[];
+  })[];
+  readonly unchanged: number;
+  /** Roles that are not in the document and are kept. */
+  readonly unmanaged: readonly string[];
+  readonly dry_run: boolean;
+};
+
+export type RolePreviewInput = {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permissions?: readonly PermissionInput[] | undefined;
+  readonly teamIDs?: readonly (bigint | number)[] | undefined;
+  readonly id?: bigint | number | undefined;
+  /** If true, previews deleting the role. Requires id. */
+  readonly delete?: boolean | undefined;
+};
+
+export type RolePrincipal = {
+  readonly type: string;
+  readonly id: bigint;
+  readonly name: string;
+  readonly display_name: string;
+  readonly assigned_at: string;
+};
+
+export type ServerVersion = {
+  readonly version: string;
+};
+
+export type Session = {
+  readonly id: bigint;
+  readonly created_at: string;
+  /** To within five minutes. */
+  readonly last_seen_at: string;
+  readonly expires_at: string;
+  /** The browser that signed in, as it calls itself; at most 200 characters. */
+  readonly user_agent: string;
+  /** The address that signed in. Empty for sessions that are older than this field. */
+  readonly ip: string;
+  /** Whether this request came with this session. */
+  readonly current: boolean;
+};
+
+export type SignInInput = {
+  /** Login name or email address, with a password. */
+  readonly username?: string | null | undefined;
+  readonly password?: string | null | undefined;
+  /** Instead of a name and a password: a personal access token with the scope all. The session ends with it. */
+  readonly token?: string | null | undefined;
+  readonly remember?: boolean | null | undefined;
+};
+
+export type Subscription = {
+  readonly id: bigint;
+  readonly marketplace: string;
+  readonly application_id: string;
+  /** The subject of all deliveries about it. */
+  readonly subject: string;
+  readonly managed_resource_group_id: string;
+  readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
+  /** The time of the event that led to the state, by the clock of the marketplace. */
+  readonly event_time: string;
+  readonly resource_usage_id: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export type SubscriptionDetail = {
+  readonly id: bigint;
+  readonly marketplace: string;
+  readonly application_id: string;
+  /** The subject of all deliveries about it. */
+  readonly subject: string;
+  readonly managed_resource_group_id: string;
+  readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
+  /** The time of the event that led to the state, by the clock of the marketplace. */
+  readonly event_time: string;
+  readonly resource_usage_id: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** What was bought, as the marketplace sent it, without secrets. Or null. */
+  readonly plan: unknown;
+  /** The installers that are bound to it, newest first. */
+  readonly installers: readonly Installer[];
+};
+
+export type SubscriptionPage = {
+  readonly items: readonly Subscription[];
+  readonly next_cursor: string | null;
+};
+
+export type Team = {
+  readonly id: bigint;
+  readonly name: string;
+  readonly description: string;
+  readonly organization: Organization;
+  /** One of none, read, write, admin or owner. */
+  readonly permission: string;
+  readonly units: readonly string[];
+  readonly type: string;
+  readonly role_ids: readonly bigint[];
+  /** Whoever may see a team may also list its members. */
+  readonly member_count: number;
+};
+
+export type TeamSearchResult = {
+  readonly ok: boolean;
+  readonly data: readonly Team[];
+};
+
+export type Token = {
+  readonly id: bigint;
+  readonly name: string;
+  /** The token itself, shown only when it is created. */
+  readonly sha1: string;
+  readonly token_last_eight: string;
+  readonly scopes: readonly string[];
+  readonly created_at: string;
+  readonly last_used_at: string;
+  /** Null if the token never expires. */
+  readonly expires_at: string | null;
+};
+
+export type UnknownCaller = {
+  /** A day of UTC. */
+  readonly day: string;
+  readonly marketplace: string;
+  /** Such as secret_mismatch or ip_outside_ranges. */
+  readonly reason: string;
+  /** The address. "others" stands for those that were too many to tell apart. */
+  readonly source: string;
+  /** How many requests that were, on that day. */
+  readonly times: number;
+  readonly last_at: string;
+};
+
+export type UnknownCallerPage = {
+  readonly items: readonly UnknownCaller[];
+  readonly next_cursor: string | null;
+};
+
+export type User = {
+  readonly id: bigint;
+  readonly login: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly email: string;
+  readonly avatar_url: string;
+  readonly language: string;
+  readonly is_admin: boolean;
+  readonly last_login: string;
+  readonly created: string;
+  /** 0 for a user, 1 for an organization. */
+  readonly type: number;
+  readonly active: boolean;
+  readonly prohibit_login: boolean;
+  readonly location: string;
+  readonly website: string;
+  readonly description: string;
+  readonly orgAdmin: boolean;
+  readonly clientOrgUser?: boolean;
+};
+
+export type UserReference = {
+  readonly id: bigint;
+  readonly name: string;
+};
+
+export type UserSearchResult = {
+  readonly ok: boolean;
+  readonly data: readonly User[];
 };
 
 export interface Operations {
@@ -29,11 +1292,7 @@ export interface Operations {
   'GET /.well-known/jwks.json': {
     input: {
     };
-    answer: {
-      readonly keys: readonly {
-        readonly [key: string]: unknown;
-      }[];
-    };
+    answer: JsonWebKeySet;
   };
   /** List the audit entries of the whole deployment, newest first */
   'GET /admin/audit': {
@@ -57,38 +1316,7 @@ export interface Operations {
         org?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly {
-        readonly id: bigint;
-        readonly at: string;
-        readonly organization_id: bigint;
-        readonly actor: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
-        readonly on_behalf_of?: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly action: string;
-        readonly object: {
-          readonly type: string;
-          readonly id: bigint;
-          /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
-          readonly name?: string;
-        };
-        /** State before or after the change. Null if there is none. */
-        readonly before: unknown;
-        /** State before or after the change. Null if there is none. */
-        readonly after: unknown;
-        readonly request_id: string;
-        readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
-        readonly hash: string;
-      }[];
-      readonly next_cursor: string | null;
-    };
+    answer: AuditPage;
   };
   /** Count the audit entries of the whole deployment by action, of the last 90 days */
   'GET /admin/audit/actions': {
@@ -98,13 +1326,7 @@ export interface Operations {
         org?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly action: string;
-      /** What the action means. */
-      readonly description: string;
-      /** How many entries the last 90 days have. */
-      readonly count: number;
-    }[];
+    answer: readonly AuditAction[];
   };
   /** Export the audit log of the whole deployment as a stream of JSON lines, oldest first */
   'GET /admin/audit/export': {
@@ -148,42 +1370,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly ({
-        readonly id: bigint;
-        readonly marketplace: string;
-        /** What the delivery is about. Empty if it could not be understood. */
-        readonly subject: string;
-        readonly event_type: string;
-        /** When it happened, as the marketplace says. Null if it does not say. */
-        readonly event_time: string | null;
-        /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
-        readonly state: string;
-        readonly reason: string;
-        readonly status: number | null;
-        readonly message: string | null;
-        readonly source: string;
-        readonly request_id: string;
-        /** How many times the marketplace sent it. */
-        readonly times: number;
-        /** How many attempts to process it failed. */
-        readonly attempts: number;
-        readonly received_at: string;
-        readonly last_at: string;
-        readonly done_at: string | null;
-        /** When the server acts on it again. Null unless its state is received. */
-        readonly next_try_at: string | null;
-        /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-        readonly links: {
-          /** The installer that a bind names. */
-          readonly installer?: string;
-          readonly organization_id?: bigint;
-          readonly contract_id?: bigint;
-          readonly subscription_id?: bigint;
-        };
-      })[];
-      readonly next_cursor: string | null;
-    };
+    answer: DeliveryPage;
   };
   /** Get a delivery with its notification */
   'GET /admin/marketplace/deliveries/{id}': {
@@ -192,41 +1379,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly marketplace: string;
-      /** What the delivery is about. Empty if it could not be understood. */
-      readonly subject: string;
-      readonly event_type: string;
-      /** When it happened, as the marketplace says. Null if it does not say. */
-      readonly event_time: string | null;
-      /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
-      readonly state: string;
-      readonly reason: string;
-      readonly status: number | null;
-      readonly message: string | null;
-      readonly source: string;
-      readonly request_id: string;
-      /** How many times the marketplace sent it. */
-      readonly times: number;
-      /** How many attempts to process it failed. */
-      readonly attempts: number;
-      readonly received_at: string;
-      readonly last_at: string;
-      readonly done_at: string | null;
-      /** When the server acts on it again. Null unless its state is received. */
-      readonly next_try_at: string | null;
-      /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-      readonly links: {
-        /** The installer that a bind names. */
-        readonly installer?: string;
-        readonly organization_id?: bigint;
-        readonly contract_id?: bigint;
-        readonly subscription_id?: bigint;
-      };
-      /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
-      readonly notification: unknown;
-    };
+    answer: DeliveryDetail;
   };
   /** Retry an unfinished delivery and return its outcome */
   'POST /admin/marketplace/deliveries/{id}/redeliver': {
@@ -235,41 +1388,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly marketplace: string;
-      /** What the delivery is about. Empty if it could not be understood. */
-      readonly subject: string;
-      readonly event_type: string;
-      /** When it happened, as the marketplace says. Null if it does not say. */
-      readonly event_time: string | null;
-      /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
-      readonly state: string;
-      readonly reason: string;
-      readonly status: number | null;
-      readonly message: string | null;
-      readonly source: string;
-      readonly request_id: string;
-      /** How many times the marketplace sent it. */
-      readonly times: number;
-      /** How many attempts to process it failed. */
-      readonly attempts: number;
-      readonly received_at: string;
-      readonly last_at: string;
-      readonly done_at: string | null;
-      /** When the server acts on it again. Null unless its state is received. */
-      readonly next_try_at: string | null;
-      /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-      readonly links: {
-        /** The installer that a bind names. */
-        readonly installer?: string;
-        readonly organization_id?: bigint;
-        readonly contract_id?: bigint;
-        readonly subscription_id?: bigint;
-      };
-      /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
-      readonly notification: unknown;
-    };
+    answer: DeliveryDetail;
   };
   /** List the events of the marketplace outbox, newest first */
   'GET /admin/marketplace/events': {
@@ -285,26 +1404,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly ({
-        readonly id: bigint;
-        /** The ID that the receiver gets, the same with every attempt. */
-        readonly uid: string;
-        readonly type: string;
-        /** Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody. */
-        readonly state: 'waiting' | 'sent' | 'dead';
-        /** What the receiver gets. */
-        readonly data: unknown;
-        /** How many attempts to send it failed. */
-        readonly attempts: number;
-        readonly created_at: string;
-        /** Null unless the event is waiting. */
-        readonly next_try_at: string | null;
-        readonly sent_at: string | null;
-        readonly dead_at: string | null;
-      })[];
-      readonly next_cursor: string | null;
-    };
+    answer: MarketplaceEventPage;
   };
   /** List marketplace installers, newest first */
   'GET /admin/marketplace/installers': {
@@ -322,83 +1422,14 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly ({
-        /** Whoever has the ID of an installer that is not bound may be able to bind it. */
-        readonly id: string;
-        readonly marketplace: string;
-        readonly is_test: boolean;
-        /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
-        readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
-        readonly created_at: string;
-        readonly expires_at: string;
-        /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
-        readonly binding?: {
-          readonly bound_at: string;
-          readonly subscription_id?: bigint;
-          readonly organization: {
-            readonly id: bigint;
-            readonly name: string;
-          };
-          readonly contract: {
-            readonly id: bigint;
-            readonly uid: string;
-            readonly revoked: boolean;
-          };
-          readonly cluster_id?: string;
-          readonly cloud_account?: string;
-          readonly admin_login: string;
-          readonly domains: readonly string[];
-          readonly base_url: string;
-          readonly version: string;
-          readonly claim_id: string;
-        };
-      })[];
-      readonly next_cursor: string | null;
-    };
+    answer: InstallerPage;
   };
   /** Create an installer, which a customer of the marketplace can bind once */
   'POST /admin/marketplace/installers': {
     input: {
-      body: {
-        readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
-        /** Number of days in which it can be bound: 365 by default, maximum 3650. */
-        readonly days?: number | undefined;
-        /** For tests: it can be bound without the secret. Only some marketplaces have that. */
-        readonly is_test?: boolean | undefined;
-      } | RawBody;
+      body: NewInstallerInput | RawBody;
     };
-    answer: {
-      /** Whoever has the ID of an installer that is not bound may be able to bind it. */
-      readonly id: string;
-      readonly marketplace: string;
-      readonly is_test: boolean;
-      /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
-      readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
-      readonly created_at: string;
-      readonly expires_at: string;
-      /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
-      readonly binding?: {
-        readonly bound_at: string;
-        readonly subscription_id?: bigint;
-        readonly organization: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly contract: {
-          readonly id: bigint;
-          readonly uid: string;
-          readonly revoked: boolean;
-        };
-        readonly cluster_id?: string;
-        readonly cloud_account?: string;
-        readonly admin_login: string;
-        readonly domains: readonly string[];
-        readonly base_url: string;
-        readonly version: string;
-        readonly claim_id: string;
-      };
-    };
+    answer: Installer;
   };
   /** Get an installer */
   'GET /admin/marketplace/installers/{id}': {
@@ -407,37 +1438,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      /** Whoever has the ID of an installer that is not bound may be able to bind it. */
-      readonly id: string;
-      readonly marketplace: string;
-      readonly is_test: boolean;
-      /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
-      readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
-      readonly created_at: string;
-      readonly expires_at: string;
-      /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
-      readonly binding?: {
-        readonly bound_at: string;
-        readonly subscription_id?: bigint;
-        readonly organization: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly contract: {
-          readonly id: bigint;
-          readonly uid: string;
-          readonly revoked: boolean;
-        };
-        readonly cluster_id?: string;
-        readonly cloud_account?: string;
-        readonly admin_login: string;
-        readonly domains: readonly string[];
-        readonly base_url: string;
-        readonly version: string;
-        readonly claim_id: string;
-      };
-    };
+    answer: Installer;
   };
   /** Issue another link to the archive of a bound installer, valid for 24 hours */
   'POST /admin/marketplace/installers/{id}/link': {
@@ -446,11 +1447,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      /** Shown only here. Whoever has it can download the archive. */
-      readonly link: string;
-      readonly expires_at: string;
-    };
+    answer: ArchiveLink;
   };
   /** Revoke all links to the archive of an installer that were issued so far */
   'POST /admin/marketplace/installers/{id}/revoke': {
@@ -465,34 +1462,14 @@ export interface Operations {
   'GET /admin/marketplace/secrets': {
     input: {
     };
-    answer: readonly ({
-      readonly marketplace: string;
-      /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
-      readonly fingerprint: string;
-      /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
-      readonly source: 'settings' | 'added';
-      readonly added_at?: string;
-    })[];
+    answer: readonly NotificationSecret[];
   };
   /** Add a secret of a marketplace, in addition to those that it has */
   'POST /admin/marketplace/secrets': {
     input: {
-      body: {
-        readonly marketplace: 'CloudB' | 'CloudC';
-        /** By default, the server creates one. */
-        readonly secret?: string | undefined;
-      } | RawBody;
+      body: NewNotificationSecretInput | RawBody;
     };
-    answer: {
-      readonly marketplace: string;
-      /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
-      readonly fingerprint: string;
-      /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
-      readonly source: 'settings' | 'added';
-      readonly added_at?: string;
-      /** Only if the server created it, and only in this response: it is not stored. */
-      readonly secret?: string;
-    };
+    answer: AddedNotificationSecret;
   };
   /** Retire a secret of a marketplace that was added */
   'DELETE /admin/marketplace/secrets/{fingerprint}': {
@@ -515,21 +1492,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly {
-        /** A day of UTC. */
-        readonly day: string;
-        readonly marketplace: string;
-        /** Such as secret_mismatch or ip_outside_ranges. */
-        readonly reason: string;
-        /** The address. "others" stands for those that were too many to tell apart. */
-        readonly source: string;
-        /** How many requests that were, on that day. */
-        readonly times: number;
-        readonly last_at: string;
-      }[];
-      readonly next_cursor: string | null;
-    };
+    answer: UnknownCallerPage;
   };
   /** List marketplace subscriptions, newest first */
   'GET /admin/marketplace/subscriptions': {
@@ -547,23 +1510,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly ({
-        readonly id: bigint;
-        readonly marketplace: string;
-        readonly application_id: string;
-        /** The subject of all deliveries about it. */
-        readonly subject: string;
-        readonly managed_resource_group_id: string;
-        readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
-        /** The time of the event that led to the state, by the clock of the marketplace. */
-        readonly event_time: string;
-        readonly resource_usage_id: string | null;
-        readonly created_at: string;
-        readonly updated_at: string;
-      })[];
-      readonly next_cursor: string | null;
-    };
+    answer: SubscriptionPage;
   };
   /** Get a subscription with the installers that are bound to it */
   'GET /admin/marketplace/subscriptions/{id}': {
@@ -572,101 +1519,13 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly marketplace: string;
-      readonly application_id: string;
-      /** The subject of all deliveries about it. */
-      readonly subject: string;
-      readonly managed_resource_group_id: string;
-      readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
-      /** The time of the event that led to the state, by the clock of the marketplace. */
-      readonly event_time: string;
-      readonly resource_usage_id: string | null;
-      readonly created_at: string;
-      readonly updated_at: string;
-      /** What was bought, as the marketplace sent it, without secrets. Or null. */
-      readonly plan: unknown;
-      /** The installers that are bound to it, newest first. */
-      readonly installers: readonly ({
-        /** Whoever has the ID of an installer that is not bound may be able to bind it. */
-        readonly id: string;
-        readonly marketplace: string;
-        readonly is_test: boolean;
-        /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
-        readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
-        readonly created_at: string;
-        readonly expires_at: string;
-        /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
-        readonly binding?: {
-          readonly bound_at: string;
-          readonly subscription_id?: bigint;
-          readonly organization: {
-            readonly id: bigint;
-            readonly name: string;
-          };
-          readonly contract: {
-            readonly id: bigint;
-            readonly uid: string;
-            readonly revoked: boolean;
-          };
-          readonly cluster_id?: string;
-          readonly cloud_account?: string;
-          readonly admin_login: string;
-          readonly domains: readonly string[];
-          readonly base_url: string;
-          readonly version: string;
-          readonly claim_id: string;
-        };
-      })[];
-    };
+    answer: SubscriptionDetail;
   };
   /** Count deliveries, installers, subscriptions and events by state */
   'GET /admin/marketplace/summary': {
     input: {
     };
-    answer: {
-      readonly deliveries: {
-        readonly received: number;
-        readonly done: number;
-        readonly refused: number;
-        readonly dead: number;
-      };
-      /** When the oldest delivery arrived that is not finished. Null if there is none. */
-      readonly oldest_waiting_at: string | null;
-      readonly installers: {
-        readonly unbound: number;
-        readonly expired: number;
-        readonly bound: number;
-        readonly spent: number;
-      };
-      readonly subscriptions: {
-        readonly Pending: number;
-        readonly Running: number;
-        readonly Failed: number;
-        readonly Bound: number;
-        readonly Deleting: number;
-        readonly DeletionFailed: number;
-        readonly Deleted: number;
-      };
-      readonly events: {
-        readonly waiting: number;
-        readonly sent: number;
-        readonly dead: number;
-      };
-      /** When the oldest event was made that is not sent yet. Null if there is none. */
-      readonly oldest_event_at: string | null;
-      readonly marketplaces: readonly ({
-        readonly marketplace: string;
-        readonly proven_by: 'address' | 'secret';
-        /** How many secrets are live. */
-        readonly secrets: number;
-        /** When it last sent a delivery that was kept. Null if it never did. */
-        readonly last_delivery_at: string | null;
-      })[];
-      /** How long ago the list of address ranges was confirmed. Null if there is none. */
-      readonly ranges_age_seconds: number | null;
-    };
+    answer: MarketplaceSummary;
   };
   /** List all organizations */
   'GET /admin/orgs': {
@@ -682,18 +1541,7 @@ export interface Operations {
         ownerless?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    }[];
+    answer: readonly Organization[];
   };
   /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
@@ -705,18 +1553,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly ({
-      readonly name: string;
-      /** The user or organization that had the name. */
-      readonly account: {
-        readonly type: 'user' | 'organization';
-        readonly id: bigint;
-        /** Its present name. Empty if it was deleted. */
-        readonly username: string;
-      };
-      readonly reserved_at: string;
-      readonly expires_at: string;
-    })[];
+    answer: readonly ReservedName[];
   };
   /** Release a reserved name, so that anyone can take it */
   'DELETE /admin/reserved-names/{name}': {
@@ -741,65 +1578,14 @@ export interface Operations {
         state?: 'active' | 'inactive' | 'prohibited' | 'admin' | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** Create a user */
   'POST /admin/users': {
     input: {
-      body: {
-        readonly username: string;
-        readonly email: string;
-        readonly full_name?: string | undefined;
-        /** 8 to 255 characters. A new password ends all sessions of the user. */
-        readonly password?: string | undefined;
-        /** Whether the user is a site administrator. */
-        readonly admin?: boolean | undefined;
-        /** If false, all requests of the user are rejected. */
-        readonly active?: boolean | undefined;
-        readonly prohibit_login?: boolean | undefined;
-      } | RawBody;
+      body: NewUserInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** Update a user; omitted fields stay unchanged */
   'PATCH /admin/users/{username}': {
@@ -807,46 +1593,9 @@ export interface Operations {
       path: {
         username: Id;
       };
-      body?: {
-        /** New primary address. It replaces the current one. */
-        readonly email?: string | undefined;
-        /** 8 to 255 characters. A new password ends all sessions of the user. */
-        readonly password?: string | undefined;
-        readonly full_name?: string | undefined;
-        /** A language tag such as en or de-CH, or empty. */
-        readonly language?: string | undefined;
-        readonly location?: string | undefined;
-        /** An http or https URL, or empty. */
-        readonly website?: string | undefined;
-        readonly description?: string | undefined;
-        /** Whether the user is a site administrator. */
-        readonly admin?: boolean | undefined;
-        /** If false, all requests of the user are rejected. */
-        readonly active?: boolean | undefined;
-        readonly prohibit_login?: boolean | undefined;
-      } | RawBody | undefined;
+      body?: EditUserInput | RawBody | undefined;
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** Delete a user and everything they own */
   'DELETE /admin/users/{username}': {
@@ -867,28 +1616,9 @@ export interface Operations {
       path: {
         username: Id;
       };
-      body: {
-        readonly username: string;
-        readonly full_name?: string | undefined;
-        readonly description?: string | undefined;
-        /** An http or https URL, or empty. */
-        readonly website?: string | undefined;
-        readonly location?: string | undefined;
-        readonly visibility?: 'public' | 'limited' | 'private' | undefined;
-      } | RawBody;
+      body: NewOrganizationInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    };
+    answer: Organization;
   };
   /** List the browser sessions of a user */
   'GET /admin/users/{username}/sessions': {
@@ -903,19 +1633,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly created_at: string;
-      /** To within five minutes. */
-      readonly last_seen_at: string;
-      readonly expires_at: string;
-      /** The browser that signed in, as it calls itself; at most 200 characters. */
-      readonly user_agent: string;
-      /** The address that signed in. Empty for sessions that are older than this field. */
-      readonly ip: string;
-      /** Whether this request came with this session. */
-      readonly current: boolean;
-    }[];
+    answer: readonly Session[];
   };
   /** End all browser sessions of a user */
   'DELETE /admin/users/{username}/sessions': {
@@ -933,54 +1651,13 @@ export interface Operations {
         username: Id;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly organization: {
-        readonly id: bigint;
-        readonly name: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly avatar_url: string;
-        readonly description: string;
-        readonly website: string;
-        readonly location: string;
-        readonly visibility: string;
-        readonly orgType: string;
-      };
-      /** One of none, read, write, admin or owner. */
-      readonly permission: string;
-      readonly units: readonly string[];
-      readonly type: string;
-      readonly role_ids: readonly bigint[];
-      /** Whoever may see a team may also list its members. */
-      readonly member_count: number;
-    }[];
+    answer: readonly Team[];
   };
   /** Get the authorization model, as text and with every relation in words */
   'GET /authz/model': {
     input: {
     };
-    answer: {
-      /** The model in the OpenFGA language. */
-      readonly text: string;
-      readonly types: readonly {
-        readonly type: string;
-        readonly relations: readonly {
-          readonly relation: string;
-          /** The relation in a few words, such as "connect to the cluster". */
-          readonly title: string;
-          /** What the relation is for, and who holds it. */
-          readonly description: string;
-          /** The permission of a custom role that grants the relation, if there is one. */
-          readonly catalog?: {
-            readonly namespace: string;
-            readonly action: string;
-          };
-        }[];
-      }[];
-    };
+    answer: AuthorizationModel;
   };
   /** List the permissions that the caller holds on many objects, all as of one moment */
   'POST /authz/objects/allowed-permissions': {
@@ -989,16 +1666,9 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body: readonly ({
-        readonly objectType: string;
-        readonly objectID: bigint | number;
-      })[] | RawBody;
+      body: readonly ObjectReferenceInput[] | RawBody;
     };
-    answer: readonly {
-      readonly objectType: string;
-      readonly objectID: bigint;
-      readonly allowedPermissions: readonly string[];
-    }[];
+    answer: readonly AllowedPermissions[];
   };
   /** List the objects of a type on which a user holds a relation, as far as the caller may see them */
   'GET /authz/objects/{objectType}': {
@@ -1019,11 +1689,7 @@ export interface Operations {
         user?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly type: string;
-      readonly id: bigint;
-      readonly name: string;
-    }[];
+    answer: readonly Principal[];
   };
   /** List the permissions that the caller holds on an object */
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': {
@@ -1037,11 +1703,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: {
-      readonly objectType: string;
-      readonly objectID: bigint;
-      readonly allowedPermissions: readonly string[];
-    };
+    answer: AllowedPermissions;
   };
   /** Explain why a user holds a relation on an object, or what is missing */
   'GET /authz/objects/{objectType}/{objID}/explain': {
@@ -1059,59 +1721,7 @@ export interface Operations {
         user?: Text | undefined;
       };
     };
-    answer: {
-      readonly objectType: string;
-      readonly objectID: bigint;
-      readonly relation: string;
-      readonly userID: bigint;
-      readonly allowed: boolean;
-      /** The whole answer as one sentence. */
-      readonly sentence: string;
-      /** From the object to the user. Each step rests on the deeper ones after it. */
-      readonly steps: readonly ({
-        readonly depth: number;
-        readonly object: string;
-        readonly relation: string;
-        /** Which kind of rule the step applies, such as direct, userset or parent. */
-        readonly rule: string;
-        /** What the step follows from, such as user:2 or team:4#member, or empty. */
-        readonly subject: string;
-        /** The step as a sentence. */
-        readonly text: string;
-        /** The name of the object, or its type and ID if the caller may not know it. */
-        readonly name: string;
-        /** The name of the subject without its relation, or empty. */
-        readonly subject_name: string;
-        /** The stored relationship that the step rests on. Null if it applies a rule of the model. */
-        readonly tuple: {
-          readonly user: string;
-          readonly relation: string;
-          readonly object: string;
-        } | null;
-      })[];
-      /** What would have to change for the answer to be yes. Empty if the caller may not see the object. */
-      readonly missing: readonly string[];
-      /** Relationships that would have to be added: missing, for programs. */
-      readonly needs: readonly {
-        readonly user: string;
-        readonly relation: string;
-        readonly object: string;
-        readonly user_name: string;
-        readonly object_name: string;
-      }[];
-      /** Relations that exclude the user and would have to end. */
-      readonly excluded_by: readonly {
-        readonly object: string;
-        readonly relation: string;
-        readonly name: string;
-      }[];
-      /** Relationships on the way to the missing ones that exist already. */
-      readonly trail: readonly {
-        readonly user: string;
-        readonly relation: string;
-        readonly object: string;
-      }[];
-    };
+    answer: Explanation;
   };
   /** List the users who hold a relation on an object */
   'GET /authz/objects/{objectType}/{objID}/principals': {
@@ -1131,11 +1741,7 @@ export interface Operations {
         relation: Text;
       };
     };
-    answer: readonly {
-      readonly type: string;
-      readonly id: bigint;
-      readonly name: string;
-    }[];
+    answer: readonly Principal[];
   };
   /** List the custom roles of an organization */
   'GET /authz/roles': {
@@ -1145,21 +1751,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly owner_id: bigint;
-      readonly description: string;
-      readonly permissions: readonly {
-        readonly namespace: string;
-        readonly action: string;
-      }[];
-      readonly team_ids: readonly bigint[];
-      readonly created_at: string;
-      readonly updated_at: string;
-      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
-      readonly people?: number;
-    }[];
+    answer: readonly Role[];
   };
   /** Create a role */
   'POST /authz/roles': {
@@ -1168,31 +1760,9 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body: {
-        readonly name: string;
-        readonly description?: string | undefined;
-        readonly permissions: readonly {
-          readonly namespace: string;
-          readonly action: string;
-        }[];
-        readonly teamIDs?: readonly (bigint | number)[] | undefined;
-      } | RawBody;
+      body: NewRoleInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly owner_id: bigint;
-      readonly description: string;
-      readonly permissions: readonly {
-        readonly namespace: string;
-        readonly action: string;
-      }[];
-      readonly team_ids: readonly bigint[];
-      readonly created_at: string;
-      readonly updated_at: string;
-      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
-      readonly people?: number;
-    };
+    answer: Role;
   };
   /** List the permissions that a role can contain */
   'GET /authz/roles/available_permissions': {
@@ -1202,18 +1772,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: {
-      readonly permissions: readonly {
-        readonly namespace: string;
-        readonly action: string;
-        readonly description: string;
-        readonly associated?: readonly {
-          readonly namespace: string;
-          readonly action: string;
-          readonly required: boolean;
-        }[];
-      }[];
-    };
+    answer: AvailablePermissions;
   };
   /** Export all custom roles as one YAML or JSON document */
   'GET /authz/roles/export': {
@@ -1240,17 +1799,7 @@ export interface Operations {
       };
       body: unknown | RawBody;
     };
-    answer: {
-      readonly changes: readonly ({
-        readonly role: string;
-        readonly kind: 'create' | 'update' | 'delete';
-        readonly words: readonly string[];
-      })[];
-      readonly unchanged: number;
-      /** Roles that are not in the document and are kept. */
-      readonly unmanaged: readonly string[];
-      readonly dry_run: boolean;
-    };
+    answer: RoleImportReport;
   };
   /** Preview what creating, updating or deleting a role would change, and for whom */
   'POST /authz/roles/preview': {
@@ -1259,38 +1808,9 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body: {
-        readonly name?: string | undefined;
-        readonly description?: string | undefined;
-        readonly permissions?: readonly {
-          readonly namespace: string;
-          readonly action: string;
-        }[] | undefined;
-        readonly teamIDs?: readonly (bigint | number)[] | undefined;
-        readonly id?: bigint | number | undefined;
-        /** If true, previews deleting the role. Requires id. */
-        readonly delete?: boolean | undefined;
-      } | RawBody;
+      body: RolePreviewInput | RawBody;
     };
-    answer: {
-      /** Ordered by user ID; those after the first thousand are left out. */
-      readonly changes: readonly {
-        readonly user: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly gains: readonly {
-          readonly namespace: string;
-          readonly action: string;
-        }[];
-        readonly loses: readonly {
-          readonly namespace: string;
-          readonly action: string;
-        }[];
-      }[];
-      /** How many users the change affects. */
-      readonly total: number;
-    };
+    answer: RoleEffects;
   };
   /** Get a role */
   'GET /authz/roles/{id}': {
@@ -1303,21 +1823,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly owner_id: bigint;
-      readonly description: string;
-      readonly permissions: readonly {
-        readonly namespace: string;
-        readonly action: string;
-      }[];
-      readonly team_ids: readonly bigint[];
-      readonly created_at: string;
-      readonly updated_at: string;
-      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
-      readonly people?: number;
-    };
+    answer: Role;
   };
   /** Update a role; fields in the body replace the current values */
   'PUT /authz/roles/{id}': {
@@ -1329,31 +1835,9 @@ export interface Operations {
         /** Name of the organization. */
         org: Text;
       };
-      body: {
-        readonly name?: string | undefined;
-        readonly description?: string | undefined;
-        readonly permissions?: readonly {
-          readonly namespace: string;
-          readonly action: string;
-        }[] | undefined;
-        readonly teamIDs?: readonly (bigint | number)[] | undefined;
-      } | RawBody;
+      body: EditRoleInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly owner_id: bigint;
-      readonly description: string;
-      readonly permissions: readonly {
-        readonly namespace: string;
-        readonly action: string;
-      }[];
-      readonly team_ids: readonly bigint[];
-      readonly created_at: string;
-      readonly updated_at: string;
-      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
-      readonly people?: number;
-    };
+    answer: Role;
   };
   /** Delete a role */
   'DELETE /authz/roles/{id}': {
@@ -1379,13 +1863,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: readonly {
-      readonly type: string;
-      readonly id: bigint;
-      readonly name: string;
-      readonly display_name: string;
-      readonly assigned_at: string;
-    }[];
+    answer: readonly RolePrincipal[];
   };
   /** Get a cluster */
   'GET /clusters/{id}': {
@@ -1394,43 +1872,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-    };
+    answer: Cluster;
   };
   /** Update a cluster; omitted fields stay unchanged */
   'PATCH /clusters/{id}': {
@@ -1438,67 +1880,9 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body: {
-        readonly name?: string | undefined;
-        /** UUID of its kube-system namespace. Cannot be changed. */
-        readonly uid?: string | undefined;
-        readonly displayName?: string | undefined;
-        readonly managerID?: bigint | number | undefined;
-        readonly externalID?: string | undefined;
-        /** Any text, such as AKS, EKS, GKE or Generic. */
-        readonly provider?: string | undefined;
-        readonly vendor?: string | undefined;
-        readonly orchestratorVersion?: string | undefined;
-        readonly nodeCount?: number | undefined;
-        readonly endpoint?: string | undefined;
-        readonly location?: string | undefined;
-        readonly project?: string | undefined;
-        readonly infraNamespace?: string | undefined;
-        readonly hubClusterName?: string | undefined;
-        readonly hubClusterUID?: string | undefined;
-        readonly hubClusterOwnerName?: string | undefined;
-        readonly clusterSetName?: string | undefined;
-        readonly clusterManagers?: readonly string[] | undefined;
-        readonly isMonitoringCluster?: boolean | undefined;
-      } | RawBody;
+      body: EditClusterInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-    };
+    answer: Cluster;
   };
   /** Remove a cluster */
   'DELETE /clusters/{id}': {
@@ -1515,13 +1899,7 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body?: {
-        readonly phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
-        readonly reason?: string | undefined;
-        readonly message?: string | undefined;
-        readonly nodeCount?: number | undefined;
-        readonly orchestratorVersion?: string | undefined;
-      } | RawBody | undefined;
+      body?: HeartbeatInput | RawBody | undefined;
     };
     answer: undefined;
   };
@@ -1539,45 +1917,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-      /** The same as orchestratorVersion. */
-      readonly kubernetesVersion: string;
-    }[];
+    answer: readonly ClusterV2[];
   };
   /** Look a cluster up by UID or name; one that is not there has the phase NotImported */
   'POST /clustersv2/{owner}/check': {
@@ -1586,53 +1926,9 @@ export interface Operations {
         /** The caller, or an organization of the caller. */
         owner: Id;
       };
-      body: {
-        readonly basicInfo?: {
-          readonly name?: string | null | undefined;
-          /** Counts more than the name. */
-          readonly clusterUID?: string | null | undefined;
-        } | null | undefined;
-      } | RawBody;
+      body: ClusterCheckInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-      /** The same as orchestratorVersion. */
-      readonly kubernetesVersion: string;
-    };
+    answer: ClusterV2;
   };
   /** Get a cluster of an owner by name */
   'GET /clustersv2/{owner}/{cluster}': {
@@ -1644,45 +1940,7 @@ export interface Operations {
         cluster: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-      /** The same as orchestratorVersion. */
-      readonly kubernetesVersion: string;
-    };
+    answer: ClusterV2;
   };
   /** Check whether an owner has a cluster of this name that the caller may view */
   'GET /clustersv2/{owner}/{cluster}/exist': {
@@ -1694,9 +1952,7 @@ export interface Operations {
         cluster: Id;
       };
     };
-    answer: {
-      readonly exist: boolean;
-    };
+    answer: ClusterExistence;
   };
   /** Get a cluster of an owner by name, for clients that ask for its status */
   'GET /clustersv2/{owner}/{cluster}/status': {
@@ -1708,45 +1964,7 @@ export interface Operations {
         cluster: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-      /** The same as orchestratorVersion. */
-      readonly kubernetesVersion: string;
-    };
+    answer: ClusterV2;
   };
   /** Get a contract */
   'GET /contracts/{id}': {
@@ -1755,24 +1973,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly uid: string;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly product: string;
-      readonly features: readonly string[];
-      /** UIDs of clusters. */
-      readonly clusters: readonly string[];
-      readonly start: string;
-      /** Null if the contract never ends. */
-      readonly end: string | null;
-      readonly revoked: boolean;
-      /** Amounts by kind, such as {"nodes": 100}. */
-      readonly quota: {
-        readonly [key: string]: number;
-      };
-    };
+    answer: Contract;
   };
   /** Update or revoke a contract; omitted fields stay unchanged */
   'PATCH /contracts/{id}': {
@@ -1780,39 +1981,9 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body: {
-        readonly name?: string | undefined;
-        readonly product?: string | undefined;
-        readonly features?: readonly string[] | undefined;
-        readonly clusters?: readonly string[] | undefined;
-        readonly start?: string | undefined;
-        readonly end?: string | null | undefined;
-        /** Amounts by kind, such as {"nodes": 100}. */
-        readonly quota?: {
-          readonly [key: string]: number;
-        } | undefined;
-        /** If true, revokes the contract permanently. */
-        readonly revoked?: boolean | undefined;
-      } | RawBody;
+      body: EditContractInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly uid: string;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly product: string;
-      readonly features: readonly string[];
-      /** UIDs of clusters. */
-      readonly clusters: readonly string[];
-      readonly start: string;
-      /** Null if the contract never ends. */
-      readonly end: string | null;
-      readonly revoked: boolean;
-      /** Amounts by kind, such as {"nodes": 100}. */
-      readonly quota: {
-        readonly [key: string]: number;
-      };
-    };
+    answer: Contract;
   };
   /** Delete a contract */
   'DELETE /contracts/{id}': {
@@ -1833,44 +2004,14 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    }[];
+    answer: readonly Organization[];
   };
   /** Create an organization; the caller becomes its owner */
   'POST /orgs': {
     input: {
-      body: {
-        readonly username: string;
-        readonly full_name?: string | undefined;
-        readonly description?: string | undefined;
-        /** An http or https URL, or empty. */
-        readonly website?: string | undefined;
-        readonly location?: string | undefined;
-        readonly visibility?: 'public' | 'limited' | 'private' | undefined;
-      } | RawBody;
+      body: NewOrganizationInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    };
+    answer: Organization;
   };
   /** Get an organization */
   'GET /orgs/{org}': {
@@ -1879,18 +2020,7 @@ export interface Operations {
         org: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    };
+    answer: Organization;
   };
   /** Update an organization; omitted fields stay unchanged */
   'PATCH /orgs/{org}': {
@@ -1898,29 +2028,9 @@ export interface Operations {
       path: {
         org: Id;
       };
-      body?: {
-        /** The name of the organization. */
-        readonly username?: string | undefined;
-        readonly full_name?: string | undefined;
-        readonly description?: string | undefined;
-        /** An http or https URL, or empty. */
-        readonly website?: string | undefined;
-        readonly location?: string | undefined;
-        readonly visibility?: 'public' | 'limited' | 'private' | undefined;
-      } | RawBody | undefined;
+      body?: EditOrganizationInput | RawBody | undefined;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    };
+    answer: Organization;
   };
   /** Delete an organization and everything it owns */
   'DELETE /orgs/{org}': {
@@ -1954,38 +2064,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly {
-        readonly id: bigint;
-        readonly at: string;
-        readonly organization_id: bigint;
-        readonly actor: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
-        readonly on_behalf_of?: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly action: string;
-        readonly object: {
-          readonly type: string;
-          readonly id: bigint;
-          /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
-          readonly name?: string;
-        };
-        /** State before or after the change. Null if there is none. */
-        readonly before: unknown;
-        /** State before or after the change. Null if there is none. */
-        readonly after: unknown;
-        readonly request_id: string;
-        readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
-        readonly hash: string;
-      }[];
-      readonly next_cursor: string | null;
-    };
+    answer: AuditPage;
   };
   /** Count the audit entries of an organization by action, of the last 90 days */
   'GET /orgs/{org}/audit/actions': {
@@ -1994,13 +2073,7 @@ export interface Operations {
         org: Id;
       };
     };
-    answer: readonly {
-      readonly action: string;
-      /** What the action means. */
-      readonly description: string;
-      /** How many entries the last 90 days have. */
-      readonly count: number;
-    }[];
+    answer: readonly AuditAction[];
   };
   /** Export the audit log of an organization as a stream of JSON lines, oldest first */
   'GET /orgs/{org}/audit/export': {
@@ -2030,11 +2103,7 @@ export interface Operations {
         org: Id;
       };
     };
-    answer: {
-      readonly rows: number;
-      readonly ok: boolean;
-      readonly first_broken_id: bigint | null;
-    };
+    answer: AuditVerdict;
   };
   /** List the clusters of an organization */
   'GET /orgs/{org}/clusters': {
@@ -2061,43 +2130,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-    }[];
+    answer: readonly Cluster[];
   };
   /** Import a cluster into an organization */
   'POST /orgs/{org}/clusters': {
@@ -2105,66 +2138,9 @@ export interface Operations {
       path: {
         org: Id;
       };
-      body: {
-        readonly name: string;
-        readonly uid: string;
-        readonly displayName?: string | undefined;
-        readonly managerID?: bigint | number | undefined;
-        readonly externalID?: string | undefined;
-        /** Any text, such as AKS, EKS, GKE or Generic. */
-        readonly provider?: string | undefined;
-        readonly vendor?: string | undefined;
-        readonly orchestratorVersion?: string | undefined;
-        readonly nodeCount?: number | undefined;
-        readonly endpoint?: string | undefined;
-        readonly location?: string | undefined;
-        readonly project?: string | undefined;
-        readonly infraNamespace?: string | undefined;
-        readonly hubClusterName?: string | undefined;
-        readonly hubClusterUID?: string | undefined;
-        readonly hubClusterOwnerName?: string | undefined;
-        readonly clusterSetName?: string | undefined;
-        readonly clusterManagers?: readonly string[] | undefined;
-        readonly isMonitoringCluster?: boolean | undefined;
-      } | RawBody;
+      body: NewClusterInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-      readonly hubClusterOwnerName: string;
-      /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
-      readonly heartbeatAt: string;
-    };
+    answer: Cluster;
   };
   /** List the contracts of an organization */
   'GET /orgs/{org}/contracts': {
@@ -2180,24 +2156,7 @@ export interface Operations {
         name?: Text | undefined;
       };
     };
-    answer: readonly ({
-      readonly id: bigint;
-      readonly uid: string;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly product: string;
-      readonly features: readonly string[];
-      /** UIDs of clusters. */
-      readonly clusters: readonly string[];
-      readonly start: string;
-      /** Null if the contract never ends. */
-      readonly end: string | null;
-      readonly revoked: boolean;
-      /** Amounts by kind, such as {"nodes": 100}. */
-      readonly quota: {
-        readonly [key: string]: number;
-      };
-    })[];
+    answer: readonly Contract[];
   };
   /** Create a contract */
   'POST /orgs/{org}/contracts': {
@@ -2205,37 +2164,9 @@ export interface Operations {
       path: {
         org: Id;
       };
-      body: {
-        readonly name: string;
-        readonly product?: string | undefined;
-        readonly features?: readonly string[] | undefined;
-        readonly clusters?: readonly string[] | undefined;
-        readonly start?: string | undefined;
-        readonly end?: string | null | undefined;
-        /** Amounts by kind, such as {"nodes": 100}. */
-        readonly quota?: {
-          readonly [key: string]: number;
-        } | undefined;
-      } | RawBody;
+      body: NewContractInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly uid: string;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly product: string;
-      readonly features: readonly string[];
-      /** UIDs of clusters. */
-      readonly clusters: readonly string[];
-      readonly start: string;
-      /** Null if the contract never ends. */
-      readonly end: string | null;
-      readonly revoked: boolean;
-      /** Amounts by kind, such as {"nodes": 100}. */
-      readonly quota: {
-        readonly [key: string]: number;
-      };
-    };
+    answer: Contract;
   };
   /** List the members of an organization, with their teams */
   'GET /orgs/{org}/members': {
@@ -2258,35 +2189,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-      /** The teams of the organization that the member is in, as far as the caller may see them. */
-      readonly teams: readonly {
-        readonly id: bigint;
-        readonly name: string;
-        readonly permission: string;
-      }[];
-      /** When the earliest of the present memberships in teams of the organization began. */
-      readonly joined_at: string;
-    }[];
+    answer: readonly Member[];
   };
   /** Check whether a user is a member of an organization: 204 if so, otherwise 404 */
   'GET /orgs/{org}/members/{username}': {
@@ -2305,10 +2208,7 @@ export interface Operations {
         org: Id;
         username: Id;
       };
-      body?: {
-        /** Name of the team. By default, Viewers. */
-        readonly team?: string | undefined;
-      } | RawBody | undefined;
+      body?: MemberTeamInput | RawBody | undefined;
     };
     answer: undefined;
   };
@@ -2333,50 +2233,7 @@ export interface Operations {
         org: Id;
       };
     };
-    answer: {
-      readonly members?: number;
-      readonly teams?: number;
-      readonly roles?: number;
-      readonly robots?: number;
-      readonly tokens?: {
-        /** All tokens of robot accounts. */
-        readonly all: number;
-        /** Valid tokens that expire within 30 days. */
-        readonly expiring: number;
-        /** Valid tokens that were not used for 90 days, or were never used since then. */
-        readonly unused: number;
-      };
-      readonly clusters?: {
-        readonly all: number;
-        readonly by_phase: {
-          readonly Active: number;
-          readonly Inactive: number;
-          readonly NotReady: number;
-          readonly NotConnected: number;
-          readonly Registered: number;
-          readonly NotImported: number;
-          readonly Lost: number;
-        };
-      };
-      readonly contracts?: {
-        readonly all: number;
-        /** Contracts that are not revoked and end within 30 days. */
-        readonly ending: number;
-      };
-      /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
-      readonly last_change?: {
-        readonly at: string;
-        readonly actor: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly action: string;
-        readonly object: {
-          readonly type: string;
-          readonly id: bigint;
-        };
-      };
-    };
+    answer: Overview;
   };
   /** List the members of an organization as users: no membership is public, or hidden from members */
   'GET /orgs/{org}/public_members': {
@@ -2391,27 +2248,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** The same as the check under members */
   'GET /orgs/{org}/public_members/{username}': {
@@ -2437,13 +2274,7 @@ export interface Operations {
         name?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly created_at: string;
-    }[];
+    answer: readonly Robot[];
   };
   /** Create a robot account */
   'POST /orgs/{org}/robots': {
@@ -2451,18 +2282,9 @@ export interface Operations {
       path: {
         org: Id;
       };
-      body: {
-        readonly name: string;
-        readonly description?: string | undefined;
-      } | RawBody;
+      body: NewRobotInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly created_at: string;
-    };
+    answer: Robot;
   };
   /** List the teams of an organization */
   'GET /orgs/{org}/teams': {
@@ -2477,30 +2299,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly organization: {
-        readonly id: bigint;
-        readonly name: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly avatar_url: string;
-        readonly description: string;
-        readonly website: string;
-        readonly location: string;
-        readonly visibility: string;
-        readonly orgType: string;
-      };
-      /** One of none, read, write, admin or owner. */
-      readonly permission: string;
-      readonly units: readonly string[];
-      readonly type: string;
-      readonly role_ids: readonly bigint[];
-      /** Whoever may see a team may also list its members. */
-      readonly member_count: number;
-    }[];
+    answer: readonly Team[];
   };
   /** Create a team */
   'POST /orgs/{org}/teams': {
@@ -2508,38 +2307,9 @@ export interface Operations {
       path: {
         org: Id;
       };
-      body: {
-        readonly name: string;
-        readonly description?: string | undefined;
-        /** One of none, read, write or admin. Only the built-in Owners team has owner. */
-        readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
-        readonly units?: readonly string[] | undefined;
-      } | RawBody;
+      body: NewTeamInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly organization: {
-        readonly id: bigint;
-        readonly name: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly avatar_url: string;
-        readonly description: string;
-        readonly website: string;
-        readonly location: string;
-        readonly visibility: string;
-        readonly orgType: string;
-      };
-      /** One of none, read, write, admin or owner. */
-      readonly permission: string;
-      readonly units: readonly string[];
-      readonly type: string;
-      readonly role_ids: readonly bigint[];
-      /** Whoever may see a team may also list its members. */
-      readonly member_count: number;
-    };
+    answer: Team;
   };
   /** Search the teams of an organization by name */
   'GET /orgs/{org}/teams/search': {
@@ -2555,33 +2325,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly ok: boolean;
-      readonly data: readonly {
-        readonly id: bigint;
-        readonly name: string;
-        readonly description: string;
-        readonly organization: {
-          readonly id: bigint;
-          readonly name: string;
-          readonly username: string;
-          readonly full_name: string;
-          readonly avatar_url: string;
-          readonly description: string;
-          readonly website: string;
-          readonly location: string;
-          readonly visibility: string;
-          readonly orgType: string;
-        };
-        /** One of none, read, write, admin or owner. */
-        readonly permission: string;
-        readonly units: readonly string[];
-        readonly type: string;
-        readonly role_ids: readonly bigint[];
-        /** Whoever may see a team may also list its members. */
-        readonly member_count: number;
-      }[];
-    };
+    answer: TeamSearchResult;
   };
   /** Get a robot account */
   'GET /robots/{id}': {
@@ -2590,13 +2334,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly created_at: string;
-    };
+    answer: Robot;
   };
   /** Update a robot account; omitted fields stay unchanged */
   'PATCH /robots/{id}': {
@@ -2604,18 +2342,9 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body: {
-        readonly name?: string | undefined;
-        readonly description?: string | undefined;
-      } | RawBody;
+      body: EditRobotInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly owner_id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly created_at: string;
-    };
+    answer: Robot;
   };
   /** Delete a robot account and revoke its tokens */
   'DELETE /robots/{id}': {
@@ -2639,18 +2368,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly ({
-      readonly id: bigint;
-      readonly name: string;
-      /** The token itself, shown only when it is created. */
-      readonly sha1: string;
-      readonly token_last_eight: string;
-      readonly scopes: readonly string[];
-      readonly created_at: string;
-      readonly last_used_at: string;
-      /** Null if the token never expires. */
-      readonly expires_at: string | null;
-    })[];
+    answer: readonly Token[];
   };
   /** Create an access token for a robot account */
   'POST /robots/{id}/tokens': {
@@ -2658,24 +2376,9 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body: {
-        readonly name: string;
-        readonly scopes?: readonly string[] | undefined;
-        readonly expires_at?: string | null | undefined;
-      } | RawBody;
+      body: NewTokenInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      /** The token itself, shown only when it is created. */
-      readonly sha1: string;
-      readonly token_last_eight: string;
-      readonly scopes: readonly string[];
-      readonly created_at: string;
-      readonly last_used_at: string;
-      /** Null if the token never expires. */
-      readonly expires_at: string | null;
-    };
+    answer: Token;
   };
   /** Revoke an access token of a robot account, by ID or name */
   'DELETE /robots/{id}/tokens/{token}': {
@@ -2694,30 +2397,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly organization: {
-        readonly id: bigint;
-        readonly name: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly avatar_url: string;
-        readonly description: string;
-        readonly website: string;
-        readonly location: string;
-        readonly visibility: string;
-        readonly orgType: string;
-      };
-      /** One of none, read, write, admin or owner. */
-      readonly permission: string;
-      readonly units: readonly string[];
-      readonly type: string;
-      readonly role_ids: readonly bigint[];
-      /** Whoever may see a team may also list its members. */
-      readonly member_count: number;
-    };
+    answer: Team;
   };
   /** Update a team; omitted fields stay unchanged */
   'PATCH /teams/{id}': {
@@ -2725,38 +2405,9 @@ export interface Operations {
       path: {
         id: Id;
       };
-      body?: {
-        readonly name?: string | undefined;
-        readonly description?: string | undefined;
-        /** One of none, read, write or admin. Only the built-in Owners team has owner. */
-        readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
-        readonly units?: readonly string[] | undefined;
-      } | RawBody | undefined;
+      body?: EditTeamInput | RawBody | undefined;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly organization: {
-        readonly id: bigint;
-        readonly name: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly avatar_url: string;
-        readonly description: string;
-        readonly website: string;
-        readonly location: string;
-        readonly visibility: string;
-        readonly orgType: string;
-      };
-      /** One of none, read, write, admin or owner. */
-      readonly permission: string;
-      readonly units: readonly string[];
-      readonly type: string;
-      readonly role_ids: readonly bigint[];
-      /** Whoever may see a team may also list its members. */
-      readonly member_count: number;
-    };
+    answer: Team;
   };
   /** Delete a team */
   'DELETE /teams/{id}': {
@@ -2780,27 +2431,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** Get a member of a team */
   'GET /teams/{id}/members/{username}': {
@@ -2810,27 +2441,7 @@ export interface Operations {
         username: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** Add a user to a team */
   'PUT /teams/{id}/members/{username}': {
@@ -2859,21 +2470,7 @@ export interface Operations {
         id: Id;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly owner_id: bigint;
-      readonly description: string;
-      readonly permissions: readonly {
-        readonly namespace: string;
-        readonly action: string;
-      }[];
-      readonly team_ids: readonly bigint[];
-      readonly created_at: string;
-      readonly updated_at: string;
-      /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
-      readonly people?: number;
-    }[];
+    answer: readonly Role[];
   };
   /** Assign a role to a team; requires edit_roles:org */
   'PUT /teams/{id}/roles/{role}': {
@@ -2905,62 +2502,14 @@ export interface Operations {
         check_client_org?: Text | undefined;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** Update the profile of the caller; omitted fields stay unchanged */
   'PATCH /user': {
     input: {
-      body?: {
-        readonly full_name?: string | undefined;
-        /** A language tag such as en or de-CH, or empty. */
-        readonly language?: string | undefined;
-        readonly location?: string | undefined;
-        /** An http or https URL, or empty. */
-        readonly website?: string | undefined;
-        readonly description?: string | undefined;
-      } | RawBody | undefined;
+      body?: EditProfileInput | RawBody | undefined;
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** List the audit entries of your own account and of what you own yourself, newest first */
   'GET /user/audit': {
@@ -2982,38 +2531,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly {
-        readonly id: bigint;
-        readonly at: string;
-        readonly organization_id: bigint;
-        readonly actor: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
-        readonly on_behalf_of?: {
-          readonly id: bigint;
-          readonly name: string;
-        };
-        readonly action: string;
-        readonly object: {
-          readonly type: string;
-          readonly id: bigint;
-          /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
-          readonly name?: string;
-        };
-        /** State before or after the change. Null if there is none. */
-        readonly before: unknown;
-        /** State before or after the change. Null if there is none. */
-        readonly after: unknown;
-        readonly request_id: string;
-        readonly previous_hash: string;
-        /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
-        readonly hash: string;
-      }[];
-      readonly next_cursor: string | null;
-    };
+    answer: AuditPage;
   };
   /** Export the audit log of your own account as a stream of JSON lines, oldest first */
   'GET /user/audit/export': {
@@ -3037,19 +2555,7 @@ export interface Operations {
   'GET /user/bus/admin_credentials': {
     input: {
     };
-    answer: {
-      /** Addresses of the bus: TCP first, then WebSocket. */
-      readonly busEndpoints: readonly string[];
-      /** Public key of the account. */
-      readonly account: string;
-      /** Public key of the user. */
-      readonly user: string;
-      readonly jwt: string;
-      /** Secret seed of the user. */
-      readonly seed: string;
-      /** NATS .creds file, encoded as base64. */
-      readonly credentials: string;
-    };
+    answer: AdminBusCredentials;
   };
   /** List what a cluster reported about its resources */
   'GET /user/bus/cluster-resource-history': {
@@ -3071,32 +2577,13 @@ export interface Operations {
         cursor?: Text | undefined;
       };
     };
-    answer: {
-      readonly items: readonly {
-        readonly key: string;
-        readonly values: readonly {
-          readonly resource: string;
-          readonly resourceID: string;
-          readonly licenseID: string;
-          readonly version: string;
-          readonly timestamp: string;
-        }[];
-        readonly lastSeen: string;
-      }[];
-      /** Send it to get the next page. Absent on the last page. */
-      readonly cursor?: string;
-    };
+    answer: ResourceHistory;
   };
   /** Get message bus credentials for the caller */
   'GET /user/bus/credentials': {
     input: {
     };
-    answer: {
-      /** Addresses of the bus: TCP first, then WebSocket. */
-      readonly busEndpoints: readonly string[];
-      /** NATS .creds file, encoded as base64. */
-      readonly credentials: string;
-    };
+    answer: BusCredentials;
   };
   /** Get message bus credentials for a user */
   'GET /user/bus/user_credentials': {
@@ -3106,19 +2593,7 @@ export interface Operations {
         user?: Text | undefined;
       };
     };
-    answer: {
-      /** Addresses of the bus: TCP first, then WebSocket. */
-      readonly busEndpoints: readonly string[];
-      /** Public key of the account. */
-      readonly account: string;
-      /** Public key of the user. */
-      readonly user: string;
-      readonly jwt: string;
-      /** Secret seed of the user. */
-      readonly seed: string;
-      /** NATS .creds file, encoded as base64. */
-      readonly credentials: string;
-    };
+    answer: AdminBusCredentials;
   };
   /** List the buckets that a credential can see */
   'GET /user/clouds/{cloud}/buckets': {
@@ -3141,24 +2616,9 @@ export interface Operations {
         /** Accepted but ignored: the path names the cloud. */
         provider?: Text | undefined;
       };
-      body?: {
-        /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
-        readonly credential?: string | undefined;
-        /** Project to list, for clouds whose buckets belong to projects. */
-        readonly cloudC_project?: string | undefined;
-        /** UID of the cluster that the request is about. Required. */
-        readonly cluster_uid?: string | undefined;
-        /** Namespace of the secret in the cluster. */
-        readonly secret_namespace?: string | undefined;
-        /** Name of the secret in the cluster that contains the keys. */
-        readonly secret_name?: string | undefined;
-        /** Accepted but ignored: the path names the cloud. */
-        readonly provider?: string | undefined;
-      } | RawBody | undefined;
+      body?: BucketQueryInput | RawBody | undefined;
     };
-    answer: {
-      readonly names: readonly string[];
-    };
+    answer: BucketNames;
   };
   /** List the buckets that a credential can see, for clients that cannot send a body with GET */
   'POST /user/clouds/{cloud}/buckets': {
@@ -3181,24 +2641,9 @@ export interface Operations {
         /** Accepted but ignored: the path names the cloud. */
         provider?: Text | undefined;
       };
-      body?: {
-        /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
-        readonly credential?: string | undefined;
-        /** Project to list, for clouds whose buckets belong to projects. */
-        readonly cloudC_project?: string | undefined;
-        /** UID of the cluster that the request is about. Required. */
-        readonly cluster_uid?: string | undefined;
-        /** Namespace of the secret in the cluster. */
-        readonly secret_namespace?: string | undefined;
-        /** Name of the secret in the cluster that contains the keys. */
-        readonly secret_name?: string | undefined;
-        /** Accepted but ignored: the path names the cloud. */
-        readonly provider?: string | undefined;
-      } | RawBody | undefined;
+      body?: BucketQueryInput | RawBody | undefined;
     };
-    answer: {
-      readonly names: readonly string[];
-    };
+    answer: BucketNames;
   };
   /** List the clusters of the caller; in pages only if page or limit is given */
   'GET /user/clusters': {
@@ -3224,101 +2669,14 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-    }[];
+    answer: readonly ClusterInfo[];
   };
   /** Import a cluster for the caller */
   'POST /user/clusters': {
     input: {
-      body: {
-        readonly name: string;
-        readonly uid: string;
-        readonly displayName?: string | undefined;
-        readonly managerID?: bigint | number | undefined;
-        readonly externalID?: string | undefined;
-        /** Any text, such as AKS, EKS, GKE or Generic. */
-        readonly provider?: string | undefined;
-        readonly vendor?: string | undefined;
-        readonly orchestratorVersion?: string | undefined;
-        readonly nodeCount?: number | undefined;
-        readonly endpoint?: string | undefined;
-        readonly location?: string | undefined;
-        readonly project?: string | undefined;
-        readonly infraNamespace?: string | undefined;
-        readonly hubClusterName?: string | undefined;
-        readonly hubClusterUID?: string | undefined;
-        readonly hubClusterOwnerName?: string | undefined;
-        readonly clusterSetName?: string | undefined;
-        readonly clusterManagers?: readonly string[] | undefined;
-        readonly isMonitoringCluster?: boolean | undefined;
-      } | RawBody;
+      body: NewClusterInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly displayName: string;
-      readonly name: string;
-      /** UUID of its kube-system namespace. */
-      readonly uid: string;
-      readonly ownerID: bigint;
-      readonly ownerName: string;
-      readonly managerID: bigint;
-      readonly externalID: string;
-      readonly provider: string;
-      readonly vendor: string;
-      readonly orchestratorVersion: string;
-      readonly nodeCount: number;
-      readonly endpoint: string;
-      readonly location: string;
-      readonly project: string;
-      readonly infraNamespace: string;
-      readonly hubClusterName: string;
-      readonly hubClusterUID: string;
-      readonly clusterSetName: string;
-      readonly clusterManagers: readonly string[];
-      readonly isMonitoringCluster: boolean;
-      readonly createdAt: string;
-      /** Time since creation, such as 43m, 8d or 6mo. */
-      readonly age: string;
-      readonly status: {
-        readonly response: {
-          readonly phase: string;
-          readonly reason: string;
-          readonly message: string;
-        };
-      };
-    };
+    answer: ClusterInfo;
   };
   /** List the cloud credentials of the caller */
   'GET /user/credentials': {
@@ -3332,36 +2690,19 @@ export interface Operations {
         mgmt_endpoint?: Text | undefined;
       };
     };
-    answer: readonly ({
-      readonly name: string;
-      readonly creationTimestamp: string;
-      readonly [key: string]: unknown;
-    } | {
-      readonly name: string;
-      readonly type: string;
-      readonly creationTimestamp: string;
-      readonly updatedAt: string;
-    })[];
+    answer: readonly (Credential | CredentialSummary)[];
   };
   /** Create a cloud credential */
   'POST /user/credentials': {
     input: {
-      body: {
-        /** 1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials. */
-        readonly name: string;
-        readonly [key: string]: unknown;
-      } | RawBody;
+      body: CredentialSpecInput | RawBody;
     };
     answer: undefined;
   };
   /** Replace the credential named in the body */
   'PUT /user/credentials': {
     input: {
-      body: {
-        /** 1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials. */
-        readonly name: string;
-        readonly [key: string]: unknown;
-      } | RawBody;
+      body: CredentialSpecInput | RawBody;
     };
     answer: undefined;
   };
@@ -3372,11 +2713,7 @@ export interface Operations {
         credName: Id;
       };
     };
-    answer: {
-      readonly name: string;
-      readonly creationTimestamp: string;
-      readonly [key: string]: unknown;
-    };
+    answer: Credential;
   };
   /** Delete a cloud credential */
   'DELETE /user/credentials/{credName}': {
@@ -3397,47 +2734,12 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly apiVersion: string;
-      readonly kind: string;
-      readonly metadata: {
-        readonly uid: string;
-        readonly name: string;
-        readonly creationTimestamp: string;
-      };
-    }[];
+    answer: readonly Order[];
   };
   /** Create an order to deploy charts */
   'POST /user/deploy/orders': {
     input: {
-      body: {
-        readonly spec: {
-          readonly items?: readonly ({
-            readonly chart: {
-              readonly name: string;
-              readonly sourceRef: {
-                readonly apiGroup?: string | null | undefined;
-                readonly kind?: string | null | undefined;
-                readonly namespace?: string | null | undefined;
-                readonly name: string;
-                readonly url?: string | null | undefined;
-              };
-              readonly version: string;
-              readonly releaseName: string;
-              readonly namespace: string;
-              readonly values?: {
-                readonly [key: string]: unknown;
-              } | null | undefined;
-              readonly valuesPatch?: readonly ({
-                readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
-                readonly path: string;
-                readonly from?: string | null | undefined;
-                readonly value?: unknown | undefined;
-              })[] | null | undefined;
-            };
-          })[] | null | undefined;
-        };
-      } | RawBody;
+      body: NewOrderInput | RawBody;
     };
     answer: unknown;
   };
@@ -3476,31 +2778,19 @@ export interface Operations {
   'GET /user/emails': {
     input: {
     };
-    answer: readonly {
-      readonly email: string;
-      readonly verified: boolean;
-      readonly primary: boolean;
-    }[];
+    answer: readonly Email[];
   };
   /** Add email addresses, all or none */
   'POST /user/emails': {
     input: {
-      body: {
-        readonly emails: readonly string[];
-      } | RawBody;
+      body: NewEmailsInput | RawBody;
     };
-    answer: readonly {
-      readonly email: string;
-      readonly verified: boolean;
-      readonly primary: boolean;
-    }[];
+    answer: readonly Email[];
   };
   /** Remove email addresses, all or none */
   'DELETE /user/emails': {
     input: {
-      body: {
-        readonly emails: readonly string[] | null;
-      } | RawBody;
+      body: RemovedEmailsInput | RawBody;
     };
     answer: undefined;
   };
@@ -3511,9 +2801,7 @@ export interface Operations {
         key: Text;
       };
     };
-    answer: {
-      readonly message: string;
-    };
+    answer: Confirmation;
   };
   /** List the followers of the caller, newest first */
   'GET /user/followers': {
@@ -3525,27 +2813,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** List the users that the caller follows, newest first */
   'GET /user/following': {
@@ -3557,27 +2825,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** Check whether the caller follows a user: 204 if so, otherwise 404 */
   'GET /user/following/{username}': {
@@ -3610,22 +2858,13 @@ export interface Operations {
   'GET /user/hosted-token': {
     input: {
     };
-    answer: {
-      readonly hostedToken: string;
-    };
+    answer: HostedToken;
   };
   /** Get message bus credentials for the caller, under the name that older clients use */
   'GET /user/nats/credentials': {
     input: {
     };
-    answer: {
-      /** Addresses of the bus: TCP first, then WebSocket. */
-      readonly natsEndpoints: readonly string[];
-      /** Addresses of the bus: TCP first, then WebSocket. */
-      readonly busEndpoints: readonly string[];
-      /** NATS .creds file, encoded as base64. */
-      readonly credentials: string;
-    };
+    answer: NatsCredentials;
   };
   /** List the organizations of the caller, in pages */
   'GET /user/orgs': {
@@ -3637,28 +2876,12 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    }[];
+    answer: readonly Organization[];
   };
   /** Set the password of the caller */
   'PUT /user/password': {
     input: {
-      body: {
-        /** The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago. */
-        readonly current?: string | undefined;
-        /** 8 to 255 characters. Ends all other sessions; tokens stay valid. */
-        readonly new: string;
-      } | RawBody;
+      body: NewPasswordInput | RawBody;
     };
     answer: undefined;
   };
@@ -3672,19 +2895,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly created_at: string;
-      /** To within five minutes. */
-      readonly last_seen_at: string;
-      readonly expires_at: string;
-      /** The browser that signed in, as it calls itself; at most 200 characters. */
-      readonly user_agent: string;
-      /** The address that signed in. Empty for sessions that are older than this field. */
-      readonly ip: string;
-      /** Whether this request came with this session. */
-      readonly current: boolean;
-    }[];
+    answer: readonly Session[];
   };
   /** End all other browser sessions of the caller */
   'DELETE /user/sessions': {
@@ -3705,52 +2916,14 @@ export interface Operations {
   'GET /user/settings/organizations': {
     input: {
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    }[];
+    answer: readonly Organization[];
   };
   /** Sign in: open a browser session */
   'POST /user/signin': {
     input: {
-      body: {
-        /** Login name or email address, with a password. */
-        readonly username?: string | null | undefined;
-        readonly password?: string | null | undefined;
-        /** Instead of a name and a password: a personal access token with the scope all. The session ends with it. */
-        readonly token?: string | null | undefined;
-        readonly remember?: boolean | null | undefined;
-      } | RawBody;
+      body: SignInInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** Sign out: end the browser session */
   'GET /user/signout': {
@@ -3768,30 +2941,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly description: string;
-      readonly organization: {
-        readonly id: bigint;
-        readonly name: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly avatar_url: string;
-        readonly description: string;
-        readonly website: string;
-        readonly location: string;
-        readonly visibility: string;
-        readonly orgType: string;
-      };
-      /** One of none, read, write, admin or owner. */
-      readonly permission: string;
-      readonly units: readonly string[];
-      readonly type: string;
-      readonly role_ids: readonly bigint[];
-      /** Whoever may see a team may also list its members. */
-      readonly member_count: number;
-    }[];
+    answer: readonly Team[];
   };
   /** Check whether an email address can be used */
   'POST /user/validate/email': {
@@ -3800,10 +2950,7 @@ export interface Operations {
         email?: Text | undefined;
       };
     };
-    answer: {
-      /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
-      readonly Status: string;
-    };
+    answer: NameCheck;
   };
   /** Check whether an organization name is available */
   'POST /user/validate/orgname': {
@@ -3813,10 +2960,7 @@ export interface Operations {
         org?: Text | undefined;
       };
     };
-    answer: {
-      /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
-      readonly Status: string;
-    };
+    answer: NameCheck;
   };
   /** Check whether a username is available */
   'POST /user/validate/username': {
@@ -3825,10 +2969,7 @@ export interface Operations {
         user_name?: Text | undefined;
       };
     };
-    answer: {
-      /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
-      readonly Status: string;
-    };
+    answer: NameCheck;
   };
   /** Search users by name, or find one by ID */
   'GET /users/search': {
@@ -3844,30 +2985,7 @@ export interface Operations {
         uid?: Text | undefined;
       };
     };
-    answer: {
-      readonly ok: boolean;
-      readonly data: readonly {
-        readonly id: bigint;
-        readonly login: string;
-        readonly username: string;
-        readonly full_name: string;
-        readonly email: string;
-        readonly avatar_url: string;
-        readonly language: string;
-        readonly is_admin: boolean;
-        readonly last_login: string;
-        readonly created: string;
-        /** 0 for a user, 1 for an organization. */
-        readonly type: number;
-        readonly active: boolean;
-        readonly prohibit_login: boolean;
-        readonly location: string;
-        readonly website: string;
-        readonly description: string;
-        readonly orgAdmin: boolean;
-        readonly clientOrgUser?: boolean;
-      }[];
-    };
+    answer: UserSearchResult;
   };
   /** Get a user; only the user and site administrators see all fields */
   'GET /users/{username}': {
@@ -3876,27 +2994,7 @@ export interface Operations {
         username: Id;
       };
     };
-    answer: {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    };
+    answer: User;
   };
   /** List the followers of a user, newest first */
   'GET /users/{username}/followers': {
@@ -3911,27 +3009,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** List the users that a user follows, newest first */
   'GET /users/{username}/following': {
@@ -3946,27 +3024,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly login: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly email: string;
-      readonly avatar_url: string;
-      readonly language: string;
-      readonly is_admin: boolean;
-      readonly last_login: string;
-      readonly created: string;
-      /** 0 for a user, 1 for an organization. */
-      readonly type: number;
-      readonly active: boolean;
-      readonly prohibit_login: boolean;
-      readonly location: string;
-      readonly website: string;
-      readonly description: string;
-      readonly orgAdmin: boolean;
-      readonly clientOrgUser?: boolean;
-    }[];
+    answer: readonly User[];
   };
   /** Check whether a user follows another: 204 if so, otherwise 404 */
   'GET /users/{username}/following/{target}': {
@@ -3991,18 +3049,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly {
-      readonly id: bigint;
-      readonly name: string;
-      readonly username: string;
-      readonly full_name: string;
-      readonly avatar_url: string;
-      readonly description: string;
-      readonly website: string;
-      readonly location: string;
-      readonly visibility: string;
-      readonly orgType: string;
-    }[];
+    answer: readonly Organization[];
   };
   /** List the access tokens of a user */
   'GET /users/{username}/tokens': {
@@ -4017,18 +3064,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly ({
-      readonly id: bigint;
-      readonly name: string;
-      /** The token itself, shown only when it is created. */
-      readonly sha1: string;
-      readonly token_last_eight: string;
-      readonly scopes: readonly string[];
-      readonly created_at: string;
-      readonly last_used_at: string;
-      /** Null if the token never expires. */
-      readonly expires_at: string | null;
-    })[];
+    answer: readonly Token[];
   };
   /** Create an access token; requires Basic authentication */
   'POST /users/{username}/tokens': {
@@ -4036,24 +3072,9 @@ export interface Operations {
       path: {
         username: Id;
       };
-      body: {
-        readonly name: string;
-        readonly scopes?: readonly string[] | undefined;
-        readonly expires_at?: string | null | undefined;
-      } | RawBody;
+      body: NewTokenInput | RawBody;
     };
-    answer: {
-      readonly id: bigint;
-      readonly name: string;
-      /** The token itself, shown only when it is created. */
-      readonly sha1: string;
-      readonly token_last_eight: string;
-      readonly scopes: readonly string[];
-      readonly created_at: string;
-      readonly last_used_at: string;
-      /** Null if the token never expires. */
-      readonly expires_at: string | null;
-    };
+    answer: Token;
   };
   /** Revoke an access token, by ID or name */
   'DELETE /users/{username}/tokens/{token}': {
@@ -4069,9 +3090,7 @@ export interface Operations {
   'GET /version': {
     input: {
     };
-    answer: {
-      readonly version: string;
-    };
+    answer: ServerVersion;
   };
   /** Get the public key that archive signatures are verified with */
   'GET /links/installer.pub': {
@@ -4097,30 +3116,9 @@ export interface Operations {
   /** Receive a notification from marketplace A */
   'POST /marketplace/api/v1/marketplaces/cloudA/notification/resource': {
     input: {
-      body: {
-        readonly eventType?: string | undefined;
-        readonly eventTime?: string | undefined;
-        readonly bindingInfo: {
-          readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
-          /** The installer to bind. Keys of this object are case-insensitive. */
-          readonly installerId: string;
-          /** Required by marketplace A and marketplace C. */
-          readonly clusterId?: string | undefined;
-          readonly cloudAAccountID?: string | undefined;
-          readonly adminUsername?: string | undefined;
-          /** Hashed immediately. The password itself is not stored. */
-          readonly adminPassword?: string | undefined;
-          readonly domainWhiteList?: readonly string[] | undefined;
-          readonly options?: {
-            readonly [key: string]: unknown;
-          } | undefined;
-        };
-      } | RawBody;
+      body: BindNotificationInput | RawBody;
     };
-    answer: {
-      /** URL of the installer archive. */
-      readonly link: string;
-    };
+    answer: BindResponse;
   };
   /** Receive a notification from marketplace B; only a BIND returns a link */
   'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {
@@ -4128,44 +3126,9 @@ export interface Operations {
       query?: {
         secret?: Text | undefined;
       };
-      body: {
-        readonly eventType: 'PUT' | 'DELETE' | 'BIND';
-        readonly applicationId: string;
-        readonly eventTime?: string | undefined;
-        readonly provisioningState?: string | undefined;
-        readonly billingDetails?: {
-          readonly resourceUsageId?: string | undefined;
-        } | undefined;
-        readonly plan?: {
-          readonly publisher?: string | undefined;
-          readonly product?: string | undefined;
-          readonly name?: string | undefined;
-          readonly version?: string | undefined;
-        } | undefined;
-        readonly error?: {
-          readonly [key: string]: unknown;
-        } | undefined;
-        readonly bindingInfo?: {
-          readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
-          /** The installer to bind. Keys of this object are case-insensitive. */
-          readonly installerId: string;
-          /** Required by marketplace A and marketplace C. */
-          readonly clusterId?: string | undefined;
-          readonly cloudAAccountID?: string | undefined;
-          readonly adminUsername?: string | undefined;
-          /** Hashed immediately. The password itself is not stored. */
-          readonly adminPassword?: string | undefined;
-          readonly domainWhiteList?: readonly string[] | undefined;
-          readonly options?: {
-            readonly [key: string]: unknown;
-          } | undefined;
-        } | undefined;
-      } | RawBody;
+      body: LifecycleNotificationInput | RawBody;
     };
-    answer: {
-      /** URL of the installer archive. */
-      readonly link: string;
-    };
+    answer: BindResponse;
   };
   /** Receive a notification from marketplace C */
   'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {
@@ -4173,30 +3136,9 @@ export interface Operations {
       query?: {
         secret?: Text | undefined;
       };
-      body: {
-        readonly eventType?: string | undefined;
-        readonly eventTime?: string | undefined;
-        readonly bindingInfo: {
-          readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
-          /** The installer to bind. Keys of this object are case-insensitive. */
-          readonly installerId: string;
-          /** Required by marketplace A and marketplace C. */
-          readonly clusterId?: string | undefined;
-          readonly cloudAAccountID?: string | undefined;
-          readonly adminUsername?: string | undefined;
-          /** Hashed immediately. The password itself is not stored. */
-          readonly adminPassword?: string | undefined;
-          readonly domainWhiteList?: readonly string[] | undefined;
-          readonly options?: {
-            readonly [key: string]: unknown;
-          } | undefined;
-        };
-      } | RawBody;
+      body: BindNotificationInput | RawBody;
     };
-    answer: {
-      /** URL of the installer archive. */
-      readonly link: string;
-    };
+    answer: BindResponse;
   };
   /** Check whether a standalone organization can be claimed */
   'GET /marketplace/api/v1/marketplaces/standalone-organizations/{claimID}/claimable': {
@@ -4205,17 +3147,12 @@ export interface Operations {
         claimID: Id;
       };
     };
-    answer: {
-      readonly isClaimable: boolean;
-      readonly claimID: string;
-    };
+    answer: Claimability;
   };
   /** Get the server version */
   'GET /marketplace/api/v1/version': {
     input: {
     };
-    answer: {
-      readonly version: string;
-    };
+    answer: ServerVersion;
   };
 }

@@ -1,5 +1,5 @@
 /** Everything that `@atrium/client` exports. */
-export type { Operations } from './api.gen.ts';
+export type * from './api.gen.ts';
 export {
   type Answer,
   type CallOptions,

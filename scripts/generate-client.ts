@@ -26,6 +26,7 @@ interface Parameter {
   readonly description?: string;
   readonly schema: Schema;
 }
+type Shared = Readonly<Record<string, Schema>>;
 type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
 interface Operation {
   readonly summary?: string;
@@ -35,7 +36,7 @@ interface Operation {
 }
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: { readonly schemas: Shared };
 }
 
 /** In a request, an int64 may also be a number; in an answer it is always a bigint. */
@@ -67,10 +68,19 @@ function nameOf(method: string, path: string): string {
   return `${method.toUpperCase()} ${path.startsWith(`${PREFIX}/`) ? path.slice(PREFIX.length) : path}`;
 }
 
-function types(calls: readonly Call[], shared: Document['components']['schemas']): string {
-  const named = Object.entries(shared).map(
-    ([name, schema]) => `export type ${name}Body = ${typeOf(schema, 'out', '')};\n`,
+function types(calls: readonly Call[], shared: Shared): string {
+  const sent = namesIn(
+    calls.map(({ operation }) => operation.requestBody?.content),
+    shared,
   );
+  const received = namesIn(
+    calls.map(({ operation }) => operation.responses),
+    shared,
+  );
+  const named = Object.entries(shared).flatMap(([name, schema]) => [
+    ...(received.has(name) ? [declaration(name, schema, 'out')] : []),
+    ...(sent.has(name) ? [declaration(name, schema, 'in')] : []),
+  ]);
   const entries = calls.map(({ name, operation }) => {
     const { summary, parameters: all = [] } = operation;
     const lines = [
@@ -95,6 +105,30 @@ export type Text = string | number | bigint | boolean;
 ${named.join('\n')}
 export interface Operations {\n${entries.join('\n')}\n}
 `;
+}
+
+function declaration(name: string, schema: Schema, direction: Direction): string {
+  return `${comment(schema.description, '')}export type ${typeName(name, direction)} = ${typeOf(schema, direction, '')};\n`;
+}
+
+/** `Error` would hide the one of the language. */
+function typeName(name: string, direction: Direction): string {
+  if (direction === 'in') return `${name}Input`;
+  return name.endsWith('Error') ? `${name}Body` : name;
+}
+
+function nameIn(reference: string): string {
+  return reference.split('/').at(-1) ?? '';
+}
+
+/** The shared schemas that something refers to, directly or through others. */
+function namesIn(value: unknown, shared: Shared, found = new Set<string>()): ReadonlySet<string> {
+  for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (found.has(name)) continue;
+    found.add(name);
+    namesIn(shared[name], shared, found);
+  }
+  return found;
 }
 
 function parameters(all: readonly Parameter[], place: 'path' | 'query'): string[] {
@@ -138,7 +172,7 @@ function goodAnswer(responses: Operation['responses']): { readonly content?: Con
 }
 
 function typeOf(schema: Schema, direction: Direction, indent: string): string {
-  if (schema.$ref) return `${schema.$ref.split('/').at(-1)}Body`;
+  if (schema.$ref) return typeName(nameIn(schema.$ref), direction);
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((one) => literal(one)).join(' | ');
   const variants = schema.anyOf ?? schema.oneOf;
@@ -191,7 +225,7 @@ function objectType(schema: Schema, direction: Direction, indent: string) {
  * Lists only the calls that need it: `int64` contains the paths that become bigint, `open` means that there are parts
  * without a type.
  */
-function exactness(calls: readonly Call[], shared: Document['components']['schemas']): string {
+function exactness(calls: readonly Call[], shared: Shared): string {
   const rows = calls.flatMap(({ name, operation }) => {
     const schema = goodAnswer(operation.responses)?.content?.[JSON_TYPE]?.schema;
     if (!schema) return [];
@@ -228,15 +262,9 @@ interface Found {
   open: boolean;
 }
 
-function look(
-  schema: Schema,
-  place: readonly string[],
-  found: Found,
-  shared: Document['components']['schemas'],
-  seen: ReadonlySet<string>,
-): void {
+function look(schema: Schema, place: readonly string[], found: Found, shared: Shared, seen: ReadonlySet<string>): void {
   if (schema.$ref) {
-    const name = schema.$ref.split('/').at(-1) ?? '';
+    const name = nameIn(schema.$ref);
     const target = shared[name];
     if (target && !seen.has(name)) look(target, place, found, shared, new Set([...seen, name]));
     return;

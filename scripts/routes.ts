@@ -23,8 +23,14 @@ const DEPLOYMENTS: readonly Config['DEPLOYMENT'][] = ['standard', 'hosted', 'mar
 export async function describeEveryDeployment(): Promise<ApiDocument> {
   const documents = await Promise.all(DEPLOYMENTS.map(describeDeployment));
   const [first, ...others] = documents as [ApiDocument, ...ApiDocument[]];
-  const paths = Object.entries(Object.assign({}, first.paths, ...others.map((one) => one.paths)));
-  return { ...first, paths: Object.fromEntries(paths.sort(([a], [b]) => (a < b ? -1 : 1))) as ApiDocument['paths'] };
+  const paths = inOrder<ApiDocument['paths']>(first.paths, ...others.map((one) => one.paths));
+  const schemas = inOrder<ApiDocument['components']['schemas']>(...documents.map((one) => one.components.schemas));
+  return { ...first, paths, components: { ...first.components, schemas } };
+}
+
+function inOrder<Parts extends object>(...all: readonly Parts[]): Parts {
+  const entries = Object.entries(Object.assign({}, ...all)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries) as Parts;
 }
 
 async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<ApiDocument> {

@@ -10,7 +10,7 @@ import { honorKeys } from './http/create-once.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
 import { createWatch } from './http/observe.ts';
-import { describeApi, LISTENER_PREFIX } from './http/openapi.ts';
+import { describeApi, LISTENER_PREFIX } from './http/openapi/openapi.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';

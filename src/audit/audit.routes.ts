@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
 import { readLimit } from '../http/paging.ts';
-import { Int64, media, Timestamp } from '../http/schemas.ts';
+import { Int64, media, named, Timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
@@ -41,59 +41,71 @@ const AdminPageQuery = Type.Object({ ...PageQuery.properties, org });
 const OrgPath = Type.Object({ org: Type.String() });
 
 const State = Type.Unsafe<unknown>({ description: 'State before or after the change. Null if there is none.' });
-const Entry = Type.Object({
-  id: Int64,
-  at: Timestamp,
-  organization_id: Int64,
-  actor: Type.Object({ id: Int64, name: Type.String() }),
-  on_behalf_of: Type.Optional(
-    Type.Object(
-      { id: Int64, name: Type.String() },
-      { description: 'The user for whom the actor, a site administrator, acted. Absent if there is none.' },
-    ),
-  ),
-  action: Type.String(),
-  object: Type.Object({
-    type: Type.String(),
-    id: Int64,
-    name: Type.Optional(
-      Type.String({
-        description: [
-          'The present name, if the caller may see the object, else the last one that the log tells.',
-          'Absent if there is none. It is not part of the hash.',
-        ].join(' '),
-      }),
-    ),
-  }),
-  before: State,
-  after: State,
-  request_id: Type.String(),
-  previous_hash: Type.String(),
-  hash: Type.String({
-    description: [
-      'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
-      'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
-      'request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are',
-      'in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
-    ].join(' '),
-  }),
-});
-const Page = Type.Object({
-  items: Type.Array(Entry),
-  next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-});
-const Actions = Type.Array(
+const Entry = named(
+  'AuditEntry',
   Type.Object({
+    id: Int64,
+    at: Timestamp,
+    organization_id: Int64,
+    actor: Type.Object({ id: Int64, name: Type.String() }),
+    on_behalf_of: Type.Optional(
+      Type.Object(
+        { id: Int64, name: Type.String() },
+        { description: 'The user for whom the actor, a site administrator, acted. Absent if there is none.' },
+      ),
+    ),
     action: Type.String(),
-    description: Type.String({ description: 'What the action means.' }),
-    count: Type.Integer({ description: `How many entries the last ${COUNTED_DAYS} days have.` }),
+    object: Type.Object({
+      type: Type.String(),
+      id: Int64,
+      name: Type.Optional(
+        Type.String({
+          description: [
+            'The present name, if the caller may see the object, else the last one that the log tells.',
+            'Absent if there is none. It is not part of the hash.',
+          ].join(' '),
+        }),
+      ),
+    }),
+    before: State,
+    after: State,
+    request_id: Type.String(),
+    previous_hash: Type.String(),
+    hash: Type.String({
+      description: [
+        'SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without',
+        'whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after,',
+        'request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are',
+        'in this response, or null. In the first entry of an organization, previous_hash is all zeros.',
+      ].join(' '),
+    }),
   }),
 );
-const Verdict = Type.Object({
-  rows: Type.Integer(),
-  ok: Type.Boolean(),
-  first_broken_id: Type.Unsafe<bigint | null>({ type: ['integer', 'null'], format: 'int64' }),
-});
+const Page = named(
+  'AuditPage',
+  Type.Object({
+    items: Type.Array(Entry),
+    next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  }),
+);
+const Actions = Type.Array(
+  named(
+    'AuditAction',
+    Type.Object({
+      action: Type.String(),
+      description: Type.String({ description: 'What the action means.' }),
+      count: Type.Integer({ description: `How many entries the last ${COUNTED_DAYS} days have.` }),
+    }),
+  ),
+);
+const Verdict = named(
+  'AuditVerdict',
+  Type.Object({
+    rows: Type.Integer(),
+    ok: Type.Boolean(),
+    first_broken_id: Type.Unsafe<bigint | null>({ type: ['integer', 'null'], format: 'int64' }),
+  }),
+);
 
 export function auditRoutes(scope: Scope, audit: Audit, namesFor: ObjectNames): void {
   const tags = ['administration'];

@@ -1,46 +1,64 @@
 import Type from 'typebox';
 import { callerIn, holds, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, OrgQuery, readId } from '../http/schemas.ts';
+import { Int64, named, OrgQuery, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Explain } from './explain.ts';
 import { readObjectType } from './objects.ts';
 
 const ObjectPath = Type.Object({ objectType: Type.String(), objID: Type.String() });
 const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
-const Person = Type.Object({ id: Int64, name: Type.String() });
-const Tuple = Type.Object({ user: Type.String(), relation: Type.String(), object: Type.String() });
-const Step = Type.Object({
-  depth: Type.Integer(),
-  object: Type.String(),
-  relation: Type.String(),
-  rule: Type.String({ description: 'Which kind of rule the step applies, such as direct, userset or parent.' }),
-  subject: Type.String({ description: 'What the step follows from, such as user:2 or team:4#member, or empty.' }),
-  text: Type.String({ description: 'The step as a sentence.' }),
-  name: Type.String({ description: 'The name of the object, or its type and ID if the caller may not know it.' }),
-  subject_name: Type.String({ description: 'The name of the subject without its relation, or empty.' }),
-  tuple: Type.Union([Tuple, Type.Null()], {
-    description: 'The stored relationship that the step rests on. Null if it applies a rule of the model.',
+const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
+const Principal = named('Principal', Type.Object({ type: Type.String(), ...Person.properties }));
+const Tuple = named(
+  'Relationship',
+  Type.Object({ user: Type.String(), relation: Type.String(), object: Type.String() }),
+);
+const Step = named(
+  'ExplanationStep',
+  Type.Object({
+    depth: Type.Integer(),
+    object: Type.String(),
+    relation: Type.String(),
+    rule: Type.String({ description: 'Which kind of rule the step applies, such as direct, userset or parent.' }),
+    subject: Type.String({ description: 'What the step follows from, such as user:2 or team:4#member, or empty.' }),
+    text: Type.String({ description: 'The step as a sentence.' }),
+    name: Type.String({ description: 'The name of the object, or its type and ID if the caller may not know it.' }),
+    subject_name: Type.String({ description: 'The name of the subject without its relation, or empty.' }),
+    tuple: Type.Union([Tuple, Type.Null()], {
+      description: 'The stored relationship that the step rests on. Null if it applies a rule of the model.',
+    }),
   }),
-});
-const Need = Type.Object({ ...Tuple.properties, user_name: Type.String(), object_name: Type.String() });
-const Obstacle = Type.Object({ object: Type.String(), relation: Type.String(), name: Type.String() });
+);
+const Need = named(
+  'NeededRelationship',
+  Type.Object({ ...Tuple.properties, user_name: Type.String(), object_name: Type.String() }),
+);
+const Obstacle = named(
+  'ExcludingRelation',
+  Type.Object({ object: Type.String(), relation: Type.String(), name: Type.String() }),
+);
 
-const Explanation = Type.Object({
-  objectType: Type.String(),
-  objectID: Int64,
-  relation: Type.String(),
-  userID: Int64,
-  allowed: Type.Boolean(),
-  sentence: Type.String({ description: 'The whole answer as one sentence.' }),
-  steps: Type.Array(Step, { description: 'From the object to the user. Each step rests on the deeper ones after it.' }),
-  missing: Type.Array(Type.String(), {
-    description: 'What would have to change for the answer to be yes. Empty if the caller may not see the object.',
+const Explanation = named(
+  'Explanation',
+  Type.Object({
+    objectType: Type.String(),
+    objectID: Int64,
+    relation: Type.String(),
+    userID: Int64,
+    allowed: Type.Boolean(),
+    sentence: Type.String({ description: 'The whole answer as one sentence.' }),
+    steps: Type.Array(Step, {
+      description: 'From the object to the user. Each step rests on the deeper ones after it.',
+    }),
+    missing: Type.Array(Type.String(), {
+      description: 'What would have to change for the answer to be yes. Empty if the caller may not see the object.',
+    }),
+    needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
+    excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
+    trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
   }),
-  needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
-  excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
-  trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
-});
+);
 
 export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => string): void {
   const tags = ['authorization'];
@@ -107,7 +125,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
           relation: Relation,
           user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
         }),
-        response: { 200: Type.Array(Type.Object({ type: Type.String(), ...Person.properties })) },
+        response: { 200: Type.Array(Principal) },
       },
     },
     async (request, reply) => {
@@ -132,7 +150,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
         extension: true,
         params: ObjectPath,
         querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation }),
-        response: { 200: Type.Array(Type.Object({ type: Type.String(), ...Person.properties })) },
+        response: { 200: Type.Array(Principal) },
       },
     },
     async (request, reply) => {

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { callerIn, signedIn } from '../http/access.ts';
-import { Int64, Int64Input, OrgQuery, readId, readIdNumber } from '../http/schemas.ts';
+import { Int64, Int64Input, named, OrgQuery, readId, readIdNumber } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
@@ -8,11 +8,14 @@ import { type Objects, readObjectType } from './objects.ts';
 
 const MAX_OBJECTS = 1000;
 
-const Allowed = Type.Object({
-  objectType: Type.String(),
-  objectID: Int64,
-  allowedPermissions: Type.Array(Type.String()),
-});
+const Allowed = named(
+  'AllowedPermissions',
+  Type.Object({
+    objectType: Type.String(),
+    objectID: Int64,
+    allowedPermissions: Type.Array(Type.String()),
+  }),
+);
 
 export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.get(
@@ -43,7 +46,9 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         summary: 'List the permissions that the caller holds on many objects, all as of one moment',
         tags: ['authorization'],
         querystring: OrgQuery,
-        body: Type.Array(Type.Object({ objectType: Type.String(), objectID: Int64Input }), { maxItems: MAX_OBJECTS }),
+        body: Type.Array(named('ObjectReference', Type.Object({ objectType: Type.String(), objectID: Int64Input })), {
+          maxItems: MAX_OBJECTS,
+        }),
         response: { 200: Type.Array(Allowed) },
       },
     },

@@ -2,19 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { callerOf, signedIn } from '../http/access.ts';
+import { named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Buckets } from './buckets.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
-const Options = Type.Object({
-  credential: text('Name of the cloud credential. Without it, secret_namespace and secret_name are required.'),
-  cloudC_project: text('Project to list, for clouds whose buckets belong to projects.'),
-  cluster_uid: text('UID of the cluster that the request is about. Required.'),
-  secret_namespace: text('Namespace of the secret in the cluster.'),
-  secret_name: text('Name of the secret in the cluster that contains the keys.'),
-  provider: text('Accepted but ignored: the path names the cloud.'),
-});
-const Names = Type.Object({ names: Type.Array(Type.String()) });
+const Options = named(
+  'BucketQuery',
+  Type.Object({
+    credential: text('Name of the cloud credential. Without it, secret_namespace and secret_name are required.'),
+    cloudC_project: text('Project to list, for clouds whose buckets belong to projects.'),
+    cluster_uid: text('UID of the cluster that the request is about. Required.'),
+    secret_namespace: text('Namespace of the secret in the cluster.'),
+    secret_name: text('Name of the secret in the cluster that contains the keys.'),
+    provider: text('Accepted but ignored: the path names the cloud.'),
+  }),
+);
+const Names = named('BucketNames', Type.Object({ names: Type.Array(Type.String()) }));
 const Cloud = Type.Object({
   cloud: Type.String({
     description: 'aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services.',
@@ -34,6 +38,7 @@ export function bucketRoutes(scope: Scope, buckets: Buckets): void {
     querystring: Options,
     body: Options,
     optionalBody: true,
+    errors: [502],
     response: { 200: Names },
   };
   // The options may be in the query alone, without a body or with nothing but nulls and empty strings in it.

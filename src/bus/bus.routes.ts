@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { actorOf, type Caller, callerOf, signedIn, siteAdmin } from '../http/access.ts';
-import { Timestamp, timestamp } from '../http/schemas.ts';
+import { named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Bus } from './bus.ts';
 import { type History, MAX_ITEMS } from './history.ts';
@@ -9,16 +9,22 @@ import type { Issued, Proof } from './issuer.ts';
 
 const endpoints = Type.Array(Type.String(), { description: 'Addresses of the bus: TCP first, then WebSocket.' });
 const file = Type.String({ contentEncoding: 'base64', description: 'NATS .creds file, encoded as base64.' });
-const Credentials = Type.Object({ busEndpoints: endpoints, credentials: file });
-const NatsCredentials = Type.Object({ natsEndpoints: endpoints, busEndpoints: endpoints, credentials: file });
-const WholeCredentials = Type.Object({
-  busEndpoints: endpoints,
-  account: Type.String({ description: 'Public key of the account.' }),
-  user: Type.String({ description: 'Public key of the user.' }),
-  jwt: Type.String(),
-  seed: Type.String({ description: 'Secret seed of the user.' }),
-  credentials: file,
-});
+const Credentials = named('BusCredentials', Type.Object({ busEndpoints: endpoints, credentials: file }));
+const NatsCredentials = named(
+  'NatsCredentials',
+  Type.Object({ natsEndpoints: endpoints, busEndpoints: endpoints, credentials: file }),
+);
+const WholeCredentials = named(
+  'AdminBusCredentials',
+  Type.Object({
+    busEndpoints: endpoints,
+    account: Type.String({ description: 'Public key of the account.' }),
+    user: Type.String({ description: 'Public key of the user.' }),
+    jwt: Type.String(),
+    seed: Type.String({ description: 'Secret seed of the user.' }),
+    credentials: file,
+  }),
+);
 const HistoryQuery = Type.Object({
   cluster: Type.String({
     minLength: 1,
@@ -31,24 +37,27 @@ const HistoryQuery = Type.Object({
   limit: Type.Optional(Type.String({ description: `Items per page. The default and maximum is ${MAX_ITEMS}.` })),
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The cursor of the previous page.' })),
 });
-const HistoryPage = Type.Object({
-  items: Type.Array(
-    Type.Object({
-      key: Type.String(),
-      values: Type.Array(
-        Type.Object({
-          resource: Type.String(),
-          resourceID: Type.String(),
-          licenseID: Type.String(),
-          version: Type.String(),
-          timestamp: Timestamp,
-        }),
-      ),
-      lastSeen: Timestamp,
-    }),
-  ),
-  cursor: Type.Optional(Type.String({ description: 'Send it to get the next page. Absent on the last page.' })),
-});
+const HistoryPage = named(
+  'ResourceHistory',
+  Type.Object({
+    items: Type.Array(
+      Type.Object({
+        key: Type.String(),
+        values: Type.Array(
+          Type.Object({
+            resource: Type.String(),
+            resourceID: Type.String(),
+            licenseID: Type.String(),
+            version: Type.String(),
+            timestamp: Timestamp,
+          }),
+        ),
+        lastSeen: Timestamp,
+      }),
+    ),
+    cursor: Type.Optional(Type.String({ description: 'Send it to get the next page. Absent on the last page.' })),
+  }),
+);
 
 const DATE_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)$/;
 

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { Int64, plainId, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, plainId, Timestamp, timestamp } from '../http/schemas.ts';
 import { ageOf, type Cluster, type ClusterStatus, statusOf } from './cluster.ts';
 import {
   type ClusterFields,
@@ -21,30 +21,36 @@ const SCHEMAS: Readonly<Record<Field['kind'], () => TSchema>> = {
 const DETAILS = FIELDS.filter(({ isDetail }) => isDetail);
 
 /** A cluster as clients of this API family know it: every key is always there, and no others. */
-export const ClusterInfo = Type.Object({
-  id: Int64,
-  displayName: Type.String(),
-  name: Type.String(),
-  uid: Type.String({ description: 'UUID of its kube-system namespace.' }),
-  ownerID: Int64,
-  ownerName: Type.String(),
-  ...shown(({ name, isDetail }) => name !== 'displayName' && !isDetail),
-  createdAt: Timestamp,
-  age: Type.String({ description: 'Time since creation, such as 43m, 8d or 6mo.' }),
-  status: Type.Object({
-    response: Type.Object({ phase: Type.String(), reason: Type.String(), message: Type.String() }),
+export const ClusterInfo = named(
+  'ClusterInfo',
+  Type.Object({
+    id: Int64,
+    displayName: Type.String(),
+    name: Type.String(),
+    uid: Type.String({ description: 'UUID of its kube-system namespace.' }),
+    ownerID: Int64,
+    ownerName: Type.String(),
+    ...shown(({ name, isDetail }) => name !== 'displayName' && !isDetail),
+    createdAt: Timestamp,
+    age: Type.String({ description: 'Time since creation, such as 43m, 8d or 6mo.' }),
+    status: Type.Object({
+      response: Type.Object({ phase: Type.String(), reason: Type.String(), message: Type.String() }),
+    }),
   }),
-});
+);
 
 /** What administration shows in addition. */
-export const ClusterDetails = Type.Object({
-  ...ClusterInfo.properties,
-  ...shown(({ isDetail }) => isDetail === true),
-  heartbeatAt: Type.Unsafe<string>({
-    ...Timestamp,
-    description: 'Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none.',
+export const ClusterDetails = named(
+  'Cluster',
+  Type.Object({
+    ...ClusterInfo.properties,
+    ...shown(({ isDetail }) => isDetail === true),
+    heartbeatAt: Type.Unsafe<string>({
+      ...Timestamp,
+      description: 'Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none.',
+    }),
   }),
-});
+);
 
 function shown(isPart: (field: Field) => boolean): Record<string, TSchema> {
   return Object.fromEntries(FIELDS.filter(isPart).map((field) => [field.wireName, SCHEMAS[field.kind]()]));

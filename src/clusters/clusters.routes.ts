@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
-import { Int64Input, NoBody, readId, readIdNumber } from '../http/schemas.ts';
+import { Int64Input, NoBody, named, readId, readIdNumber } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
@@ -18,15 +18,21 @@ const INPUTS: Readonly<Record<Field['kind'], (field: Field) => TSchema>> = {
   flag: () => Type.Boolean(),
   lines: () => Type.Array(Type.String(), { maxItems: MAX_ITEMS }),
 };
-const EditCluster = Type.Object({
-  name: Type.Optional(Type.String()),
-  uid: Type.Optional(Type.String({ description: 'UUID of its kube-system namespace. Cannot be changed.' })),
-  ...(Object.fromEntries(FIELDS.map((field) => [field.wireName, Type.Optional(INPUTS[field.kind](field))])) as Record<
-    string,
-    TSchema
-  >),
-});
-const ImportCluster = Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() });
+const EditCluster = named(
+  'EditCluster',
+  Type.Object({
+    name: Type.Optional(Type.String()),
+    uid: Type.Optional(Type.String({ description: 'UUID of its kube-system namespace. Cannot be changed.' })),
+    ...(Object.fromEntries(FIELDS.map((field) => [field.wireName, Type.Optional(INPUTS[field.kind](field))])) as Record<
+      string,
+      TSchema
+    >),
+  }),
+);
+const ImportCluster = named(
+  'NewCluster',
+  Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() }),
+);
 const ClusterId = Type.Object({ id: Type.String() });
 const OrgPath = Type.Object({ org: Type.String() });
 
@@ -42,6 +48,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         summary: 'Import a cluster into an organization',
         params: OrgPath,
         body: ImportCluster,
+        etag: true,
         response: { 201: ClusterDetails },
       },
     },
@@ -65,6 +72,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         ...common,
         summary: 'Import a cluster for the caller',
         body: ImportCluster,
+        etag: true,
         response: { 201: ClusterInfo },
       },
     },
@@ -86,7 +94,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     '/clusters/:id',
     {
       config: { access: holdsOn('view:cluster', 'organization') },
-      schema: { ...common, summary: 'Get a cluster', params: ClusterId, response: { 200: ClusterDetails } },
+      schema: { ...common, summary: 'Get a cluster', params: ClusterId, etag: true, response: { 200: ClusterDetails } },
     },
     async (request, reply) => show(reply, await clusters.get(ownerIn(request), idOf(request))),
   );
@@ -100,6 +108,8 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
         summary: 'Update a cluster; omitted fields stay unchanged',
         params: ClusterId,
         body: EditCluster,
+        etag: true,
+        ifMatch: true,
         response: { 200: ClusterDetails },
       },
     },
@@ -114,7 +124,7 @@ export function clusterRoutes(scope: Scope, clusters: Clusters): void {
     '/clusters/:id',
     {
       config: { access: holdsOn('remove:cluster', 'organization') },
-      schema: { ...common, summary: 'Remove a cluster', params: ClusterId, response: { 204: NoBody } },
+      schema: { ...common, summary: 'Remove a cluster', params: ClusterId, ifMatch: true, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await clusters.remove(ownerIn(request), idOf(request), unchanged(request), actorOf(request));

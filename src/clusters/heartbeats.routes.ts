@@ -1,19 +1,22 @@
 import Type from 'typebox';
 import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
-import { NoBody, readId } from '../http/schemas.ts';
+import { NoBody, named, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { PHASES } from './cluster.ts';
 import type { Heartbeats } from './heartbeats.ts';
 
 const MAX_NODES = 1_000_000;
 
-const Beat = Type.Object({
-  phase: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...PHASES] })),
-  reason: Type.Optional(Type.String()),
-  message: Type.Optional(Type.String()),
-  nodeCount: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_NODES })),
-  orchestratorVersion: Type.Optional(Type.String()),
-});
+const Beat = named(
+  'Heartbeat',
+  Type.Object({
+    phase: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...PHASES] })),
+    reason: Type.Optional(Type.String()),
+    message: Type.Optional(Type.String()),
+    nodeCount: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_NODES })),
+    orchestratorVersion: Type.Optional(Type.String()),
+  }),
+);
 
 export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
   scope.post(

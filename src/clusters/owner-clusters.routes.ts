@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { writeLongListInSlices } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { pageQuery, readPage, showPage } from '../http/paging.ts';
-import { maybe } from '../http/schemas.ts';
+import { maybe, named } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { Cluster } from './cluster.ts';
 import { ClusterDetails, presentClusterDetails } from './cluster.view.ts';
@@ -12,20 +12,26 @@ import type { ClusterHint, OwnerClusters } from './owner-clusters.ts';
 const MAX_LIMIT = 200;
 
 /** A cluster as the second version of these calls names its fields. */
-const ClusterV2 = Type.Object({
-  ...ClusterDetails.properties,
-  kubernetesVersion: Type.String({ description: 'The same as orchestratorVersion.' }),
-});
+const ClusterV2 = named(
+  'ClusterV2',
+  Type.Object({
+    ...ClusterDetails.properties,
+    kubernetesVersion: Type.String({ description: 'The same as orchestratorVersion.' }),
+  }),
+);
 const OwnerPath = Type.Object({ owner: Type.String({ description: 'The caller, or an organization of the caller.' }) });
 const ClusterPath = Type.Object({ ...OwnerPath.properties, cluster: Type.String({ description: 'Its name.' }) });
-const CheckOptions = Type.Object({
-  basicInfo: maybe(
-    Type.Object({
-      name: maybe(Type.String({ maxLength: 255 })),
-      clusterUID: maybe(Type.String({ maxLength: 100, description: 'Counts more than the name.' })),
-    }),
-  ),
-});
+const CheckOptions = named(
+  'ClusterCheck',
+  Type.Object({
+    basicInfo: maybe(
+      Type.Object({
+        name: maybe(Type.String({ maxLength: 255 })),
+        clusterUID: maybe(Type.String({ maxLength: 100, description: 'Counts more than the name.' })),
+      }),
+    ),
+  }),
+);
 
 /** The calls under /clustersv2 that only read, as clients of this API family make them. */
 export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUrl: () => string): void {
@@ -81,7 +87,7 @@ export function ownerClusterRoutes(scope: Scope, clusters: OwnerClusters, baseUr
         ...common,
         summary: 'Check whether an owner has a cluster of this name that the caller may view',
         params: ClusterPath,
-        response: { 200: Type.Object({ exist: Type.Boolean() }) },
+        response: { 200: named('ClusterExistence', Type.Object({ exist: Type.Boolean() })) },
       },
     },
     async (request) => {

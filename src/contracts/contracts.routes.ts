@@ -4,7 +4,7 @@ import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, readId, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, readId, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
@@ -16,32 +16,38 @@ const quantities = (type: 'integer' | 'number') =>
     additionalProperties: { type },
     description: 'Amounts by kind, such as {"nodes": 100}.',
   });
-const ContractInfo = Type.Object({
-  id: Int64,
-  uid: Type.String(),
-  owner_id: Int64,
-  name: Type.String(),
-  product: Type.String(),
-  features: Type.Array(Type.String()),
-  clusters: Type.Array(Type.String(), { description: 'UIDs of clusters.' }),
-  start: Timestamp,
-  end: Type.Union([Timestamp, Type.Null()], { description: 'Null if the contract never ends.' }),
-  revoked: Type.Boolean(),
-  quota: quantities('integer'),
-});
+const ContractInfo = named(
+  'Contract',
+  Type.Object({
+    id: Int64,
+    uid: Type.String(),
+    owner_id: Int64,
+    name: Type.String(),
+    product: Type.String(),
+    features: Type.Array(Type.String()),
+    clusters: Type.Array(Type.String(), { description: 'UIDs of clusters.' }),
+    start: Timestamp,
+    end: Type.Union([Timestamp, Type.Null()], { description: 'Null if the contract never ends.' }),
+    revoked: Type.Boolean(),
+    quota: quantities('integer'),
+  }),
+);
 
-const EditContract = Type.Object({
-  name: Type.Optional(Type.String()),
-  product: Type.Optional(Type.String()),
-  features: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_ITEMS })),
-  clusters: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_ITEMS })),
-  start: Type.Optional(Timestamp),
-  end: Type.Optional(Type.Union([Timestamp, Type.Null()])),
-  quota: Type.Optional(quantities('number')),
-  revoked: Type.Optional(Type.Boolean({ description: 'If true, revokes the contract permanently.' })),
-});
+const EditContract = named(
+  'EditContract',
+  Type.Object({
+    name: Type.Optional(Type.String()),
+    product: Type.Optional(Type.String()),
+    features: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_ITEMS })),
+    clusters: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_ITEMS })),
+    start: Type.Optional(Timestamp),
+    end: Type.Optional(Type.Union([Timestamp, Type.Null()])),
+    quota: Type.Optional(quantities('number')),
+    revoked: Type.Optional(Type.Boolean({ description: 'If true, revokes the contract permanently.' })),
+  }),
+);
 const { revoked: _revoked, ...terms } = EditContract.properties;
-const NewContract = Type.Object({ ...terms, name: Type.String() });
+const NewContract = named('NewContract', Type.Object({ ...terms, name: Type.String() }));
 const ContractId = Type.Object({ id: Type.String() });
 const OrgPath = Type.Object({ org: Type.String() });
 
@@ -77,6 +83,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
         summary: 'Create a contract',
         params: OrgPath,
         body: NewContract,
+        etag: true,
         response: { 201: ContractInfo },
       },
     },
@@ -95,7 +102,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     '/contracts/:id',
     {
       config: { access: holdsOn('view:contract', 'organization') },
-      schema: { ...common, summary: 'Get a contract', params: ContractId, response: { 200: ContractInfo } },
+      schema: { ...common, summary: 'Get a contract', params: ContractId, etag: true, response: { 200: ContractInfo } },
     },
     async (request, reply) => show(reply, await contracts.get(ownerIn(request), idOf(request))),
   );
@@ -109,6 +116,8 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
         summary: 'Update or revoke a contract; omitted fields stay unchanged',
         params: ContractId,
         body: EditContract,
+        etag: true,
+        ifMatch: true,
         response: { 200: ContractInfo },
       },
     },
@@ -123,7 +132,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     '/contracts/:id',
     {
       config: { access: holdsOn('delete:contract', 'organization') },
-      schema: { ...common, summary: 'Delete a contract', params: ContractId, response: { 204: NoBody } },
+      schema: { ...common, summary: 'Delete a contract', params: ContractId, ifMatch: true, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await contracts.remove(ownerIn(request), idOf(request), unchanged(request), actorOf(request));

@@ -2,19 +2,23 @@ import Type from 'typebox';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, timestamp } from '../http/schemas.ts';
+import { NoBody, named, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Credential, CredentialCard, CredentialSummary, Credentials } from './credentials.ts';
 
-const Spec = Type.Object(
-  { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
-  {
-    additionalProperties: true,
-    description: 'Any object with a name and an optional type that names the cloud. Stored and returned unchanged.',
-  },
+const Spec = named(
+  'CredentialSpec',
+  Type.Object(
+    { name: Type.String({ description: '1 to 100 letters, digits, ".", "_" or "-". Unique among your credentials.' }) },
+    {
+      additionalProperties: true,
+      description: 'Any object with a name and an optional type that names the cloud. Stored and returned unchanged.',
+    },
+  ),
 );
 /** Sent as the text that was received, so no serializer may touch it. */
 const form = {
+  title: 'Credential',
   type: 'object',
   required: ['name', 'creationTimestamp'],
   properties: { name: { type: 'string' }, creationTimestamp: { type: 'string', format: 'date-time' } },
@@ -22,6 +26,7 @@ const form = {
 };
 const Form = Type.Unsafe<string>(form);
 const summary = {
+  title: 'CredentialSummary',
   type: 'object',
   required: ['name', 'type', 'creationTimestamp', 'updatedAt'],
   properties: {
@@ -70,6 +75,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
         summary: 'List the cloud credentials of the caller',
         tags,
         querystring: Filter,
+        errors: [422],
         response: { 200: Forms },
       },
     },
@@ -90,7 +96,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials/:credName',
     {
       config: { access },
-      schema: { summary: 'Get a cloud credential', tags, params: Name, response: { 200: Form } },
+      schema: { summary: 'Get a cloud credential', tags, params: Name, etag: true, response: { 200: Form } },
     },
     async (request, reply) => {
       const credential = await credentials.get(callerOf(request).person.id, request.params.credName);
@@ -102,7 +108,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access, keepsText: true, creates: true },
-      schema: { summary: 'Create a cloud credential', tags, body: Spec, response: { 201: NoBody } },
+      schema: { summary: 'Create a cloud credential', tags, body: Spec, etag: true, response: { 201: NoBody } },
     },
     async (request, reply) =>
       await createOnce(
@@ -117,7 +123,14 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials',
     {
       config: { access, keepsText: true },
-      schema: { summary: 'Replace the credential named in the body', tags, body: Spec, response: { 204: NoBody } },
+      schema: {
+        summary: 'Replace the credential named in the body',
+        tags,
+        body: Spec,
+        etag: true,
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
     },
     async (request, reply) => {
       const changed = await credentials.update(actorOf(request), request.bodyText, unchanged(request));
@@ -129,7 +142,7 @@ export function credentialRoutes(scope: Scope, credentials: Credentials): void {
     '/user/credentials/:credName',
     {
       config: { access },
-      schema: { summary: 'Delete a cloud credential', tags, params: Name, response: { 204: NoBody } },
+      schema: { summary: 'Delete a cloud credential', tags, params: Name, ifMatch: true, response: { 204: NoBody } },
     },
     async (request, reply) => {
       await credentials.remove(actorOf(request), request.params.credName, unchanged(request));

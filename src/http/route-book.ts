@@ -31,6 +31,9 @@ export interface RouteSchema {
   readonly extension?: boolean;
   readonly optionalBody?: boolean;
   readonly grows?: boolean;
+  readonly errors?: readonly number[];
+  readonly etag?: boolean;
+  readonly ifMatch?: boolean;
 }
 
 declare module 'fastify' {
@@ -45,6 +48,12 @@ declare module 'fastify' {
     optionalBody?: boolean;
     /** Has no body, but makes a list longer that may be full. */
     grows?: boolean;
+    /** Statuses that do not follow from the rest of the declaration. */
+    errors?: readonly number[];
+    /** A success has an ETag. */
+    etag?: boolean;
+    /** Honors If-Match. */
+    ifMatch?: boolean;
   }
 }
 

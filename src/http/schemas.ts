@@ -15,6 +15,14 @@ export const Int64Input = Type.Unsafe<number | bigint>({ int64: true });
 export const OrgQuery = Type.Object({ org: Type.String({ description: 'Name of the organization.' }) });
 export const Timestamp = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
 
+/**
+ * Names a schema in the documentation, where it is then described once. Validation and serialization use the whole
+ * schema wherever it occurs: to them, a title means nothing.
+ */
+export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
+  return Object.assign(schema, { title: name });
+}
+
 /** Also accepts null, which Go clients send for a list, object or pointer that was not given. */
 export function orNull<Schema extends TSchema & { type: string }>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] });
@@ -36,20 +44,23 @@ export function media(...types: readonly [string, ...string[]]) {
   return Type.Unsafe<void>({ type: 'null', media: types });
 }
 
-export const ErrorBody = Type.Object({
-  message: Type.String({ description: 'Human-readable description of the error.' }),
-  url: Type.String({ description: 'URL of the API documentation.' }),
-  reason: Type.Unsafe<Reason>({
-    type: 'string',
-    enum: Object.keys(REASONS),
-    description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
+export const ErrorBody = named(
+  'Error',
+  Type.Object({
+    message: Type.String({ description: 'Human-readable description of the error.' }),
+    url: Type.String({ description: 'URL of the API documentation.' }),
+    reason: Type.Unsafe<Reason>({
+      type: 'string',
+      enum: Object.keys(REASONS),
+      description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
+    }),
+    relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
+    errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
+    request_id: Type.Optional(Type.String()),
   }),
-  relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
-  errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
-  request_id: Type.Optional(Type.String()),
-});
-export const ListenerErrorBody = Type.Object({ message: Type.String() });
-export const ServerVersion = Type.Object({ version: Type.String() });
+);
+export const ListenerErrorBody = named('ListenerError', Type.Object({ message: Type.String() }));
+export const ServerVersion = named('ServerVersion', Type.Object({ version: Type.String() }));
 
 /** An ID in a path: a positive int64, otherwise the request names something that cannot exist. */
 export function readId(text: string, what: string): bigint {

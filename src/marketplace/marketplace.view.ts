@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
 import { readLimit } from '../http/paging.ts';
+import { named } from '../http/schemas.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from './marketplaces.ts';
 
 const DEFAULT_LIMIT = 30;
@@ -19,8 +20,8 @@ export const PlaceQuery = {
     Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
   ),
 };
-export const pageOf = <Entry extends Parameters<typeof Type.Array>[0]>(entry: Entry) =>
-  Type.Object({ items: Type.Array(entry), next_cursor: OrNull<string>('string') });
+export const pageOf = <Entry extends Parameters<typeof Type.Array>[0]>(name: string, entry: Entry) =>
+  named(name, Type.Object({ items: Type.Array(entry), next_cursor: OrNull<string>('string') }));
 
 export function readMarketplace(name: string | undefined): MarketplaceName | undefined {
   if (name === undefined) return undefined;

@@ -3,42 +3,54 @@ import { writeJson } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { maybe, media, NoBody, Timestamp, timestamp } from '../http/schemas.ts';
+import { maybe, media, NoBody, named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Order, OrderCard, OrderSpec, Orders } from './orders.ts';
 import { renderManifests, renderResources, renderResourcesAsYaml } from './rendering.ts';
 
 const DnsName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' });
-const Step = Type.Object({
-  op: Type.Enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-  path: Type.String(),
-  from: maybe(Type.String()),
-  value: Type.Optional(Type.Unknown()),
-});
-const Chart = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 253 }),
-  sourceRef: Type.Object({
-    apiGroup: maybe(Type.String()),
-    kind: maybe(Type.String()),
-    namespace: maybe(Type.String()),
-    name: DnsName,
-    url: maybe(Type.String({ pattern: '^(https?|oci)://' })),
+const Step = named(
+  'PatchStep',
+  Type.Object({
+    op: Type.Enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
+    path: Type.String(),
+    from: maybe(Type.String()),
+    value: Type.Optional(Type.Unknown()),
   }),
-  version: Type.String({ minLength: 1, maxLength: 100 }),
-  releaseName: DnsName,
-  namespace: DnsName,
-  values: maybe(Type.Object({})),
-  valuesPatch: maybe(Type.Array(Step, { maxItems: 1000 })),
-});
-const NewOrder = Type.Object({
-  spec: Type.Object({ items: maybe(Type.Array(Type.Object({ chart: Chart }))) }),
-});
+);
+const Chart = named(
+  'ChartSelection',
+  Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 253 }),
+    sourceRef: Type.Object({
+      apiGroup: maybe(Type.String()),
+      kind: maybe(Type.String()),
+      namespace: maybe(Type.String()),
+      name: DnsName,
+      url: maybe(Type.String({ pattern: '^(https?|oci)://' })),
+    }),
+    version: Type.String({ minLength: 1, maxLength: 100 }),
+    releaseName: DnsName,
+    namespace: DnsName,
+    values: maybe(Type.Object({})),
+    valuesPatch: maybe(Type.Array(Step, { maxItems: 1000 })),
+  }),
+);
+const NewOrder = named(
+  'NewOrder',
+  Type.Object({
+    spec: Type.Object({ items: maybe(Type.Array(Type.Object({ chart: Chart }))) }),
+  }),
+);
 const OrderId = Type.Object({ id: Type.String() });
-const ListedOrder = Type.Object({
-  apiVersion: Type.String(),
-  kind: Type.String(),
-  metadata: Type.Object({ uid: Type.String(), name: Type.String(), creationTimestamp: Timestamp }),
-});
+const ListedOrder = named(
+  'Order',
+  Type.Object({
+    apiVersion: Type.String(),
+    kind: Type.String(),
+    metadata: Type.Object({ uid: Type.String(), name: Type.String(), creationTimestamp: Timestamp }),
+  }),
+);
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -104,6 +116,7 @@ export function orderRoutes(scope: Scope, orders: Orders, baseUrl: () => string)
         summary: 'Render the Flux manifests of an order as YAML',
         tags,
         params: OrderId,
+        errors: [422],
         response: { 200: media('application/yaml') },
       },
     },
@@ -122,6 +135,7 @@ export function orderRoutes(scope: Scope, orders: Orders, baseUrl: () => string)
         tags,
         params: OrderId,
         querystring: Type.Object({ format: Type.Optional(Type.String()), skipCRDs: Type.Optional(Type.String()) }),
+        errors: [422],
         response: { 200: media('application/json', 'application/yaml') },
       },
     },

@@ -1,21 +1,24 @@
 import Type from 'typebox';
 import { callerIn, holdsIn } from '../http/access.ts';
 import { choice, Descending, PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { presentProfile, User } from '../users/user.view.ts';
 import type { ListMembers, Member as MemberValue } from './member-list.ts';
 
-const Member = Type.Object({
-  ...User.properties,
-  teams: Type.Array(Type.Object({ id: Int64, name: Type.String(), permission: Type.String() }), {
-    description: 'The teams of the organization that the member is in, as far as the caller may see them.',
+const Member = named(
+  'Member',
+  Type.Object({
+    ...User.properties,
+    teams: Type.Array(Type.Object({ id: Int64, name: Type.String(), permission: Type.String() }), {
+      description: 'The teams of the organization that the member is in, as far as the caller may see them.',
+    }),
+    joined_at: Type.Unsafe<string>({
+      ...Timestamp,
+      description: 'When the earliest of the present memberships in teams of the organization began.',
+    }),
   }),
-  joined_at: Type.Unsafe<string>({
-    ...Timestamp,
-    description: 'When the earliest of the present memberships in teams of the organization began.',
-  }),
-});
+);
 
 const Query = Type.Object({
   q: Type.Optional(Type.String({ description: 'Part of the login, the full name or the primary email address.' })),

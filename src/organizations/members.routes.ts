@@ -2,13 +2,19 @@ import Type from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, readId } from '../http/schemas.ts';
+import { NoBody, named, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Profile } from '../users/profile.ts';
 import { presentProfile, User } from '../users/user.view.ts';
 import type { Members } from './members.ts';
 
 const OrgMember = Type.Object({ org: Type.String(), username: Type.String() });
+const MemberTeam = named(
+  'MemberTeam',
+  Type.Object({
+    team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
+  }),
+);
 const TeamPath = Type.Object({ id: Type.String() });
 const TeamMember = Type.Object({ id: Type.String(), username: Type.String() });
 const tags = ['administration'];
@@ -49,9 +55,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
         extension: true,
         params: OrgMember,
         optionalBody: true,
-        body: Type.Object({
-          team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
-        }),
+        body: MemberTeam,
         response: { 204: NoBody },
       },
     },

@@ -1,33 +1,39 @@
 import Type from 'typebox';
-import { Int64 } from '../http/schemas.ts';
+import { Int64, named } from '../http/schemas.ts';
 import { avatarUrl } from '../users/user.view.ts';
 import type { Organization as OrganizationValue } from './organizations.ts';
 import type { Team as TeamValue } from './teams.ts';
 
-export const Organization = Type.Object({
-  id: Int64,
-  name: Type.String(),
-  username: Type.String(),
-  full_name: Type.String(),
-  avatar_url: Type.String(),
-  description: Type.String(),
-  website: Type.String(),
-  location: Type.String(),
-  visibility: Type.String(),
-  orgType: Type.String(),
-});
+export const Organization = named(
+  'Organization',
+  Type.Object({
+    id: Int64,
+    name: Type.String(),
+    username: Type.String(),
+    full_name: Type.String(),
+    avatar_url: Type.String(),
+    description: Type.String(),
+    website: Type.String(),
+    location: Type.String(),
+    visibility: Type.String(),
+    orgType: Type.String(),
+  }),
+);
 
-export const Team = Type.Object({
-  id: Int64,
-  name: Type.String(),
-  description: Type.String(),
-  organization: Organization,
-  permission: Type.String({ description: 'One of none, read, write, admin or owner.' }),
-  units: Type.Array(Type.String()),
-  type: Type.String(),
-  role_ids: Type.Array(Int64),
-  member_count: Type.Integer({ description: 'Whoever may see a team may also list its members.' }),
-});
+export const Team = named(
+  'Team',
+  Type.Object({
+    id: Int64,
+    name: Type.String(),
+    description: Type.String(),
+    organization: Organization,
+    permission: Type.String({ description: 'One of none, read, write, admin or owner.' }),
+    units: Type.Array(Type.String()),
+    type: Type.String(),
+    role_ids: Type.Array(Int64),
+    member_count: Type.Integer({ description: 'Whoever may see a team may also list its members.' }),
+  }),
+);
 
 export function presentTeam(team: TeamValue, baseUrl: string) {
   const { id, name, description, permission, type, units, roleIds, memberCount } = team;

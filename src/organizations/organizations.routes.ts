@@ -7,7 +7,7 @@ import { actorOf, callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../ht
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, Text, Website } from '../http/schemas.ts';
+import { NoBody, named, Text, Website } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Users } from '../users/users.ts';
 import type { SharedOrganizations } from './memberships.ts';
@@ -22,15 +22,21 @@ import type {
 
 const Path = Type.Object({ org: Type.String() });
 
-const EditOrganization = Type.Object({
-  username: Type.Optional(Type.String({ description: 'The name of the organization.' })),
-  full_name: Type.Optional(Text(100)),
-  description: Type.Optional(Text(1000)),
-  website: Type.Optional(Website),
-  location: Type.Optional(Text(100)),
-  visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: ['public', 'limited', 'private'] })),
-});
-const CreateOrganization = Type.Object({ ...EditOrganization.properties, username: Type.String() });
+const EditOrganization = named(
+  'EditOrganization',
+  Type.Object({
+    username: Type.Optional(Type.String({ description: 'The name of the organization.' })),
+    full_name: Type.Optional(Text(100)),
+    description: Type.Optional(Text(1000)),
+    website: Type.Optional(Website),
+    location: Type.Optional(Text(100)),
+    visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: ['public', 'limited', 'private'] })),
+  }),
+);
+const CreateOrganization = named(
+  'NewOrganization',
+  Type.Object({ ...EditOrganization.properties, username: Type.String() }),
+);
 
 const NamePart = Type.Optional(Type.String({ description: 'Part of the name or the full name.' }));
 const Ownerless = Type.Optional(
@@ -124,6 +130,7 @@ export function organizationRoutes(
         tags,
         extension: true,
         body: CreateOrganization,
+        etag: true,
         response: { 201: Organization },
       },
     },
@@ -150,6 +157,7 @@ export function organizationRoutes(
         extension: true,
         params: Type.Object({ username: Type.String() }),
         body: CreateOrganization,
+        etag: true,
         response: { 201: Organization },
       },
     },
@@ -169,7 +177,14 @@ export function organizationRoutes(
     '/orgs/:org',
     {
       config: { access: holdsIn('view:org', 'organization') },
-      schema: { summary: 'Get an organization', tags, extension: true, params: Path, response: { 200: Organization } },
+      schema: {
+        summary: 'Get an organization',
+        tags,
+        extension: true,
+        params: Path,
+        etag: true,
+        response: { 200: Organization },
+      },
     },
     async (request, reply) => show(reply, await organizations.get(callerIn(request).organization.id)),
   );
@@ -186,6 +201,8 @@ export function organizationRoutes(
         params: Path,
         optionalBody: true,
         body: EditOrganization,
+        etag: true,
+        ifMatch: true,
         response: { 200: Organization },
       },
     },
@@ -204,6 +221,7 @@ export function organizationRoutes(
         tags,
         extension: true,
         params: Path,
+        ifMatch: true,
         response: { 204: NoBody },
       },
     },

@@ -1,23 +1,26 @@
 import Type from 'typebox';
 import { actorOf, siteAdmin } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { ReservedName, ReservedNames } from './reserved-names.ts';
 
-const Reserved = Type.Object({
-  name: Type.String(),
-  account: Type.Object(
-    {
-      type: Type.Unsafe<ReservedName['kind']>({ type: 'string', enum: ['user', 'organization'] }),
-      id: Int64,
-      username: Type.String({ description: 'Its present name. Empty if it was deleted.' }),
-    },
-    { description: 'The user or organization that had the name.' },
-  ),
-  reserved_at: Timestamp,
-  expires_at: Timestamp,
-});
+const Reserved = named(
+  'ReservedName',
+  Type.Object({
+    name: Type.String(),
+    account: Type.Object(
+      {
+        type: Type.Unsafe<ReservedName['kind']>({ type: 'string', enum: ['user', 'organization'] }),
+        id: Int64,
+        username: Type.String({ description: 'Its present name. Empty if it was deleted.' }),
+      },
+      { description: 'The user or organization that had the name.' },
+    ),
+    reserved_at: Timestamp,
+    expires_at: Timestamp,
+  }),
+);
 
 export function reservedNameRoutes(scope: Scope, names: ReservedNames, baseUrl: () => string): void {
   const common = { tags: ['administration'], extension: true };

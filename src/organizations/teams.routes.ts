@@ -5,7 +5,7 @@ import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts'
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, readId } from '../http/schemas.ts';
+import { NoBody, named, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Permission } from '../identity/callers.ts';
 import { presentTeam, Team } from './organization.view.ts';
@@ -14,19 +14,22 @@ import type { Teams, Team as TeamValue } from './teams.ts';
 const OrgPath = Type.Object({ org: Type.String() });
 const TeamPath = Type.Object({ id: Type.String() });
 
-const EditTeam = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 200 })),
-  description: Type.Optional(Type.String({ maxLength: 1000 })),
-  permission: Type.Optional(
-    Type.Unsafe<Permission>({
-      type: 'string',
-      enum: ['none', 'read', 'write', 'admin', 'owner'],
-      description: 'One of none, read, write or admin. Only the built-in Owners team has owner.',
-    }),
-  ),
-  units: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
-});
-const CreateTeam = Type.Object({ ...EditTeam.properties, name: Type.String({ maxLength: 200 }) });
+const EditTeam = named(
+  'EditTeam',
+  Type.Object({
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+    description: Type.Optional(Type.String({ maxLength: 1000 })),
+    permission: Type.Optional(
+      Type.Unsafe<Permission>({
+        type: 'string',
+        enum: ['none', 'read', 'write', 'admin', 'owner'],
+        description: 'One of none, read, write or admin. Only the built-in Owners team has owner.',
+      }),
+    ),
+    units: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 50 })),
+  }),
+);
+const CreateTeam = named('NewTeam', Type.Object({ ...EditTeam.properties, name: Type.String({ maxLength: 200 }) }));
 
 export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): void {
   const tags = ['administration'];
@@ -69,7 +72,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
         extension: true,
         params: OrgPath,
         querystring: Type.Object({ q: Type.Optional(Type.String()), ...PageQuery }),
-        response: { 200: Type.Object({ ok: Type.Boolean(), data: Type.Array(Team) }) },
+        response: { 200: named('TeamSearchResult', Type.Object({ ok: Type.Boolean(), data: Type.Array(Team) })) },
       },
     },
     async (request, reply) => {
@@ -92,6 +95,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
         extension: true,
         params: OrgPath,
         body: CreateTeam,
+        etag: true,
         response: { 201: Team },
       },
     },
@@ -111,7 +115,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/teams/:id',
     {
       config: { access: holdsOn('view:team', 'organization') },
-      schema: { summary: 'Get a team', tags, extension: true, params: TeamPath, response: { 200: Team } },
+      schema: { summary: 'Get a team', tags, extension: true, params: TeamPath, etag: true, response: { 200: Team } },
     },
     async (request, reply) => show(reply, await teams.get(idOf(request.params))),
   );
@@ -128,6 +132,8 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
         params: TeamPath,
         optionalBody: true,
         body: EditTeam,
+        etag: true,
+        ifMatch: true,
         response: { 200: Team },
       },
     },
@@ -141,7 +147,14 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/teams/:id',
     {
       config: { access: holdsOn('delete:team', 'organization') },
-      schema: { summary: 'Delete a team', tags, extension: true, params: TeamPath, response: { 204: NoBody } },
+      schema: {
+        summary: 'Delete a team',
+        tags,
+        extension: true,
+        params: TeamPath,
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
     },
     async (request, reply) => {
       await teams.remove(idOf(request.params), unchanged(request), actorOf(request));

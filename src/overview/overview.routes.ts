@@ -1,48 +1,51 @@
 import Type from 'typebox';
 import { PHASES } from '../clusters/cluster.ts';
 import { callerIn, holdsIn } from '../http/access.ts';
-import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { type GetOverview, type Overview as OverviewValue, SOON_DAYS, UNUSED_DAYS } from './overview.ts';
 
 const count = (description: string) => Type.Integer({ description });
 
-const Overview = Type.Object({
-  members: Type.Optional(Type.Integer()),
-  teams: Type.Optional(Type.Integer()),
-  roles: Type.Optional(Type.Integer()),
-  robots: Type.Optional(Type.Integer()),
-  tokens: Type.Optional(
-    Type.Object({
-      all: count('All tokens of robot accounts.'),
-      expiring: count(`Valid tokens that expire within ${SOON_DAYS} days.`),
-      unused: count(`Valid tokens that were not used for ${UNUSED_DAYS} days, or were never used since then.`),
-    }),
-  ),
-  clusters: Type.Optional(
-    Type.Object({
-      all: Type.Integer(),
-      by_phase: Type.Object(Object.fromEntries(PHASES.map((phase) => [phase, Type.Integer()]))),
-    }),
-  ),
-  contracts: Type.Optional(
-    Type.Object({
-      all: Type.Integer(),
-      ending: count(`Contracts that are not revoked and end within ${SOON_DAYS} days.`),
-    }),
-  ),
-  last_change: Type.Optional(
-    Type.Object(
-      {
-        at: Timestamp,
-        actor: Type.Object({ id: Int64, name: Type.String() }),
-        action: Type.String(),
-        object: Type.Object({ type: Type.String(), id: Int64 }),
-      },
-      { description: 'The newest entry of the audit log, not counting denied requests. Absent if there is none.' },
+const Overview = named(
+  'Overview',
+  Type.Object({
+    members: Type.Optional(Type.Integer()),
+    teams: Type.Optional(Type.Integer()),
+    roles: Type.Optional(Type.Integer()),
+    robots: Type.Optional(Type.Integer()),
+    tokens: Type.Optional(
+      Type.Object({
+        all: count('All tokens of robot accounts.'),
+        expiring: count(`Valid tokens that expire within ${SOON_DAYS} days.`),
+        unused: count(`Valid tokens that were not used for ${UNUSED_DAYS} days, or were never used since then.`),
+      }),
     ),
-  ),
-});
+    clusters: Type.Optional(
+      Type.Object({
+        all: Type.Integer(),
+        by_phase: Type.Object(Object.fromEntries(PHASES.map((phase) => [phase, Type.Integer()]))),
+      }),
+    ),
+    contracts: Type.Optional(
+      Type.Object({
+        all: Type.Integer(),
+        ending: count(`Contracts that are not revoked and end within ${SOON_DAYS} days.`),
+      }),
+    ),
+    last_change: Type.Optional(
+      Type.Object(
+        {
+          at: Timestamp,
+          actor: Type.Object({ id: Int64, name: Type.String() }),
+          action: Type.String(),
+          object: Type.Object({ type: Type.String(), id: Int64 }),
+        },
+        { description: 'The newest entry of the audit log, not counting denied requests. Absent if there is none.' },
+      ),
+    ),
+  }),
+);
 
 export function overviewRoutes(scope: Scope, getOverview: GetOverview): void {
   scope.get(

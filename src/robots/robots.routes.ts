@@ -4,18 +4,21 @@ import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts'
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Robot, Robots } from './robots.ts';
 
-const RobotInfo = Type.Object({
-  id: Int64,
-  owner_id: Int64,
-  name: Type.String(),
-  description: Type.String(),
-  created_at: Timestamp,
-});
-const NewRobot = Type.Object({ name: Type.String(), description: Type.Optional(Type.String()) });
+const RobotInfo = named(
+  'Robot',
+  Type.Object({
+    id: Int64,
+    owner_id: Int64,
+    name: Type.String(),
+    description: Type.String(),
+    created_at: Timestamp,
+  }),
+);
+const NewRobot = named('NewRobot', Type.Object({ name: Type.String(), description: Type.Optional(Type.String()) }));
 const RobotId = Type.Object({ id: Type.String() });
 const OrgPath = Type.Object({ org: Type.String() });
 
@@ -51,6 +54,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         summary: 'Create a robot account',
         params: OrgPath,
         body: NewRobot,
+        etag: true,
         response: { 201: RobotInfo },
       },
     },
@@ -67,7 +71,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
     '/robots/:id',
     {
       config: { access: holdsOn('view:robot_ac', 'organization') },
-      schema: { ...common, summary: 'Get a robot account', params: RobotId, response: { 200: RobotInfo } },
+      schema: { ...common, summary: 'Get a robot account', params: RobotId, etag: true, response: { 200: RobotInfo } },
     },
     async (request, reply) => show(reply, await robots.get(ownerIn(request), idOf(request))),
   );
@@ -80,7 +84,9 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         ...common,
         summary: 'Update a robot account; omitted fields stay unchanged',
         params: RobotId,
-        body: Type.Partial(NewRobot),
+        body: named('EditRobot', Type.Partial(NewRobot)),
+        etag: true,
+        ifMatch: true,
         response: { 200: RobotInfo },
       },
     },
@@ -98,6 +104,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
         ...common,
         summary: 'Delete a robot account and revoke its tokens',
         params: RobotId,
+        ifMatch: true,
         response: { 204: NoBody },
       },
     },

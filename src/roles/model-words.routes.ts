@@ -1,23 +1,30 @@
 import Type from 'typebox';
 import { signedIn } from '../http/access.ts';
+import { named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { DescribedType } from './model-words.ts';
 
-const Relation = Type.Object({
-  relation: Type.String(),
-  title: Type.String({ description: 'The relation in a few words, such as "connect to the cluster".' }),
-  description: Type.String({ description: 'What the relation is for, and who holds it.' }),
-  catalog: Type.Optional(
-    Type.Object(
-      { namespace: Type.String(), action: Type.String() },
-      { description: 'The permission of a custom role that grants the relation, if there is one.' },
+const Relation = named(
+  'ModelRelation',
+  Type.Object({
+    relation: Type.String(),
+    title: Type.String({ description: 'The relation in a few words, such as "connect to the cluster".' }),
+    description: Type.String({ description: 'What the relation is for, and who holds it.' }),
+    catalog: Type.Optional(
+      Type.Object(
+        { namespace: Type.String(), action: Type.String() },
+        { description: 'The permission of a custom role that grants the relation, if there is one.' },
+      ),
     ),
-  ),
-});
-const DescribedModel = Type.Object({
-  text: Type.String({ description: 'The model in the OpenFGA language.' }),
-  types: Type.Array(Type.Object({ type: Type.String(), relations: Type.Array(Relation) })),
-});
+  }),
+);
+const DescribedModel = named(
+  'AuthorizationModel',
+  Type.Object({
+    text: Type.String({ description: 'The model in the OpenFGA language.' }),
+    types: Type.Array(Type.Object({ type: Type.String(), relations: Type.Array(Relation) })),
+  }),
+);
 
 /** The model is the same for everybody and contains no data. */
 export function modelWordsRoutes(scope: Scope, text: string, types: readonly DescribedType[]): void {

@@ -4,7 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { writeJson, writeListInSlices } from '../base/json.ts';
 import { actorOf, callerIn, holds } from '../http/access.ts';
 import { requireMatch } from '../http/etag.ts';
-import { media, OrgQuery } from '../http/schemas.ts';
+import { media, named, OrgQuery } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { readDocument } from './role-document.ts';
 import { writeJsonDocument } from './role-document-writer.ts';
@@ -44,18 +44,21 @@ const Document = Type.Unsafe<unknown>({
     },
   ],
 });
-const Report = Type.Object({
-  changes: Type.Array(
-    Type.Object({
-      role: Type.String(),
-      kind: Type.Enum(['create', 'update', 'delete']),
-      words: Type.Array(Type.String()),
-    }),
-  ),
-  unchanged: Type.Integer(),
-  unmanaged: Type.Array(Type.String(), { description: 'Roles that are not in the document and are kept.' }),
-  dry_run: Type.Boolean(),
-});
+const Report = named(
+  'RoleImportReport',
+  Type.Object({
+    changes: Type.Array(
+      Type.Object({
+        role: Type.String(),
+        kind: Type.Enum(['create', 'update', 'delete']),
+        words: Type.Array(Type.String()),
+      }),
+    ),
+    unchanged: Type.Integer(),
+    unmanaged: Type.Array(Type.String(), { description: 'Roles that are not in the document and are kept.' }),
+    dry_run: Type.Boolean(),
+  }),
+);
 
 /** Roles as code. Only here may a body be YAML, so the routes have their own scope. */
 export function roleFileRoutes(platform: Scope, file: RoleFile): void {
@@ -83,6 +86,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
           tags,
           extension: true,
           querystring: ExportQuery,
+          etag: true,
           response: { 200: media('application/yaml', 'application/json') },
         },
       },
@@ -106,6 +110,7 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
           extension: true,
           querystring: ImportQuery,
           body: Document,
+          ifMatch: true,
           response: { 200: Report },
         },
       },

@@ -2,25 +2,31 @@ import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeListInSlices } from '../base/json.ts';
 import { callerIn, member } from '../http/access.ts';
-import { Int64, Int64Input, OrgQuery, readIdNumber } from '../http/schemas.ts';
+import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { CatalogEntry } from './catalog.ts';
 import type { RolePreview } from './role-preview.ts';
 import { readInput, UpdateRole } from './roles.routes.ts';
 
-const User = Type.Object({ id: Int64, name: Type.String() });
-const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
-const PreviewRole = Type.Object({
-  ...UpdateRole.properties,
-  id: Type.Optional(Int64Input),
-  delete: Type.Optional(Type.Boolean({ description: 'If true, previews deleting the role. Requires id.' })),
-});
-const Effects = Type.Object({
-  changes: Type.Array(Type.Object({ user: User, gains: Type.Array(Pair), loses: Type.Array(Pair) }), {
-    description: 'Ordered by user ID; those after the first thousand are left out.',
+const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
+const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
+const PreviewRole = named(
+  'RolePreview',
+  Type.Object({
+    ...UpdateRole.properties,
+    id: Type.Optional(Int64Input),
+    delete: Type.Optional(Type.Boolean({ description: 'If true, previews deleting the role. Requires id.' })),
   }),
-  total: Type.Integer({ description: 'How many users the change affects.' }),
-});
+);
+const Effects = named(
+  'RoleEffects',
+  Type.Object({
+    changes: Type.Array(Type.Object({ user: User, gains: Type.Array(Pair), loses: Type.Array(Pair) }), {
+      description: 'Ordered by user ID; those after the first thousand are left out.',
+    }),
+    total: Type.Integer({ description: 'How many users the change affects.' }),
+  }),
+);
 
 export function rolePreviewRoutes(scope: Scope, { preview }: RolePreview): void {
   const tags = ['authorization'];

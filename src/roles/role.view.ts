@@ -1,24 +1,28 @@
 import Type from 'typebox';
-import { Int64, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Role } from './roles.ts';
 
-const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
+const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 
-export const RoleResponse = Type.Object({
-  id: Int64,
-  name: Type.String(),
-  owner_id: Int64,
-  description: Type.String(),
-  permissions: Type.Array(Pair),
-  team_ids: Type.Array(Int64),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  people: Type.Optional(
-    Type.Integer({
-      description: 'In lists: how many users have the role through its teams. Only for callers who may see all teams.',
-    }),
-  ),
-});
+export const RoleResponse = named(
+  'Role',
+  Type.Object({
+    id: Int64,
+    name: Type.String(),
+    owner_id: Int64,
+    description: Type.String(),
+    permissions: Type.Array(Pair),
+    team_ids: Type.Array(Int64),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    people: Type.Optional(
+      Type.Integer({
+        description:
+          'In lists: how many users have the role through its teams. Only for callers who may see all teams.',
+      }),
+    ),
+  }),
+);
 
 export function presentRole(role: Role, people?: number) {
   return {

@@ -4,7 +4,17 @@ import { writeListInSlices } from '../base/json.ts';
 import { actorOf, callerIn, holds, member } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
-import { Int64, Int64Input, NoBody, OrgQuery, readId, readIdNumber, Timestamp, timestamp } from '../http/schemas.ts';
+import {
+  Int64,
+  Int64Input,
+  NoBody,
+  named,
+  OrgQuery,
+  readId,
+  readIdNumber,
+  Timestamp,
+  timestamp,
+} from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { CATALOG } from './catalog.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
@@ -12,41 +22,56 @@ import type { RolePeople } from './role-people.ts';
 import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 
 const MAX_ITEMS = 1000;
-const Pair = Type.Object({ namespace: Type.String(), action: Type.String() });
+const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const RoleId = Type.Object({ id: Type.String() });
 
-export const UpdateRole = Type.Object({
-  name: Type.Optional(Type.String()),
-  description: Type.Optional(Type.String()),
-  permissions: Type.Optional(Type.Array(Pair, { maxItems: MAX_ITEMS })),
-  teamIDs: Type.Optional(Type.Array(Int64Input, { maxItems: MAX_ITEMS })),
-});
-const CreateRole = Type.Object({
-  ...UpdateRole.properties,
-  name: Type.String(),
-  permissions: Type.Array(Pair, { maxItems: MAX_ITEMS }),
-});
+export const UpdateRole = named(
+  'EditRole',
+  Type.Object({
+    name: Type.Optional(Type.String()),
+    description: Type.Optional(Type.String()),
+    permissions: Type.Optional(Type.Array(Pair, { maxItems: MAX_ITEMS })),
+    teamIDs: Type.Optional(Type.Array(Int64Input, { maxItems: MAX_ITEMS })),
+  }),
+);
+const CreateRole = named(
+  'NewRole',
+  Type.Object({
+    ...UpdateRole.properties,
+    name: Type.String(),
+    permissions: Type.Array(Pair, { maxItems: MAX_ITEMS }),
+  }),
+);
 
-const Available = Type.Object({
-  permissions: Type.Array(
-    Type.Object({
-      namespace: Type.String(),
-      action: Type.String(),
-      description: Type.String(),
-      associated: Type.Optional(
-        Type.Array(Type.Object({ namespace: Type.String(), action: Type.String(), required: Type.Boolean() })),
+const Available = named(
+  'AvailablePermissions',
+  Type.Object({
+    permissions: Type.Array(
+      named(
+        'PermissionDetail',
+        Type.Object({
+          namespace: Type.String(),
+          action: Type.String(),
+          description: Type.String(),
+          associated: Type.Optional(
+            Type.Array(Type.Object({ namespace: Type.String(), action: Type.String(), required: Type.Boolean() })),
+          ),
+        }),
       ),
-    }),
-  ),
-});
+    ),
+  }),
+);
 
-const PrincipalEntry = Type.Object({
-  type: Type.String(),
-  id: Int64,
-  name: Type.String(),
-  display_name: Type.String(),
-  assigned_at: Timestamp,
-});
+const PrincipalEntry = named(
+  'RolePrincipal',
+  Type.Object({
+    type: Type.String(),
+    id: Int64,
+    name: Type.String(),
+    display_name: Type.String(),
+    assigned_at: Timestamp,
+  }),
+);
 
 export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): void {
   const tags = ['authorization'];
@@ -94,6 +119,7 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): 
         tags,
         querystring: OrgQuery,
         body: CreateRole,
+        etag: true,
         response: { 201: RoleResponse },
       },
     },
@@ -110,7 +136,14 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): 
     '/authz/roles/:id',
     {
       config: { access: holds('view:role', 'authz') },
-      schema: { summary: 'Get a role', tags, params: RoleId, querystring: OrgQuery, response: { 200: RoleResponse } },
+      schema: {
+        summary: 'Get a role',
+        tags,
+        params: RoleId,
+        querystring: OrgQuery,
+        etag: true,
+        response: { 200: RoleResponse },
+      },
     },
     async (request, reply) => show(reply, await roles.get(callerIn(request).organization.id, idOf(request.params))),
   );
@@ -125,6 +158,8 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): 
         params: RoleId,
         querystring: OrgQuery,
         body: UpdateRole,
+        etag: true,
+        ifMatch: true,
         response: { 200: RoleResponse },
       },
     },
@@ -139,7 +174,14 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): 
     '/authz/roles/:id',
     {
       config: { access: holds('delete:role', 'authz') },
-      schema: { summary: 'Delete a role', tags, params: RoleId, querystring: OrgQuery, response: { 204: NoBody } },
+      schema: {
+        summary: 'Delete a role',
+        tags,
+        params: RoleId,
+        querystring: OrgQuery,
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
     },
     async (request, reply) => {
       await roles.remove(settingOf(request), idOf(request.params), unchanged(request));

@@ -43,7 +43,15 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: R
       method,
       url: '/teams/:id/roles/:role',
       config,
-      schema: { summary, tags, extension: true, params: TeamRole, grows: method === 'PUT', response: { 204: NoBody } },
+      schema: {
+        summary,
+        tags,
+        extension: true,
+        params: TeamRole,
+        grows: method === 'PUT',
+        ifMatch: true,
+        response: { 204: NoBody },
+      },
       handler: async (request, reply) => {
         const teamId = readId(request.params.id, 'team ID');
         const gift = { organizationId: ownerIn(request), teamId, roleId: readId(request.params.role, 'role ID') };

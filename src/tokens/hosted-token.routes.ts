@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { anyone, callerOf, signedIn } from '../http/access.ts';
+import { named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { HostedTokens } from './hosted-token.ts';
 
@@ -13,7 +14,7 @@ export function hostedTokenRoutes(scope: Scope, tokens: HostedTokens): void {
       schema: {
         summary: 'Get a short-lived signed token that identifies the caller',
         tags: ['user'],
-        response: { 200: Type.Object({ hostedToken: Type.String() }) },
+        response: { 200: named('HostedToken', Type.Object({ hostedToken: Type.String() })) },
       },
     },
     async (request) => {
@@ -37,7 +38,12 @@ export function keySetRoutes(scope: Scope, tokens: HostedTokens): void {
         summary: 'Get the public keys that hosted tokens are verified with',
         tags: ['user'],
         extension: true,
-        response: { 200: Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }) },
+        response: {
+          200: named(
+            'JsonWebKeySet',
+            Type.Object({ keys: Type.Array(Type.Object({}, { additionalProperties: true })) }),
+          ),
+        },
       },
     },
     async () => await tokens.keySet(),

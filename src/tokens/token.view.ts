@@ -1,24 +1,30 @@
 import Type, { type Static } from 'typebox';
-import { Int64, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
 import type { TokenDetails, TokenRequest } from '../identity/token-request.ts';
 
 /** An access token as clients of this API family know it. */
-export const AccessToken = Type.Object({
-  id: Int64,
-  name: Type.String(),
-  sha1: Type.String({ description: 'The token itself, shown only when it is created.' }),
-  token_last_eight: Type.String(),
-  scopes: Type.Array(Type.String()),
-  created_at: Timestamp,
-  last_used_at: Timestamp,
-  expires_at: Type.Union([Timestamp, Type.Null()], { description: 'Null if the token never expires.' }),
-});
+export const AccessToken = named(
+  'Token',
+  Type.Object({
+    id: Int64,
+    name: Type.String(),
+    sha1: Type.String({ description: 'The token itself, shown only when it is created.' }),
+    token_last_eight: Type.String(),
+    scopes: Type.Array(Type.String()),
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    expires_at: Type.Union([Timestamp, Type.Null()], { description: 'Null if the token never expires.' }),
+  }),
+);
 
-export const NewAccessToken = Type.Object({
-  name: Type.String(),
-  scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  expires_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
-});
+export const NewAccessToken = named(
+  'NewToken',
+  Type.Object({
+    name: Type.String(),
+    scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    expires_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
+  }),
+);
 
 export function readNewToken({ name, scopes, expires_at }: Static<typeof NewAccessToken>): TokenRequest {
   return { name, scopes, expiresAt: expires_at ? readMoment(expires_at, 'expires_at') : null };

@@ -4,26 +4,29 @@ import { writeJson } from '../base/json.ts';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
-import { NoBody } from '../http/schemas.ts';
+import { NoBody, named } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { Person } from '../identity/callers.ts';
 import type { PasswordChange } from '../identity/password-change.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users } from './users.ts';
 
-const NewPassword = Type.Object({
-  current: Type.Optional(
-    Type.String({
+const NewPassword = named(
+  'NewPassword',
+  Type.Object({
+    current: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        description:
+          'The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago.',
+      }),
+    ),
+    new: Type.String({
       maxLength: 1024,
-      description:
-        'The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago.',
+      description: '8 to 255 characters. Ends all other sessions; tokens stay valid.',
     }),
-  ),
-  new: Type.String({
-    maxLength: 1024,
-    description: '8 to 255 characters. Ends all other sessions; tokens stay valid.',
   }),
-});
+);
 
 interface Parts {
   readonly users: Pick<Users, 'person' | 'updateOwn'>;
@@ -71,7 +74,9 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
         tags: ['user'],
         extension: true,
         optionalBody: true,
-        body: Type.Object(ProfileFields),
+        body: named('EditProfile', Type.Object(ProfileFields)),
+        etag: true,
+        ifMatch: true,
         response: { 200: User },
       },
     },

@@ -5,7 +5,7 @@ import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, siteAdmin } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, Text } from '../http/schemas.ts';
+import { NoBody, named, Text } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { ProfileFields, presentSelf, readProfile, User } from './user.view.ts';
 import type { Users, VersionedPerson } from './users.ts';
@@ -18,20 +18,26 @@ const Flags = {
   prohibit_login: Type.Optional(Type.Boolean()),
 };
 
-const CreateUser = Type.Object({
-  username: Type.String(),
-  email: Type.String(),
-  full_name: Type.Optional(Text(100)),
-  password: Type.Optional(Password),
-  ...Flags,
-});
+const CreateUser = named(
+  'NewUser',
+  Type.Object({
+    username: Type.String(),
+    email: Type.String(),
+    full_name: Type.Optional(Text(100)),
+    password: Type.Optional(Password),
+    ...Flags,
+  }),
+);
 
-const EditUser = Type.Object({
-  email: Type.Optional(Type.String({ description: 'New primary address. It replaces the current one.' })),
-  password: Type.Optional(Password),
-  ...ProfileFields,
-  ...Flags,
-});
+const EditUser = named(
+  'EditUser',
+  Type.Object({
+    email: Type.Optional(Type.String({ description: 'New primary address. It replaces the current one.' })),
+    password: Type.Optional(Password),
+    ...ProfileFields,
+    ...Flags,
+  }),
+);
 
 /** Users, as site administrators manage them. */
 export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => string): void {
@@ -48,7 +54,14 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
     {
       preValidation: dropAbsent('password'),
       config: { ...config, creates: true },
-      schema: { summary: 'Create a user', tags, extension: true, body: CreateUser, response: { 201: User } },
+      schema: {
+        summary: 'Create a user',
+        tags,
+        extension: true,
+        body: CreateUser,
+        etag: true,
+        response: { 201: User },
+      },
     },
     async (request, reply) => {
       const { username, email, full_name, password, admin, active, prohibit_login } = request.body;
@@ -73,6 +86,8 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
         params: Path,
         optionalBody: true,
         body: EditUser,
+        etag: true,
+        ifMatch: true,
         response: { 200: User },
       },
     },
@@ -102,6 +117,7 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
             }),
           ),
         }),
+        ifMatch: true,
         response: { 204: NoBody },
       },
     },

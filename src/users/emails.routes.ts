@@ -1,15 +1,18 @@
 import Type from 'typebox';
 import { anyone, callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
-import { NoBody, orNull } from '../http/schemas.ts';
+import { NoBody, named, orNull } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Email, Emails } from './emails.ts';
 
-const EmailEntry = Type.Object({ email: Type.String(), verified: Type.Boolean(), primary: Type.Boolean() });
+const EmailEntry = named(
+  'Email',
+  Type.Object({ email: Type.String(), verified: Type.Boolean(), primary: Type.Boolean() }),
+);
 const Addresses = Type.Array(Type.String());
-const NewEmails = Type.Object({ emails: Addresses });
+const NewEmails = named('NewEmails', Type.Object({ emails: Addresses }));
 /** Removing nothing is not an error, and some clients send null for nothing. */
-const OldEmails = Type.Object({ emails: orNull(Addresses) });
+const OldEmails = named('RemovedEmails', Type.Object({ emails: orNull(Addresses) }));
 
 export function emailRoutes(scope: Scope, emails: Emails): void {
   const tags = ['user'];
@@ -67,7 +70,8 @@ export function emailRoutes(scope: Scope, emails: Emails): void {
         tags,
         extension: true,
         querystring: Type.Object({ key: Type.String() }),
-        response: { 200: Type.Object({ message: Type.String() }) },
+        errors: [404],
+        response: { 200: named('Confirmation', Type.Object({ message: Type.String() })) },
       },
     },
     async (request) => {

@@ -1,12 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { callerOf, signedIn } from '../http/access.ts';
+import { named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { NameCheck } from './name-check.ts';
 
-const Validation = Type.Object({
-  Status: Type.String({ description: 'One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED.' }),
-});
+const Validation = named(
+  'NameCheck',
+  Type.Object({
+    Status: Type.String({ description: 'One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED.' }),
+  }),
+);
 const Text = Type.Optional(Type.String());
 
 export function nameCheckRoutes(scope: Scope, names: NameCheck): void {

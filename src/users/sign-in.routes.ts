@@ -4,23 +4,26 @@ import { anyone, callerOf, signedIn } from '../http/access.ts';
 import type { Brake } from '../http/brake.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { readCookie, SESSION_COOKIE } from '../http/credential.ts';
-import { maybe, NoBody } from '../http/schemas.ts';
+import { maybe, NoBody, named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { asUnknown, type SignIn } from './sign-in.ts';
 import { presentSelf, User } from './user.view.ts';
 
-const Credentials = Type.Object({
-  username: maybe(Type.String({ maxLength: 254, description: 'Login name or email address, with a password.' })),
-  password: maybe(Type.String({ maxLength: 1024 })),
-  token: maybe(
-    Type.String({
-      maxLength: 254,
-      description:
-        'Instead of a name and a password: a personal access token with the scope all. The session ends with it.',
-    }),
-  ),
-  remember: maybe(Type.Boolean()),
-});
+const Credentials = named(
+  'SignIn',
+  Type.Object({
+    username: maybe(Type.String({ maxLength: 254, description: 'Login name or email address, with a password.' })),
+    password: maybe(Type.String({ maxLength: 1024 })),
+    token: maybe(
+      Type.String({
+        maxLength: 254,
+        description:
+          'Instead of a name and a password: a personal access token with the scope all. The session ends with it.',
+      }),
+    ),
+    remember: maybe(Type.Boolean()),
+  }),
+);
 
 interface Parts {
   readonly signIn: SignIn;
@@ -39,6 +42,7 @@ export function signInRoutes(scope: Scope, { signIn, brake, cookies, baseUrl }: 
         tags: ['user'],
         extension: true,
         body: Credentials,
+        errors: [403, 404],
         response: { 200: User },
       },
     },

@@ -3,20 +3,23 @@ import Type from 'typebox';
 import { actorOf, callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { SessionCard, Sessions } from '../identity/sessions.ts';
 import type { Users } from './users.ts';
 
-const UserSession = Type.Object({
-  id: Int64,
-  created_at: Timestamp,
-  last_seen_at: Type.Unsafe<string>({ ...Timestamp, description: 'To within five minutes.' }),
-  expires_at: Timestamp,
-  user_agent: Type.String({ description: 'The browser that signed in, as it calls itself; at most 200 characters.' }),
-  ip: Type.String({ description: 'The address that signed in. Empty for sessions that are older than this field.' }),
-  current: Type.Boolean({ description: 'Whether this request came with this session.' }),
-});
+const UserSession = named(
+  'Session',
+  Type.Object({
+    id: Int64,
+    created_at: Timestamp,
+    last_seen_at: Type.Unsafe<string>({ ...Timestamp, description: 'To within five minutes.' }),
+    expires_at: Timestamp,
+    user_agent: Type.String({ description: 'The browser that signed in, as it calls itself; at most 200 characters.' }),
+    ip: Type.String({ description: 'The address that signed in. Empty for sessions that are older than this field.' }),
+    current: Type.Boolean({ description: 'Whether this request came with this session.' }),
+  }),
+);
 
 interface Parts {
   readonly sessions: Pick<Sessions, 'list' | 'end' | 'endOthers'>;

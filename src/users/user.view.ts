@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type Caller, seesAsAdmin, seesAsSelf } from '../http/access.ts';
-import { Int64, Text, Timestamp, timestamp, Website } from '../http/schemas.ts';
+import { Int64, named, Text, Timestamp, timestamp, Website } from '../http/schemas.ts';
 import type { Person } from '../identity/callers.ts';
 import type { Profile } from './profile.ts';
 
@@ -10,26 +10,29 @@ const Language = Type.String({
 });
 
 /** A user as clients of this API family know it: every key is always present. */
-export const User = Type.Object({
-  id: Int64,
-  login: Type.String(),
-  username: Type.String(),
-  full_name: Type.String(),
-  email: Type.String(),
-  avatar_url: Type.String(),
-  language: Type.String(),
-  is_admin: Type.Boolean(),
-  last_login: Timestamp,
-  created: Timestamp,
-  type: Type.Integer({ description: '0 for a user, 1 for an organization.' }),
-  active: Type.Boolean(),
-  prohibit_login: Type.Boolean(),
-  location: Type.String(),
-  website: Type.String(),
-  description: Type.String(),
-  orgAdmin: Type.Boolean(),
-  clientOrgUser: Type.Optional(Type.Boolean()),
-});
+export const User = named(
+  'User',
+  Type.Object({
+    id: Int64,
+    login: Type.String(),
+    username: Type.String(),
+    full_name: Type.String(),
+    email: Type.String(),
+    avatar_url: Type.String(),
+    language: Type.String(),
+    is_admin: Type.Boolean(),
+    last_login: Timestamp,
+    created: Timestamp,
+    type: Type.Integer({ description: '0 for a user, 1 for an organization.' }),
+    active: Type.Boolean(),
+    prohibit_login: Type.Boolean(),
+    location: Type.String(),
+    website: Type.String(),
+    description: Type.String(),
+    orgAdmin: Type.Boolean(),
+    clientOrgUser: Type.Optional(Type.Boolean()),
+  }),
+);
 
 /** What users and site administrators can change. A field that is left out stays as it is. */
 export const ProfileFields = {

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/access.ts';
 import { versionTag } from '../http/etag.ts';
 import { choice, PageQuery, readPage, showPage } from '../http/paging.ts';
-import { readId } from '../http/schemas.ts';
+import { named, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { hideAddresses, presentProfile, presentSelf, User } from './user.view.ts';
 import { USER_STATES, type Users } from './users.ts';
@@ -33,7 +33,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
         tags,
         extension: true,
         querystring: ProfileSearch,
-        response: { 200: Type.Object({ ok: Type.Boolean(), data: Type.Array(User) }) },
+        response: { 200: named('UserSearchResult', Type.Object({ ok: Type.Boolean(), data: Type.Array(User) })) },
       },
     },
     async (request, reply) => {
@@ -56,6 +56,7 @@ export function userRoutes(scope: Scope, users: Users, baseUrl: () => string): v
         tags,
         extension: true,
         params: Path,
+        etag: true,
         response: { 200: User },
       },
     },

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { numbersOf } from '../support/authz.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
@@ -51,8 +54,47 @@ describe('API documentation', () => {
     const notifications = [...OPERATIONS].filter(([name]) => name.endsWith('/notification/resource'));
     assert.equal(notifications.length, 3);
     for (const [name, { responses }] of notifications) {
-      assert.deepEqual(Object.keys(responses).sort(), ['200', '400', '403', '500'], name);
+      assert.deepEqual(Object.keys(responses).sort(), ['200', '400', '403', '413', '500'], name);
     }
+  });
+
+  it('A test fails when a response has a status that its documentation does not name', async () => {
+    const wrong = createServer((_request, response) => response.writeHead(418).end()).listen(0, '127.0.0.1');
+    await once(wrong, 'listening');
+    const base = `http://127.0.0.1:${(wrong.address() as AddressInfo).port}`;
+    const call = (path: string) => atrium.call('GET', path, undefined, undefined, base);
+    try {
+      await assert.rejects(call('/api/v1/teams/7?x=1'), /^Error: GET \/api\/v1\/teams\/\{id\} answered 418, which/);
+      assert.equal((await call('/no/documented/path')).status, 418);
+    } finally {
+      wrong.closeAllConnections();
+      wrong.close();
+    }
+  });
+
+  it('Statuses that only the feature behind a route knows are documented', () => {
+    const has = (name: `${string} ${string}`, ...statuses: readonly string[]) => {
+      const documented = Object.keys(OPERATIONS.get(name)?.responses ?? {});
+      assert.deepEqual(
+        statuses.filter((status) => !documented.includes(status)),
+        [],
+        name,
+      );
+    };
+    has('PUT /api/v1/authz/roles/{id}', '400', '404', '409', '412', '413', '422');
+    has('GET /api/v1/user/credentials/{credName}', '404');
+    has('GET /api/v1/user/following/{username}', '404');
+    has('GET /api/v1/clusters/{id}', '400', '404', '503');
+    has('PATCH /api/v1/teams/{id}', '409', '412');
+    has('DELETE /api/v1/orgs/{org}/members/{username}', '409');
+    has('POST /api/v1/user/signin', '403', '404', '429');
+    has('GET /api/v1/user/clouds/{cloud}/buckets', '400', '502');
+    has('GET /api/v1/user/bus/cluster-resource-history', '400', '503');
+    has('GET /links/installer/{ownerID}/{name}/{installerID}/archive.tar.gz', '206', '304', '410', '416');
+    has(
+      'GET /marketplace/api/v1/marketplaces/standalone-organizations/{claimID}/claimable',
+      ...['404', '409', '429', '500'],
+    );
   });
 
   it('A body is documented as required exactly where a request without one is rejected', async () => {

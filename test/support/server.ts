@@ -6,6 +6,7 @@ import { type Instance, openInstance } from '../../src/instance.ts';
 import { buildWorld, type DemoWorld } from '../../src/operations/demo/world.ts';
 import { IS_LONG } from '../counts.ts';
 import { ANY_DRIVER, type Driver, migrated, newCopy, newPlace, type Place, SOURCES_KEY, type Template } from './db.ts';
+import { undocumented } from './documented.ts';
 
 export interface Answer {
   readonly status: number;
@@ -123,7 +124,12 @@ async function send(
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('error', reject);
-      response.once('end', () => resolve(answerOf(response, Buffer.concat(chunks).toString())));
+      response.once('end', () => {
+        const answer = answerOf(response, Buffer.concat(chunks).toString());
+        const fault = undocumented(method, outgoing.path, answer);
+        if (fault) reject(new Error(fault));
+        else resolve(answer);
+      });
     });
     outgoing.once('error', reject);
     outgoing.end(content);

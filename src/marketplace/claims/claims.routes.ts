@@ -13,6 +13,7 @@ export function claimRoutes(scope: Scope, claims: Claims): void {
         summary: 'Check whether a standalone organization can be claimed',
         tags: ['marketplace'],
         params: Type.Object({ claimID: Type.String() }),
+        errors: [404, 409, 429],
         response: { 200: ClaimableResponse },
       },
     },

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
-import { Int64, readId, readMoment, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, named, readId, readMoment, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import {
   marketplaceQuery,
@@ -37,48 +37,54 @@ const ListQuery = Type.Object({
 });
 const DeliveryPath = Type.Object({ id: Type.String() });
 
-const Entry = Type.Object({
-  id: Int64,
-  marketplace: Type.String(),
-  subject: Type.String({ description: 'What the delivery is about. Empty if it could not be understood.' }),
-  event_type: Type.String(),
-  event_time: OrNull<string>('string', {
-    format: 'date-time',
-    description: 'When it happened, as the marketplace says. Null if it does not say.',
+const Entry = named(
+  'Delivery',
+  Type.Object({
+    id: Int64,
+    marketplace: Type.String(),
+    subject: Type.String({ description: 'What the delivery is about. Empty if it could not be understood.' }),
+    event_type: Type.String(),
+    event_time: OrNull<string>('string', {
+      format: 'date-time',
+      description: 'When it happened, as the marketplace says. Null if it does not say.',
+    }),
+    state: Type.String({
+      description: `One of ${STATES.join(', ')}. Dead means that the server gave up after many attempts.`,
+    }),
+    reason: Type.String(),
+    status: OrNull<number>('integer'),
+    message: OrNull<string>('string'),
+    source: Type.String(),
+    request_id: Type.String(),
+    times: Type.Integer({ description: 'How many times the marketplace sent it.' }),
+    attempts: Type.Integer({ description: 'How many attempts to process it failed.' }),
+    received_at: Timestamp,
+    last_at: Timestamp,
+    done_at: OrNull<string>('string', { format: 'date-time' }),
+    next_try_at: OrNull<string>('string', {
+      format: 'date-time',
+      description: 'When the server acts on it again. Null unless its state is received.',
+    }),
+    links: Type.Object(
+      {
+        installer: Type.Optional(Type.String({ description: 'The installer that a bind names.' })),
+        organization_id: Type.Optional(Int64),
+        contract_id: Type.Optional(Int64),
+        subscription_id: Type.Optional(Int64),
+      },
+      { description: 'What the delivery is about, and what its installer is bound to now. Only what exists.' },
+    ),
   }),
-  state: Type.String({
-    description: `One of ${STATES.join(', ')}. Dead means that the server gave up after many attempts.`,
+);
+const Detail = named(
+  'DeliveryDetail',
+  Type.Object({
+    ...Entry.properties,
+    notification: Type.Unsafe<unknown>({
+      description: 'Content of the notification, without secrets. Null if it was unreadable or too large to keep.',
+    }),
   }),
-  reason: Type.String(),
-  status: OrNull<number>('integer'),
-  message: OrNull<string>('string'),
-  source: Type.String(),
-  request_id: Type.String(),
-  times: Type.Integer({ description: 'How many times the marketplace sent it.' }),
-  attempts: Type.Integer({ description: 'How many attempts to process it failed.' }),
-  received_at: Timestamp,
-  last_at: Timestamp,
-  done_at: OrNull<string>('string', { format: 'date-time' }),
-  next_try_at: OrNull<string>('string', {
-    format: 'date-time',
-    description: 'When the server acts on it again. Null unless its state is received.',
-  }),
-  links: Type.Object(
-    {
-      installer: Type.Optional(Type.String({ description: 'The installer that a bind names.' })),
-      organization_id: Type.Optional(Int64),
-      contract_id: Type.Optional(Int64),
-      subscription_id: Type.Optional(Int64),
-    },
-    { description: 'What the delivery is about, and what its installer is bound to now. Only what exists.' },
-  ),
-});
-const Detail = Type.Object({
-  ...Entry.properties,
-  notification: Type.Unsafe<unknown>({
-    description: 'Content of the notification, without secrets. Null if it was unreadable or too large to keep.',
-  }),
-});
+);
 
 const PLACES = { kind: 'delivery', write: ({ id }: DeliveryLogEntry) => String(id), read: readNumber };
 
@@ -101,7 +107,8 @@ export function deliveryLogRoutes(
         tags,
         extension,
         querystring: ListQuery,
-        response: { 200: pageOf(Entry) },
+        errors: [422],
+        response: { 200: pageOf('DeliveryPage', Entry) },
       },
     },
     async (request) => {

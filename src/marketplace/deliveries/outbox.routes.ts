@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { siteAdmin } from '../../http/access.ts';
 import { choice } from '../../http/paging.ts';
-import { Int64, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { OrNull, PlaceQuery, pageOf, readNumber, showPlaces, text } from '../marketplace.view.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
@@ -13,22 +13,25 @@ const ListQuery = Type.Object({
   type: text('Only events of this type, such as installer.bound.'),
   ...PlaceQuery,
 });
-const Entry = Type.Object({
-  id: Int64,
-  uid: Type.String({ description: 'The ID that the receiver gets, the same with every attempt.' }),
-  type: Type.String(),
-  state: Type.String({
-    enum: [...EVENT_STATES],
-    description:
-      'Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody.',
+const Entry = named(
+  'MarketplaceEvent',
+  Type.Object({
+    id: Int64,
+    uid: Type.String({ description: 'The ID that the receiver gets, the same with every attempt.' }),
+    type: Type.String(),
+    state: Type.String({
+      enum: [...EVENT_STATES],
+      description:
+        'Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody.',
+    }),
+    data: Type.Unsafe<unknown>({ description: 'What the receiver gets.' }),
+    attempts: Type.Integer({ description: 'How many attempts to send it failed.' }),
+    created_at: Timestamp,
+    next_try_at: OrNull<string>('string', { format: 'date-time', description: 'Null unless the event is waiting.' }),
+    sent_at: OrNull<string>('string', { format: 'date-time' }),
+    dead_at: OrNull<string>('string', { format: 'date-time' }),
   }),
-  data: Type.Unsafe<unknown>({ description: 'What the receiver gets.' }),
-  attempts: Type.Integer({ description: 'How many attempts to send it failed.' }),
-  created_at: Timestamp,
-  next_try_at: OrNull<string>('string', { format: 'date-time', description: 'Null unless the event is waiting.' }),
-  sent_at: OrNull<string>('string', { format: 'date-time' }),
-  dead_at: OrNull<string>('string', { format: 'date-time' }),
-});
+);
 const PLACES = { kind: 'event', write: ({ id }: OutboxEntry) => String(id), read: readNumber };
 
 /** The outbox, for site administrators: what the receiver was told, and what it still has to be told. */
@@ -42,7 +45,7 @@ export function outboxRoutes(scope: Scope, outbox: Pick<Outbox, 'list'>): void {
         tags: ['administration'],
         extension: true,
         querystring: ListQuery,
-        response: { 200: pageOf(Entry) },
+        response: { 200: pageOf('MarketplaceEventPage', Entry) },
       },
     },
     async (request, reply) => {

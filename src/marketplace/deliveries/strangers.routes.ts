@@ -1,19 +1,22 @@
 import Type from 'typebox';
 import { siteAdmin } from '../../http/access.ts';
-import { Timestamp, timestamp } from '../../http/schemas.ts';
+import { named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { marketplaceQuery, PlaceQuery, pageOf, readMarketplace, showPlaces } from '../marketplace.view.ts';
 import type { Stranger, StrangerPlace, Strangers } from './strangers.ts';
 
 const ListQuery = Type.Object({ marketplace: marketplaceQuery('callers'), ...PlaceQuery });
-const Entry = Type.Object({
-  day: Type.Unsafe<string>({ type: 'string', format: 'date', description: 'A day of UTC.' }),
-  marketplace: Type.String(),
-  reason: Type.String({ description: 'Such as secret_mismatch or ip_outside_ranges.' }),
-  source: Type.String({ description: 'The address. "others" stands for those that were too many to tell apart.' }),
-  times: Type.Integer({ description: 'How many requests that were, on that day.' }),
-  last_at: Timestamp,
-});
+const Entry = named(
+  'UnknownCaller',
+  Type.Object({
+    day: Type.Unsafe<string>({ type: 'string', format: 'date', description: 'A day of UTC.' }),
+    marketplace: Type.String(),
+    reason: Type.String({ description: 'Such as secret_mismatch or ip_outside_ranges.' }),
+    source: Type.String({ description: 'The address. "others" stands for those that were too many to tell apart.' }),
+    times: Type.Integer({ description: 'How many requests that were, on that day.' }),
+    last_at: Timestamp,
+  }),
+);
 const PLACES = {
   kind: 'stranger',
   write: ({ day, marketplace, reason, source }: Stranger) => JSON.stringify([day, marketplace, reason, source]),
@@ -31,7 +34,7 @@ export function strangerRoutes(scope: Scope, strangers: Strangers): void {
         tags: ['administration'],
         extension: true,
         querystring: ListQuery,
-        response: { 200: pageOf(Entry) },
+        response: { 200: pageOf('UnknownCallerPage', Entry) },
       },
     },
     async (request) => {

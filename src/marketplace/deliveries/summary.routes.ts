@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { siteAdmin } from '../../http/access.ts';
-import { timestamp } from '../../http/schemas.ts';
+import { named, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { INSTALLER_STATES } from '../installers/installers.ts';
 import { OrNull } from '../marketplace.view.ts';
@@ -18,25 +18,28 @@ const counts = <State extends string>(states: readonly State[]) =>
   );
 const moment = (description: string) => OrNull<string>('string', { format: 'date-time', description });
 
-const Summary = Type.Object({
-  deliveries: counts(DELIVERY_STATES),
-  oldest_waiting_at: moment('When the oldest delivery arrived that is not finished. Null if there is none.'),
-  installers: counts(INSTALLER_STATES),
-  subscriptions: counts(SUBSCRIPTION_STATES),
-  events: counts(EVENT_STATES),
-  oldest_event_at: moment('When the oldest event was made that is not sent yet. Null if there is none.'),
-  marketplaces: Type.Array(
-    Type.Object({
-      marketplace: Type.String(),
-      proven_by: Type.String({ enum: ['address', 'secret'] }),
-      secrets: Type.Integer({ description: 'How many secrets are live.' }),
-      last_delivery_at: moment('When it last sent a delivery that was kept. Null if it never did.'),
+const Summary = named(
+  'MarketplaceSummary',
+  Type.Object({
+    deliveries: counts(DELIVERY_STATES),
+    oldest_waiting_at: moment('When the oldest delivery arrived that is not finished. Null if there is none.'),
+    installers: counts(INSTALLER_STATES),
+    subscriptions: counts(SUBSCRIPTION_STATES),
+    events: counts(EVENT_STATES),
+    oldest_event_at: moment('When the oldest event was made that is not sent yet. Null if there is none.'),
+    marketplaces: Type.Array(
+      Type.Object({
+        marketplace: Type.String(),
+        proven_by: Type.String({ enum: ['address', 'secret'] }),
+        secrets: Type.Integer({ description: 'How many secrets are live.' }),
+        last_delivery_at: moment('When it last sent a delivery that was kept. Null if it never did.'),
+      }),
+    ),
+    ranges_age_seconds: OrNull<number>('integer', {
+      description: 'How long ago the list of address ranges was confirmed. Null if there is none.',
     }),
-  ),
-  ranges_age_seconds: OrNull<number>('integer', {
-    description: 'How long ago the list of address ranges was confirmed. Null if there is none.',
   }),
-});
+);
 
 /** The listener at a glance, for site administrators. */
 export function summaryRoutes(scope: Scope, getSummary: GetSummary): void {

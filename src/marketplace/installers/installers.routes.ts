@@ -3,7 +3,7 @@ import { dropAbsent } from '../../http/absent-fields.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
 import { createOnce } from '../../http/create-once.ts';
 import { choice } from '../../http/paging.ts';
-import { NoBody, Timestamp, timestamp } from '../../http/schemas.ts';
+import { NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { marketplaceQuery, PlaceQuery, pageOf, readMarketplace, showPlaces, text } from '../marketplace.view.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
@@ -17,22 +17,28 @@ const ListQuery = Type.Object({
   q: text('Part of the ID, or of the organization, the cluster ID, the cloud account or the administrator.'),
   ...PlaceQuery,
 });
-const NewInstaller = Type.Object({
-  marketplace: Type.Unsafe<MarketplaceName>({ type: 'string', enum: MARKETPLACE_NAMES }),
-  days: Type.Optional(
-    Type.Integer({
-      description: `Number of days in which it can be bound: ${DEFAULT_DAYS} by default, maximum ${MAX_DAYS}.`,
-    }),
-  ),
-  is_test: Type.Optional(
-    Type.Boolean({ description: 'For tests: it can be bound without the secret. Only some marketplaces have that.' }),
-  ),
-});
+const NewInstaller = named(
+  'NewInstaller',
+  Type.Object({
+    marketplace: Type.Unsafe<MarketplaceName>({ type: 'string', enum: MARKETPLACE_NAMES }),
+    days: Type.Optional(
+      Type.Integer({
+        description: `Number of days in which it can be bound: ${DEFAULT_DAYS} by default, maximum ${MAX_DAYS}.`,
+      }),
+    ),
+    is_test: Type.Optional(
+      Type.Boolean({ description: 'For tests: it can be bound without the secret. Only some marketplaces have that.' }),
+    ),
+  }),
+);
 const InstallerPath = Type.Object({ id: Type.String() });
-const ArchiveLink = Type.Object({
-  link: Type.String({ description: 'Shown only here. Whoever has it can download the archive.' }),
-  expires_at: Timestamp,
-});
+const ArchiveLink = named(
+  'ArchiveLink',
+  Type.Object({
+    link: Type.String({ description: 'Shown only here. Whoever has it can download the archive.' }),
+    expires_at: Timestamp,
+  }),
+);
 const PLACES = {
   kind: 'installer',
   write: ({ id }: Installer) => id,
@@ -52,7 +58,7 @@ export function installerRoutes(scope: Scope, installers: Installers): void {
         ...common,
         summary: 'List marketplace installers, newest first',
         querystring: ListQuery,
-        response: { 200: pageOf(InstallerEntry) },
+        response: { 200: pageOf('InstallerPage', InstallerEntry) },
       },
     },
     async (request) => {

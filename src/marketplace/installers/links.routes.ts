@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { anyone } from '../../http/access.ts';
 import { sendBytes } from '../../http/bytes.ts';
-import { media } from '../../http/schemas.ts';
+import { media, NoBody } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { sha256 } from './archive.ts';
 import type { BoundInstaller } from './archive-files.ts';
@@ -32,7 +32,8 @@ export function linkRoutes(scope: Scope, { installers, archive, publicKey }: Lin
         extension: true,
         params: Path,
         querystring: Signature,
-        response: { 200: media('application/gzip') },
+        errors: [410],
+        response: { 200: media('application/gzip'), 206: media('application/gzip'), 304: NoBody, 416: NoBody },
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { dropAbsent } from '../../http/absent-fields.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
 import { createOnce } from '../../http/create-once.ts';
-import { NoBody, Timestamp, timestamp } from '../../http/schemas.ts';
+import { NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { newSecret } from './secret-text.ts';
@@ -11,29 +11,38 @@ import { FINGERPRINT_LENGTH, type LiveSecret, type Secrets } from './secrets.ts'
 const SECRET_NAMES = MARKETPLACE_NAMES.filter((name) => profileOf(name).provenBy === 'secret');
 const MAX_SECRET = 1024;
 
-const SecretEntry = Type.Object({
-  marketplace: Type.String(),
-  fingerprint: Type.String({
-    description: `${FINGERPRINT_LENGTH} hexadecimal digits that tell secrets apart and say nothing about them.`,
+const SecretEntry = named(
+  'NotificationSecret',
+  Type.Object({
+    marketplace: Type.String(),
+    fingerprint: Type.String({
+      description: `${FINGERPRINT_LENGTH} hexadecimal digits that tell secrets apart and say nothing about them.`,
+    }),
+    source: Type.String({
+      enum: ['settings', 'added'],
+      description: 'Secrets from the settings of the server are changed there. Those that were added can be retired.',
+    }),
+    added_at: Type.Optional(Timestamp),
   }),
-  source: Type.String({
-    enum: ['settings', 'added'],
-    description: 'Secrets from the settings of the server are changed there. Those that were added can be retired.',
+);
+const NewSecret = named(
+  'NewNotificationSecret',
+  Type.Object({
+    marketplace: Type.Unsafe<MarketplaceName>({ type: 'string', enum: SECRET_NAMES }),
+    secret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: MAX_SECRET, description: 'By default, the server creates one.' }),
+    ),
   }),
-  added_at: Type.Optional(Timestamp),
-});
-const NewSecret = Type.Object({
-  marketplace: Type.Unsafe<MarketplaceName>({ type: 'string', enum: SECRET_NAMES }),
-  secret: Type.Optional(
-    Type.String({ minLength: 1, maxLength: MAX_SECRET, description: 'By default, the server creates one.' }),
-  ),
-});
-const AddedSecret = Type.Object({
-  ...SecretEntry.properties,
-  secret: Type.Optional(
-    Type.String({ description: 'Only if the server created it, and only in this response: it is not stored.' }),
-  ),
-});
+);
+const AddedSecret = named(
+  'AddedNotificationSecret',
+  Type.Object({
+    ...SecretEntry.properties,
+    secret: Type.Optional(
+      Type.String({ description: 'Only if the server created it, and only in this response: it is not stored.' }),
+    ),
+  }),
+);
 
 /** The secrets by which marketplaces prove who they are, for site administrators. */
 export function secretRoutes(scope: Scope, secrets: Secrets): void {

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { siteAdmin } from '../../http/access.ts';
 import { choice } from '../../http/paging.ts';
-import { Int64, readId, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, named, readId, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { InstallerEntry, presentInstaller } from '../installers/installer.view.ts';
 import {
@@ -26,25 +26,33 @@ const ListQuery = Type.Object({
   q: text('Part of the ID of the application.'),
   ...PlaceQuery,
 });
-const Entry = Type.Object({
-  id: Int64,
-  marketplace: Type.String(),
-  application_id: Type.String(),
-  subject: Type.String({ description: 'The subject of all deliveries about it.' }),
-  managed_resource_group_id: Type.String(),
-  state: Type.String({ enum: [...SUBSCRIPTION_STATES] }),
-  event_time: Type.String({
-    description: 'The time of the event that led to the state, by the clock of the marketplace.',
+const Entry = named(
+  'Subscription',
+  Type.Object({
+    id: Int64,
+    marketplace: Type.String(),
+    application_id: Type.String(),
+    subject: Type.String({ description: 'The subject of all deliveries about it.' }),
+    managed_resource_group_id: Type.String(),
+    state: Type.String({ enum: [...SUBSCRIPTION_STATES] }),
+    event_time: Type.String({
+      description: 'The time of the event that led to the state, by the clock of the marketplace.',
+    }),
+    resource_usage_id: OrNull<string>('string'),
+    created_at: Timestamp,
+    updated_at: Timestamp,
   }),
-  resource_usage_id: OrNull<string>('string'),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-const Detail = Type.Object({
-  ...Entry.properties,
-  plan: Type.Unsafe<unknown>({ description: 'What was bought, as the marketplace sent it, without secrets. Or null.' }),
-  installers: Type.Array(InstallerEntry, { description: 'The installers that are bound to it, newest first.' }),
-});
+);
+const Detail = named(
+  'SubscriptionDetail',
+  Type.Object({
+    ...Entry.properties,
+    plan: Type.Unsafe<unknown>({
+      description: 'What was bought, as the marketplace sent it, without secrets. Or null.',
+    }),
+    installers: Type.Array(InstallerEntry, { description: 'The installers that are bound to it, newest first.' }),
+  }),
+);
 const PLACES = { kind: 'subscription', write: ({ id }: SubscriptionEntry) => String(id), read: readNumber };
 
 /** Subscriptions, for site administrators. */
@@ -60,7 +68,7 @@ export function subscriptionRoutes(scope: Scope, subscriptions: Subscriptions): 
         ...common,
         summary: 'List marketplace subscriptions, newest first',
         querystring: ListQuery,
-        response: { 200: pageOf(Entry) },
+        response: { 200: pageOf('SubscriptionPage', Entry) },
       },
     },
     async (request) => {

@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import { type Access, neededScope } from './access.ts';
-import { KEY_HEADER, REPLAY_HEADER } from './create-once.ts';
-import type { BookedRoute } from './route-book.ts';
-import { ErrorBody, ListenerErrorBody } from './schemas.ts';
+import { type Access, neededScope } from '../access.ts';
+import { KEY_HEADER, REPLAY_HEADER } from '../create-once.ts';
+import type { BookedRoute } from '../route-book.ts';
+import { ErrorBody, ListenerErrorBody } from '../schemas.ts';
+import { publisher } from './published-schemas.ts';
+import { errorStatuses } from './statuses.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
 
@@ -13,13 +15,14 @@ interface ObjectSchema {
 
 /** The OpenAPI 3.1 document of the routes that are mounted: the schemas in it are the ones that validate. */
 export function describeApi(routes: readonly BookedRoute[], version: string) {
+  const { publish, schemas } = publisher();
   const paths: Record<string, Record<string, object>> = {};
   const shown = routes.filter((route) => !route.schema.hide).sort((a, b) => (a.path < b.path ? -1 : 1));
   for (const route of shown) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: publish(describeRoute(route)) as object };
   }
-  const document = {
+  return {
     openapi: '3.1.0',
     info: {
       title: 'Atrium',
@@ -30,7 +33,7 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: { Error: ErrorBody, ListenerError: ListenerErrorBody },
+      schemas: schemas(),
       securitySchemes: {
         token: {
           type: 'apiKey',
@@ -44,13 +47,6 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
       },
     },
   };
-  return JSON.parse(JSON.stringify(document, publish)) as typeof document;
-}
-
-/** Our own keyword for 64-bit numbers in a body is published as an ordinary type. */
-function publish(_key: string, value: unknown): unknown {
-  const isInt64 = typeof value === 'object' && value !== null && 'int64' in value;
-  return isInt64 ? { type: 'integer', format: 'int64' } : value;
 }
 
 function describeRoute(route: BookedRoute): object {
@@ -128,25 +124,17 @@ function securityOf(access: Access): object[] {
   return access.queryToken ? [...ways, { queryToken: [] }] : ways;
 }
 
-function responsesOf({ path, schema, access, creates }: BookedRoute): object {
+function responsesOf(route: BookedRoute): object {
+  const { path, schema, creates } = route;
   const isListener = path.startsWith(LISTENER_PREFIX);
-  const error = { $ref: `#/components/schemas/${isListener ? 'ListenerError' : 'Error'}` };
-  const refusals = [
-    ...(access.who === 'anyone' ? [] : access.who === 'webhook' ? [403] : [401, 403]),
-    ...(schema.body || schema.grows ? [isListener ? 400 : 422] : []),
-    ...('about' in access && access.about ? [access.about === 'query' ? 400 : 404] : []),
-    ...(creates ? [400, 409] : []),
-    ...(isListener ? [500] : [429, 500]),
-  ];
+  const error = isListener ? ListenerErrorBody : ErrorBody;
   const answers = Object.entries(schema.response ?? {}).map(
     ([status, body]) => [status, { ...answer(status, body), ...(creates && { headers: REPLAYED }) }] as const,
   );
-  const errors = [...new Set(refusals)]
-    .sort()
-    .map((status) => [
-      String(status),
-      { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
-    ]);
+  const errors = errorStatuses(route, isListener).map((status) => [
+    String(status),
+    { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
+  ]);
   return Object.fromEntries([...errors, ...answers]);
 }
 
