@@ -3,6 +3,7 @@ import { type Access, neededScope } from '../access.ts';
 import type { BookedRoute } from '../route-book.ts';
 import { ErrorBody, ListenerErrorBody } from '../schemas.ts';
 import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
+import { operationName } from './operation-name.ts';
 import { publisher } from './published-schemas.ts';
 import { errorStatuses } from './statuses.ts';
 import { tagsOf } from './tags.ts';
@@ -73,7 +74,7 @@ function describeRoute(route: BookedRoute): object {
     ...requestHeaders(route),
   ];
   return {
-    operationId: operationId(route),
+    operationId: operationName(route),
     ...(schema.summary && { summary: schema.summary }),
     ...(schema.tags && { tags: schema.tags }),
     ...(schema.extension && { 'x-extension': true }),
@@ -85,14 +86,6 @@ function describeRoute(route: BookedRoute): object {
     }),
     responses: responsesOf(route),
   };
-}
-
-function operationId({ method, path }: BookedRoute): string {
-  const words = path
-    .replace(/^\/(marketplace\/)?api\/v1/, (_all, listener) => (listener ? 'marketplace' : ''))
-    .split(/[^0-9A-Za-z]+/)
-    .filter((word) => word !== '');
-  return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
 }
 
 function parametersOf(schema: ObjectSchema | undefined, place: 'path' | 'query'): object[] {
