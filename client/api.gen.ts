@@ -5,7 +5,7 @@ export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
 export type AddedNotificationSecret = {
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
   readonly fingerprint: string;
   /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
@@ -349,7 +349,7 @@ export type CredentialSummary = {
 
 export type Delivery = {
   readonly id: bigint;
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** What the delivery is about. Empty if it could not be understood. */
   readonly subject: string;
   readonly event_type: string;
@@ -383,7 +383,7 @@ export type Delivery = {
 
 export type DeliveryDetail = {
   readonly id: bigint;
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** What the delivery is about. Empty if it could not be understood. */
   readonly subject: string;
   readonly event_type: string;
@@ -527,22 +527,6 @@ export type Email = {
   readonly primary: boolean;
 };
 
-export type ErrorBody = {
-  /** Human-readable description of the error. */
-  readonly message: string;
-  /** URL of the API documentation. */
-  readonly url: string;
-  /** Machine-readable reason. A new version may add reasons, but does not rename any. */
-  readonly reason: 'invalid_request' | 'validation_failed' | 'unauthenticated' | 'forbidden' | 'missing_relation' | 'sudo_forbidden' | 'escalation' | 'not_found' | 'route_not_found' | 'user_not_found' | 'organization_not_found' | 'team_not_found' | 'role_not_found' | 'cluster_not_found' | 'contract_not_found' | 'robot_not_found' | 'token_not_found' | 'session_not_found' | 'credential_not_found' | 'order_not_found' | 'order_too_large' | 'delivery_not_found' | 'installer_not_found' | 'subscription_not_found' | 'secret_not_found' | 'unknown_relation' | 'method_not_allowed' | 'conflict' | 'request_in_progress' | 'idempotency_key_reused' | 'name_taken' | 'name_reserved' | 'email_taken' | 'wrong_password' | 'limit_reached' | 'last_owner' | 'last_administrator' | 'database_in_use' | 'database_incomplete' | 'gone' | 'precondition_failed' | 'body_too_large' | 'rate_limited' | 'internal_error' | 'upstream_failed' | 'unavailable' | 'outcome_unknown';
-  /** The missing relation, if reason is missing_relation. */
-  readonly relation?: string;
-  readonly errors?: readonly {
-    readonly field: string;
-    readonly message: string;
-  }[];
-  readonly request_id?: string;
-};
-
 export type ExcludingRelation = {
   readonly object: string;
   readonly relation: string;
@@ -602,7 +586,7 @@ export type HostedToken = {
 export type Installer = {
   /** Whoever has the ID of an installer that is not bound may be able to bind it. */
   readonly id: string;
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   readonly is_test: boolean;
   /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
   readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
@@ -664,10 +648,6 @@ export type LifecycleNotificationInput = {
   readonly bindingInfo?: BindingInfoInput | undefined;
 };
 
-export type ListenerErrorBody = {
-  readonly message: string;
-};
-
 export type MarketplaceEvent = {
   readonly id: bigint;
   /** The ID that the receiver gets, the same with every attempt. */
@@ -723,7 +703,7 @@ export type MarketplaceSummary = {
   /** When the oldest event was made that is not sent yet. Null if there is none. */
   readonly oldest_event_at: string | null;
   readonly marketplaces: readonly ({
-    readonly marketplace: string;
+    readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
     readonly proven_by: 'address' | 'secret';
     /** How many secrets are live. */
     readonly secrets: number;
@@ -755,11 +735,11 @@ export type Member = {
   readonly orgAdmin: boolean;
   readonly clientOrgUser?: boolean;
   /** The teams of the organization that the member is in, as far as the caller may see them. */
-  readonly teams: readonly {
+  readonly teams: readonly ({
     readonly id: bigint;
     readonly name: string;
-    readonly permission: string;
-  }[];
+    readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
+  })[];
   /** When the earliest of the present memberships in teams of the organization began. */
   readonly joined_at: string;
 };
@@ -923,7 +903,7 @@ export type NewUserInput = {
 };
 
 export type NotificationSecret = {
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
   readonly fingerprint: string;
   /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
@@ -955,7 +935,7 @@ export type Organization = {
   readonly description: string;
   readonly website: string;
   readonly location: string;
-  readonly visibility: string;
+  readonly visibility: 'public' | 'limited' | 'private';
   readonly orgType: string;
 };
 
@@ -1168,7 +1148,7 @@ export type SignInInput = {
 
 export type Subscription = {
   readonly id: bigint;
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   readonly application_id: string;
   /** The subject of all deliveries about it. */
   readonly subject: string;
@@ -1183,7 +1163,7 @@ export type Subscription = {
 
 export type SubscriptionDetail = {
   readonly id: bigint;
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   readonly application_id: string;
   /** The subject of all deliveries about it. */
   readonly subject: string;
@@ -1210,8 +1190,7 @@ export type Team = {
   readonly name: string;
   readonly description: string;
   readonly organization: Organization;
-  /** One of none, read, write, admin or owner. */
-  readonly permission: string;
+  readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
   readonly units: readonly string[];
   readonly type: string;
   readonly role_ids: readonly bigint[];
@@ -1240,7 +1219,7 @@ export type Token = {
 export type UnknownCaller = {
   /** A day of UTC. */
   readonly day: string;
-  readonly marketplace: string;
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** Such as secret_mismatch or ip_outside_ranges. */
   readonly reason: string;
   /** The address. "others" stands for those that were too many to tell apart. */

@@ -25,7 +25,13 @@ export async function describeEveryDeployment(): Promise<ApiDocument> {
   const [first, ...others] = documents as [ApiDocument, ...ApiDocument[]];
   const paths = inOrder<ApiDocument['paths']>(first.paths, ...others.map((one) => one.paths));
   const schemas = inOrder<ApiDocument['components']['schemas']>(...documents.map((one) => one.components.schemas));
-  return { ...first, paths, components: { ...first.components, schemas } };
+  const responses = inOrder<ApiDocument['components']['responses']>(
+    ...documents.map((one) => one.components.responses),
+  );
+  const tags = Object.values(
+    inOrder(...documents.map((one) => Object.fromEntries(one.tags.map((tag) => [tag.name, tag])))),
+  );
+  return { ...first, tags, paths, components: { ...first.components, schemas, responses } };
 }
 
 function inOrder<Parts extends object>(...all: readonly Parts[]): Parts {

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
-import { readLimit } from '../http/paging.ts';
+import { readLimit, wholeNumber } from '../http/paging.ts';
 import { Int64, media, named, Timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
@@ -31,9 +31,7 @@ const ExportQuery = Type.Object(Filters);
 const PageQuery = Type.Object({
   ...Filters,
   cursor: text('The next_cursor of the previous page.'),
-  limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
-  ),
+  limit: Type.Optional(wholeNumber(`Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.`)),
 });
 const org = text('Only entries of this organization: its name, or its ID if it is deleted. 0 is the deployment.');
 const AdminExportQuery = Type.Object({ ...ExportQuery.properties, org });

@@ -1,12 +1,14 @@
 import Type from 'typebox';
+import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerIn, holds, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, named, OrgQuery, readId } from '../http/schemas.ts';
+import { Int64, named, OrgQuery, PathId, readId, shownAs } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Explain } from './explain.ts';
 import { readObjectType } from './objects.ts';
 
-const ObjectPath = Type.Object({ objectType: Type.String(), objID: Type.String() });
+const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
+const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
 const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
 const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const Principal = named('Principal', Type.Object({ type: Type.String(), ...Person.properties }));
@@ -118,7 +120,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
         summary: 'List the objects of a type on which a user holds a relation, as far as the caller may see them',
         tags,
         extension: true,
-        params: Type.Object({ objectType: Type.String() }),
+        params: Type.Object({ objectType: ObjectTypeName }),
         querystring: Type.Object({
           ...OrgQuery.properties,
           ...PageQuery,

@@ -1,11 +1,13 @@
 import Type from 'typebox';
+import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerIn, signedIn } from '../http/access.ts';
-import { Int64, Int64Input, named, OrgQuery, readId, readIdNumber } from '../http/schemas.ts';
+import { Int64, Int64Input, named, OrgQuery, PathId, readId, readIdNumber, shownAs } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 import { type Objects, readObjectType } from './objects.ts';
 
+const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const MAX_OBJECTS = 1000;
 
 const Allowed = named(
@@ -25,7 +27,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
       schema: {
         summary: 'List the permissions that the caller holds on an object',
         tags: ['authorization'],
-        params: Type.Object({ objectType: Type.String(), objID: Type.String() }),
+        params: Type.Object({ objectType: ObjectTypeName, objID: PathId }),
         querystring: OrgQuery,
         response: { 200: Allowed },
       },

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { actorOf, type Caller, callerOf, signedIn, siteAdmin } from '../http/access.ts';
-import { named, Timestamp, timestamp } from '../http/schemas.ts';
+import { named, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Bus } from './bus.ts';
 import { type History, MAX_ITEMS } from './history.ts';
@@ -34,7 +34,12 @@ const HistoryQuery = Type.Object({
   resource: Type.Optional(Type.String({ maxLength: 253, description: 'Kind of resource.' })),
   rid: Type.Optional(Type.String({ maxLength: 253, description: 'ID of the resource.' })),
   since: Type.Optional(Type.String({ description: 'Only reports from this time on (RFC 3339).' })),
-  limit: Type.Optional(Type.String({ description: `Items per page. The default and maximum is ${MAX_ITEMS}.` })),
+  limit: Type.Optional(
+    shownAs(Type.String({ description: `Items per page. The default and maximum is ${MAX_ITEMS}.` }), {
+      type: 'integer',
+      minimum: 1,
+    }),
+  ),
   cursor: Type.Optional(Type.String({ maxLength: 2000, description: 'The cursor of the previous page.' })),
 });
 const HistoryPage = named(

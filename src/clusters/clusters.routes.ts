@@ -3,7 +3,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
-import { Int64Input, NoBody, named, readId, readIdNumber } from '../http/schemas.ts';
+import { Int64Input, NoBody, named, PathId, readId, readIdNumber } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
 import { FIELDS, type Field, mapFields } from './cluster-fields.ts';
@@ -33,7 +33,7 @@ const ImportCluster = named(
   'NewCluster',
   Type.Object({ ...EditCluster.properties, name: Type.String(), uid: Type.String() }),
 );
-const ClusterId = Type.Object({ id: Type.String() });
+const ClusterId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
 export function clusterRoutes(scope: Scope, clusters: Clusters): void {

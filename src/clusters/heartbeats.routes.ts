@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { actorOf, holdsOn, ownerIn } from '../http/access.ts';
-import { NoBody, named, readId } from '../http/schemas.ts';
+import { NoBody, named, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { PHASES } from './cluster.ts';
 import type { Heartbeats } from './heartbeats.ts';
@@ -32,7 +32,7 @@ export function heartbeatRoutes(scope: Scope, heartbeats: Heartbeats): void {
         tags: ['administration'],
         extension: true,
         optionalBody: true,
-        params: Type.Object({ id: Type.String() }),
+        params: Type.Object({ id: PathId }),
         body: Beat,
         response: { 204: NoBody },
       },

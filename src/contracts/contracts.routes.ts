@@ -4,7 +4,7 @@ import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, readId, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, PathId, readId, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
@@ -48,7 +48,7 @@ const EditContract = named(
 );
 const { revoked: _revoked, ...terms } = EditContract.properties;
 const NewContract = named('NewContract', Type.Object({ ...terms, name: Type.String() }));
-const ContractId = Type.Object({ id: Type.String() });
+const ContractId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
 export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () => string): void {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PageRequest } from '../base/page.ts';
+import { shownAs } from './schemas.ts';
 import { originForm } from './target.ts';
 
 const DEFAULT_LIMIT = 30;
@@ -18,11 +19,14 @@ export const PageQuery = pageQuery(MAX_LIMIT);
 
 export function pageQuery(max: number) {
   return {
-    page: Type.Optional(Type.Unsafe<unknown>({ description: 'Page number, starting at 1.' })),
-    limit: Type.Optional(
-      Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${max}.` }),
-    ),
+    page: Type.Optional(wholeNumber('Page number, starting at 1.')),
+    limit: Type.Optional(wholeNumber(`Entries per page: ${DEFAULT_LIMIT} by default, maximum ${max}.`)),
   };
+}
+
+/** A number in a query that is read leniently, see `readLimit`. */
+export function wholeNumber(description: string) {
+  return shownAs(Type.Unsafe<unknown>({ description }), { type: 'integer', minimum: 1 });
 }
 
 /** A value out of a fixed list. Unlike a page, another value is an error: it would give another list than was meant. */

@@ -23,6 +23,17 @@ export function named<Schema extends TSchema>(name: string, schema: Schema): Sch
   return Object.assign(schema, { title: name });
 }
 
+/** What the documentation shows in place of a schema that accepts more than clients should send. */
+export const SHOWN = Symbol('shown');
+
+/** Changes the documentation only: validation does not see a symbol. */
+export function shownAs<Schema extends TSchema>(schema: Schema, shape: object): Schema {
+  return Object.assign(schema, { [SHOWN]: shape });
+}
+
+/** An ID in a path, to be read with `readId`, which rejects what is no ID in its own words. */
+export const PathId = shownAs(Type.String(), { type: 'integer', format: 'int64', minimum: 1 });
+
 /** Also accepts null, which Go clients send for a list, object or pointer that was not given. */
 export function orNull<Schema extends TSchema & { type: string }>(schema: Schema) {
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema.type, 'null'] });

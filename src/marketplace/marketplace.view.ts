@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
-import { readLimit } from '../http/paging.ts';
+import { readLimit, wholeNumber } from '../http/paging.ts';
 import { named } from '../http/schemas.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from './marketplaces.ts';
 
@@ -9,6 +9,8 @@ const DEFAULT_LIMIT = 30;
 const MAX_LIMIT = 200;
 
 export const OrNull = <T>(type: string, more: object = {}) => Type.Unsafe<T | null>({ type: [type, 'null'], ...more });
+/** In a response. */
+export const MarketplaceText = Type.String({ enum: MARKETPLACE_NAMES });
 export const text = (description: string) => Type.Optional(Type.String({ description }));
 export const marketplaceQuery = (what: string) =>
   text(`Only ${what} of this marketplace: ${MARKETPLACE_NAMES.join(', ')}.`);
@@ -16,9 +18,7 @@ export const marketplaceQuery = (what: string) =>
 /** The lists of the listener are read from one place to the next. */
 export const PlaceQuery = {
   cursor: text('The next_cursor of the previous page.'),
-  limit: Type.Optional(
-    Type.Unsafe<unknown>({ description: `Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.` }),
-  ),
+  limit: Type.Optional(wholeNumber(`Entries per page: ${DEFAULT_LIMIT} by default, maximum ${MAX_LIMIT}.`)),
 };
 export const pageOf = <Entry extends Parameters<typeof Type.Array>[0]>(name: string, entry: Entry) =>
   named(name, Type.Object({ items: Type.Array(entry), next_cursor: OrNull<string>('string') }));

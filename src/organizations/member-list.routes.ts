@@ -10,9 +10,16 @@ const Member = named(
   'Member',
   Type.Object({
     ...User.properties,
-    teams: Type.Array(Type.Object({ id: Int64, name: Type.String(), permission: Type.String() }), {
-      description: 'The teams of the organization that the member is in, as far as the caller may see them.',
-    }),
+    teams: Type.Array(
+      Type.Object({
+        id: Int64,
+        name: Type.String(),
+        permission: Type.String({ enum: ['none', 'read', 'write', 'admin', 'owner'] }),
+      }),
+      {
+        description: 'The teams of the organization that the member is in, as far as the caller may see them.',
+      },
+    ),
     joined_at: Type.Unsafe<string>({
       ...Timestamp,
       description: 'When the earliest of the present memberships in teams of the organization began.',

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, named, readId } from '../http/schemas.ts';
+import { NoBody, named, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Profile } from '../users/profile.ts';
 import { presentProfile, User } from '../users/user.view.ts';
@@ -15,8 +15,8 @@ const MemberTeam = named(
     team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
   }),
 );
-const TeamPath = Type.Object({ id: Type.String() });
-const TeamMember = Type.Object({ id: Type.String(), username: Type.String() });
+const TeamPath = Type.Object({ id: PathId });
+const TeamMember = Type.Object({ id: PathId, username: Type.String() });
 const tags = ['administration'];
 
 /** Who is in an organization. */

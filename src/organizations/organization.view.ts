@@ -15,7 +15,7 @@ export const Organization = named(
     description: Type.String(),
     website: Type.String(),
     location: Type.String(),
-    visibility: Type.String(),
+    visibility: Type.String({ enum: ['public', 'limited', 'private'] }),
     orgType: Type.String(),
   }),
 );
@@ -27,7 +27,7 @@ export const Team = named(
     name: Type.String(),
     description: Type.String(),
     organization: Organization,
-    permission: Type.String({ description: 'One of none, read, write, admin or owner.' }),
+    permission: Type.String({ enum: ['none', 'read', 'write', 'admin', 'owner'] }),
     units: Type.Array(Type.String()),
     type: Type.String(),
     role_ids: Type.Array(Int64),

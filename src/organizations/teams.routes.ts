@@ -5,14 +5,14 @@ import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts'
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, named, readId } from '../http/schemas.ts';
+import { NoBody, named, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Permission } from '../identity/callers.ts';
 import { presentTeam, Team } from './organization.view.ts';
 import type { Teams, Team as TeamValue } from './teams.ts';
 
 const OrgPath = Type.Object({ org: Type.String() });
-const TeamPath = Type.Object({ id: Type.String() });
+const TeamPath = Type.Object({ id: PathId });
 
 const EditTeam = named(
   'EditTeam',

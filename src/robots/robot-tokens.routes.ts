@@ -4,13 +4,13 @@ import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { NoBody, readId } from '../http/schemas.ts';
+import { NoBody, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { IssuedToken } from '../identity/token-issuer.ts';
 import { AccessToken, NewAccessToken, presentToken, readNewToken } from '../tokens/token.view.ts';
 import type { AskedRobot, RobotTokens } from './robot-tokens.ts';
 
-const RobotPath = { id: Type.String() };
+const RobotPath = { id: PathId };
 
 export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () => string): void {
   const common = { tags: ['administration'], extension: true };

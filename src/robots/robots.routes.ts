@@ -4,7 +4,7 @@ import { actorOf, callerIn, holdsIn, holdsOn, ownerIn } from '../http/access.ts'
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Robot, Robots } from './robots.ts';
 
@@ -19,7 +19,7 @@ const RobotInfo = named(
   }),
 );
 const NewRobot = named('NewRobot', Type.Object({ name: Type.String(), description: Type.Optional(Type.String()) }));
-const RobotId = Type.Object({ id: Type.String() });
+const RobotId = Type.Object({ id: PathId });
 const OrgPath = Type.Object({ org: Type.String() });
 
 export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string): void {

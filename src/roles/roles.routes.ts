@@ -10,6 +10,7 @@ import {
   NoBody,
   named,
   OrgQuery,
+  PathId,
   readId,
   readIdNumber,
   Timestamp,
@@ -23,7 +24,7 @@ import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 
 const MAX_ITEMS = 1000;
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
-const RoleId = Type.Object({ id: Type.String() });
+const RoleId = Type.Object({ id: PathId });
 
 export const UpdateRole = named(
   'EditRole',

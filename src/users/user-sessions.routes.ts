@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { actorOf, callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { SessionCard, Sessions } from '../identity/sessions.ts';
 import type { Users } from './users.ts';
@@ -58,7 +58,7 @@ export function userSessionRoutes(scope: Scope, { sessions, users, cookies, base
         summary: 'End a browser session of the caller',
         tags: ['user'],
         extension: true,
-        params: Type.Object({ id: Type.String() }),
+        params: Type.Object({ id: PathId }),
         response: { 204: NoBody },
       },
     },

@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
 import { numbersOf } from '../support/authz.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly schema: object }[];
   readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>;
 }
@@ -58,13 +60,16 @@ describe('API documentation', () => {
     }
   });
 
-  it('A test fails when a response has a status that its documentation does not name', async () => {
-    const wrong = createServer((_request, response) => response.writeHead(418).end()).listen(0, '127.0.0.1');
+  it('A test fails when a response has a status or a header that its documentation does not name', async () => {
+    const wrong = createServer(({ url }, response) =>
+      response.writeHead(url === '/api/v1/user' ? 200 : 418, { 'X-Total-Count': '1' }).end(),
+    ).listen(0, '127.0.0.1');
     await once(wrong, 'listening');
     const base = `http://127.0.0.1:${(wrong.address() as AddressInfo).port}`;
     const call = (path: string) => atrium.call('GET', path, undefined, undefined, base);
     try {
       await assert.rejects(call('/api/v1/teams/7?x=1'), /^Error: GET \/api\/v1\/teams\/\{id\} answered 418, which/);
+      await assert.rejects(call('/api/v1/user'), /^Error: GET \/api\/v1\/user answered 200 with x-total-count, which/);
       assert.equal((await call('/no/documented/path')).status, 418);
     } finally {
       wrong.closeAllConnections();
@@ -95,6 +100,36 @@ describe('API documentation', () => {
       'GET /marketplace/api/v1/marketplaces/standalone-organizations/{claimID}/claimable',
       ...['404', '409', '429', '500'],
     );
+  });
+
+  it('Numbers are documented as numbers, and closed sets as enums, in paths and queries', () => {
+    const schemaOf = (name: `${string} ${string}`, parameter: string) =>
+      OPERATIONS.get(name)?.parameters?.find((one) => one.name === parameter)?.schema;
+    const id = { type: 'integer', format: 'int64', minimum: 1 };
+    assert.deepEqual(schemaOf('GET /api/v1/teams/{id}', 'id'), id);
+    assert.deepEqual(schemaOf('GET /api/v1/authz/objects/{objectType}/{objID}/explain', 'objID'), id);
+    assert.deepEqual(schemaOf('GET /api/v1/authz/objects/{objectType}/{objID}/explain', 'objectType'), {
+      type: 'string',
+      enum: OBJECT_TYPES,
+    });
+    let pages = 0;
+    for (const [name, { parameters = [] }] of OPERATIONS) {
+      for (const { name: parameter, schema } of parameters) {
+        assert.notDeepEqual(schema, {}, `${name} ${parameter}`);
+        if (parameter !== 'page' && parameter !== 'limit') continue;
+        assert.deepEqual(schema, { type: 'integer', minimum: 1 }, name);
+        pages++;
+      }
+    }
+    assert.ok(pages > 40, `${pages} parameters`);
+  });
+
+  it('An ID that is not a number is still rejected with 400, and a page that is not one still means the first', async () => {
+    const call = atrium.as('ann');
+    assert.equal((await call('GET', '/teams/seven')).body.message, 'invalid team ID: "seven"');
+    const [odd, first] = [await call('GET', '/user/teams?page=x&limit=0'), await call('GET', '/user/teams')];
+    assert.equal(odd.status, 200);
+    assert.deepEqual(odd.body, first.body);
   });
 
   it('A body is documented as required exactly where a request without one is rejected', async () => {

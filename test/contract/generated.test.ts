@@ -40,7 +40,7 @@ describe('openapi/atrium.json', () => {
     const ways = (path: string, method: string) =>
       (document.paths[`/api/v1${path}`][method].security as object[]).flatMap((way) => Object.keys(way));
     assert.deepEqual(ways('/users/{username}/tokens', 'post'), ['basic']);
-    assert.deepEqual(ways('/users/{username}/tokens', 'get'), ['token', 'basic', 'session']);
+    assert.deepEqual(ways('/users/{username}/tokens', 'get'), ['token', 'bearer', 'basic', 'session']);
   });
 
   it('openapi/atrium.json gives every operation a unique id and states who may call it', () => {

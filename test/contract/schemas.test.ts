@@ -14,6 +14,7 @@ interface Media {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 interface Operation {
+  readonly operationId: string;
   readonly requestBody?: Media;
   readonly responses: Readonly<Record<string, Media>>;
 }
@@ -58,6 +59,29 @@ describe('Schemas of the API documentation', async () => {
   it('Every reference leads to a schema, and every schema is referred to', () => {
     const referred = [...JSON.stringify({ paths, components }).matchAll(/"#\/components\/schemas\/(\w+)"/g)];
     assert.deepEqual([...new Set(referred.map(([, name]) => name))].sort(), Object.keys(components.schemas).sort());
+  });
+
+  it('Every operation has a unique name that reads as a verb and its object', () => {
+    const names = new Map(operations.map(({ name, operation }) => [name, operation.operationId]));
+    assert.equal(new Set(names.values()).size, operations.length);
+    for (const [name, id] of names) {
+      assert.match(id, /^(list|get|create|post|set|update|delete)([A-Z0-9][a-z0-9]*)+/, name);
+    }
+    const expected = {
+      'GET /api/v1/orgs': 'listOrgs',
+      'POST /api/v1/orgs': 'createOrg',
+      'GET /api/v1/orgs/{org}/teams': 'listOrgTeams',
+      'GET /api/v1/teams/{id}': 'getTeam',
+      'PATCH /api/v1/teams/{id}': 'updateTeam',
+      'DELETE /api/v1/teams/{id}/members/{username}': 'deleteTeamMember',
+      'PUT /api/v1/orgs/{org}/members/{username}': 'setOrgMember',
+      'GET /api/v1/user': 'getCurrentUser',
+      'GET /api/v1/users/{username}': 'getUser',
+      'GET /marketplace/api/v1/version': 'getMarketplaceVersion',
+      'GET /api/v1/admin/marketplace/deliveries': 'listAdminMarketplaceDeliveries',
+      'GET /api/v1/admin/marketplace/deliveries/{id}': 'getAdminMarketplaceDelivery',
+    };
+    assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, names.get(name)])), expected);
   });
 
   it('Two different schemas of the same name are rejected', () => {

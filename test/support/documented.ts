@@ -1,36 +1,58 @@
 import { readFileSync } from 'node:fs';
 
+interface Response {
+  readonly $ref?: string;
+  readonly headers?: object;
+}
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
+  >;
+  readonly components: { readonly responses: Readonly<Record<string, Response>> };
+}
+/** The headers that each status of an operation can have, in lower case. */
+type Responses = ReadonlyMap<number, ReadonlySet<string>>;
 interface Place {
   readonly path: string;
   readonly pattern: RegExp;
-  readonly methods: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly methods: ReadonlyMap<string, Responses>;
+}
+interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
 }
 
 /** The answer to a path without a route; that of the listener gives no reason. */
 const ABSENT = /"reason":"route_not_found"|^\{"message":"not found"\}$/;
+/** Headers that a client acts on. */
+const WATCHED = ['etag', 'idempotency-replayed', 'link', 'retry-after', 'www-authenticate', 'x-total-count'];
 
 let places: readonly Place[] | undefined;
 
 /**
- * Says what is wrong if the documentation of a route does not name the status that it answered with. Undefined for a
- * route that is not documented or that the deployment does not have.
+ * Says what is wrong if the documentation of a route does not name the status that it answered with, or a header of the
+ * answer. Undefined for a route that is not documented or that the deployment does not have.
  */
-export function undocumented(method: string, path: string, answer: { status: number; text: string }) {
-  const { status, text } = answer;
+export function undocumented(method: string, path: string, { status, headers, text }: Answered): string | undefined {
   if (status === 405 || (status === 404 && ABSENT.test(text))) return undefined;
+  // The console answers for a listener that the deployment does not have.
+  if (headers.get('content-type')?.startsWith('text/html')) return undefined;
   places ??= readPlaces();
   const bare = path.replace(/[?#].*$/s, '').replace(/\/$/, '');
   const place = places.find(({ pattern }) => pattern.test(bare));
-  const statuses = place?.methods.get(method === 'HEAD' ? 'GET' : method);
-  if (!place || !statuses || statuses.has(status)) return undefined;
-  return `${method} ${place.path} answered ${status}, which openapi/atrium.json does not name for it`;
+  const responses = place?.methods.get(method === 'HEAD' ? 'GET' : method);
+  if (!place || !responses) return undefined;
+  const where = `${method} ${place.path} answered ${status}`;
+  const known = responses.get(status);
+  if (!known) return `${where}, which openapi/atrium.json does not name for it`;
+  const missing = WATCHED.find((name) => headers.has(name) && !known.has(name));
+  return missing && `${where} with ${missing}, which openapi/atrium.json does not name for it`;
 }
 
 /** A fixed path comes before one with a parameter in the same place, as for the router. */
 function readPlaces(): Place[] {
-  const { paths } = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as {
-    paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
-  };
+  const { paths, components } = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as Document;
   return Object.entries(paths)
     .sort(([a], [b]) => (a.replaceAll('{', '~') < b.replaceAll('{', '~') ? -1 : 1))
     .map(([path, operations]) => ({
@@ -39,8 +61,13 @@ function readPlaces(): Place[] {
       methods: new Map(
         Object.entries(operations).map(([method, { responses }]) => [
           method.toUpperCase(),
-          new Set(Object.keys(responses).map(Number)),
+          new Map(Object.entries(responses).map(([status, response]) => [Number(status), headersOf(response)])),
         ]),
       ),
     }));
+
+  function headersOf({ $ref, headers }: Response): ReadonlySet<string> {
+    const own = $ref === undefined ? headers : components.responses[$ref.split('/').at(-1) ?? '']?.headers;
+    return new Set(Object.keys(own ?? {}).map((name) => name.toLowerCase()));
+  }
 }

@@ -1,10 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { type Access, neededScope } from '../access.ts';
-import { KEY_HEADER, REPLAY_HEADER } from '../create-once.ts';
 import type { BookedRoute } from '../route-book.ts';
 import { ErrorBody, ListenerErrorBody } from '../schemas.ts';
+import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
+import { operationName } from './operation-name.ts';
 import { publisher } from './published-schemas.ts';
 import { errorStatuses } from './statuses.ts';
+import { tagsOf } from './tags.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
 
@@ -22,18 +24,23 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: publish(describeRoute(route)) as object };
   }
+  const responses = publish(errorResponses(shown)) as Record<string, object>;
   return {
     openapi: '3.1.0',
     info: {
       title: 'Atrium',
       version,
       description: 'API of a self-hosted platform: authorization, the signed-in user and the marketplace listener.',
+      contact: { name: 'The maintainers of Atrium' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
+    tags: tagsOf(shown.map(({ schema }) => schema)),
     paths,
     components: {
       schemas: schemas(),
+      responses,
+      headers: HEADERS,
       securitySchemes: {
         token: {
           type: 'apiKey',
@@ -41,9 +48,19 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
           name: 'Authorization',
           description: 'The word "token", a space, and an access token.',
         },
-        basic: { type: 'http', scheme: 'basic' },
-        session: { type: 'apiKey', in: 'cookie', name: 'atrium_session' },
-        queryToken: { type: 'apiKey', in: 'query', name: 'token' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token.' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'Name and password, or an access token in place of either.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'atrium_session',
+          description: 'A browser session. Requests that change something also need X-Csrf-Token.',
+        },
+        queryToken: { type: 'apiKey', in: 'query', name: 'token', description: 'An access token.' },
       },
     },
   };
@@ -54,10 +71,10 @@ function describeRoute(route: BookedRoute): object {
   const parameters = [
     ...parametersOf(schema.params, 'path'),
     ...parametersOf(schema.querystring, 'query'),
-    ...(route.creates ? [KEY_PARAMETER] : []),
+    ...requestHeaders(route),
   ];
   return {
-    operationId: operationId(route),
+    operationId: operationName(route),
     ...(schema.summary && { summary: schema.summary }),
     ...(schema.tags && { tags: schema.tags }),
     ...(schema.extension && { 'x-extension': true }),
@@ -69,30 +86,6 @@ function describeRoute(route: BookedRoute): object {
     }),
     responses: responsesOf(route),
   };
-}
-
-const KEY_PARAMETER = {
-  name: KEY_HEADER,
-  in: 'header',
-  required: false,
-  description:
-    'Makes the request safe to repeat for 24 hours: the same request with the same key gets the first response again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-};
-
-const REPLAYED = {
-  [REPLAY_HEADER]: {
-    description: 'Present if the response is that of an earlier request with the same key.',
-    schema: { const: 'true' },
-  },
-};
-
-function operationId({ method, path }: BookedRoute): string {
-  const words = path
-    .replace(/^\/(marketplace\/)?api\/v1/, (_all, listener) => (listener ? 'marketplace' : ''))
-    .split(/[^0-9A-Za-z]+/)
-    .filter((word) => word !== '');
-  return [method.toLowerCase(), ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
 }
 
 function parametersOf(schema: ObjectSchema | undefined, place: 'path' | 'query'): object[] {
@@ -120,22 +113,42 @@ function whoMayCall(access: Access, method: string): string {
 function securityOf(access: Access): object[] {
   if (access.who === 'anyone' || access.who === 'webhook') return [];
   if (access.basic) return [{ basic: [] }];
-  const ways = [{ token: [] }, { basic: [] }, { session: [] }];
+  const ways = [{ token: [] }, { bearer: [] }, { basic: [] }, { session: [] }];
   return access.queryToken ? [...ways, { queryToken: [] }] : ways;
 }
 
 function responsesOf(route: BookedRoute): object {
-  const { path, schema, creates } = route;
-  const isListener = path.startsWith(LISTENER_PREFIX);
-  const error = isListener ? ListenerErrorBody : ErrorBody;
-  const answers = Object.entries(schema.response ?? {}).map(
-    ([status, body]) => [status, { ...answer(status, body), ...(creates && { headers: REPLAYED }) }] as const,
+  const headers = successHeaders(route);
+  const answers = Object.entries(route.schema.response ?? {}).map(
+    ([status, body]) => [status, { ...answer(status, body), headers }] as const,
   );
-  const errors = errorStatuses(route, isListener).map((status) => [
+  const errors = errorStatuses(route, isOfListener(route)).map((status) => [
     String(status),
-    { description: STATUS_CODES[status], content: { 'application/json': { schema: error } } },
+    { $ref: `#/components/responses/${errorName(status, isOfListener(route))}` },
   ]);
   return Object.fromEntries([...errors, ...answers]);
+}
+
+/** An error looks the same wherever it occurs, so each status is described once for each kind of listener. */
+function errorResponses(routes: readonly BookedRoute[]): Record<string, object> {
+  const found = routes.flatMap((route) =>
+    errorStatuses(route, isOfListener(route)).map((status) => {
+      const isListener = isOfListener(route);
+      const schema = isListener ? ListenerErrorBody : ErrorBody;
+      const headers = errorHeaders(status, isListener);
+      const response = { description: STATUS_CODES[status], headers, content: { 'application/json': { schema } } };
+      return [errorName(status, isListener), response] as const;
+    }),
+  );
+  return Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function errorName(status: number, isListener: boolean): string {
+  return `${isListener ? 'Listener' : ''}${STATUS_CODES[status]?.replaceAll(/\W/g, '')}`;
+}
+
+function isOfListener({ path }: BookedRoute): boolean {
+  return path.startsWith(LISTENER_PREFIX);
 }
 
 function answer(status: string, body: { readonly type?: string; readonly media?: readonly string[] }): object {

@@ -1,3 +1,10 @@
+import { SHOWN } from '../schemas.ts';
+
+interface ShownSchema {
+  readonly [SHOWN]: object;
+  readonly description?: string;
+}
+
 /** Schemas as the documentation shows them: each named one once, and a reference to it wherever it occurs. */
 export function publisher() {
   const found = new Map<string, { readonly source: string; shown: unknown }>();
@@ -6,6 +13,7 @@ export function publisher() {
   function publish(value: unknown): unknown {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(publish);
+    if (SHOWN in value) return publish(shown(value as ShownSchema));
     const { title, ...schema } = value as Readonly<Record<string, unknown>>;
     if (typeof title !== 'string') return plain(value);
     note(title, schema);
@@ -33,4 +41,8 @@ export function publisher() {
     const names = [...found.keys()].sort();
     return Object.fromEntries(names.map((name) => [name, found.get(name)?.shown]));
   }
+}
+
+function shown({ [SHOWN]: shape, description }: ShownSchema): object {
+  return description === undefined ? shape : { ...shape, description };
 }

@@ -10,7 +10,8 @@ export function errorStatuses(route: BookedRoute, isListener: boolean): number[]
   const { schema, access, creates } = route;
   const own = schema.errors ?? [];
   if (isListener) {
-    const refusals = access.who === 'webhook' ? [403] : [];
+    // A marketplace takes a 429 as final, so its deliveries are never put off.
+    const refusals = access.who === 'webhook' ? [403] : [429];
     return inOrder([...refusals, ...(schema.body ? [400, 413] : []), ...own, 500]);
   }
   const isSigned = access.who !== 'anyone' && access.who !== 'webhook';

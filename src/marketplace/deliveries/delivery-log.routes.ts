@@ -1,9 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
-import { Int64, named, readId, readMoment, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, named, PathId, readId, readMoment, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import {
+  MarketplaceText,
   marketplaceQuery,
   OrNull,
   PlaceQuery,
@@ -35,13 +36,13 @@ const ListQuery = Type.Object({
   until: time('Only deliveries that arrived before this time (RFC 3339).'),
   ...PlaceQuery,
 });
-const DeliveryPath = Type.Object({ id: Type.String() });
+const DeliveryPath = Type.Object({ id: PathId });
 
 const Entry = named(
   'Delivery',
   Type.Object({
     id: Int64,
-    marketplace: Type.String(),
+    marketplace: MarketplaceText,
     subject: Type.String({ description: 'What the delivery is about. Empty if it could not be understood.' }),
     event_type: Type.String(),
     event_time: OrNull<string>('string', {

@@ -2,7 +2,14 @@ import Type from 'typebox';
 import { siteAdmin } from '../../http/access.ts';
 import { named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
-import { marketplaceQuery, PlaceQuery, pageOf, readMarketplace, showPlaces } from '../marketplace.view.ts';
+import {
+  MarketplaceText,
+  marketplaceQuery,
+  PlaceQuery,
+  pageOf,
+  readMarketplace,
+  showPlaces,
+} from '../marketplace.view.ts';
 import type { Stranger, StrangerPlace, Strangers } from './strangers.ts';
 
 const ListQuery = Type.Object({ marketplace: marketplaceQuery('callers'), ...PlaceQuery });
@@ -10,7 +17,7 @@ const Entry = named(
   'UnknownCaller',
   Type.Object({
     day: Type.Unsafe<string>({ type: 'string', format: 'date', description: 'A day of UTC.' }),
-    marketplace: Type.String(),
+    marketplace: MarketplaceText,
     reason: Type.String({ description: 'Such as secret_mismatch or ip_outside_ranges.' }),
     source: Type.String({ description: 'The address. "others" stands for those that were too many to tell apart.' }),
     times: Type.Integer({ description: 'How many requests that were, on that day.' }),

@@ -3,7 +3,7 @@ import { siteAdmin } from '../../http/access.ts';
 import { named, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { INSTALLER_STATES } from '../installers/installers.ts';
-import { OrNull } from '../marketplace.view.ts';
+import { MarketplaceText, OrNull } from '../marketplace.view.ts';
 import { SUBSCRIPTION_STATES } from '../subscriptions/lifecycle.ts';
 import { DELIVERY_STATES } from './deliveries.ts';
 import { EVENT_STATES } from './outbox.ts';
@@ -29,7 +29,7 @@ const Summary = named(
     oldest_event_at: moment('When the oldest event was made that is not sent yet. Null if there is none.'),
     marketplaces: Type.Array(
       Type.Object({
-        marketplace: Type.String(),
+        marketplace: MarketplaceText,
         proven_by: Type.String({ enum: ['address', 'secret'] }),
         secrets: Type.Integer({ description: 'How many secrets are live.' }),
         last_delivery_at: moment('When it last sent a delivery that was kept. Null if it never did.'),

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Int64, named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { MarketplaceText } from '../marketplace.view.ts';
 import type { Binding, Installer } from '../subscriptions/delivery-transaction.ts';
 import { INSTALLER_STATES, stateOf } from './installers.ts';
 
@@ -32,7 +33,7 @@ export const InstallerEntry = named(
   'Installer',
   Type.Object({
     id: Type.String({ description: 'Whoever has the ID of an installer that is not bound may be able to bind it.' }),
-    marketplace: Type.String(),
+    marketplace: MarketplaceText,
     is_test: Type.Boolean(),
     state: Type.String({
       enum: [...INSTALLER_STATES],

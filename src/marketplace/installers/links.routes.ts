@@ -32,6 +32,7 @@ export function linkRoutes(scope: Scope, { installers, archive, publicKey }: Lin
         extension: true,
         params: Path,
         querystring: Signature,
+        etag: true,
         errors: [410],
         response: { 200: media('application/gzip'), 206: media('application/gzip'), 304: NoBody, 416: NoBody },
       },

@@ -4,6 +4,7 @@ import { actorOf, siteAdmin } from '../../http/access.ts';
 import { createOnce } from '../../http/create-once.ts';
 import { NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
+import { MarketplaceText } from '../marketplace.view.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName, profileOf } from '../marketplaces.ts';
 import { newSecret } from './secret-text.ts';
 import { FINGERPRINT_LENGTH, type LiveSecret, type Secrets } from './secrets.ts';
@@ -14,7 +15,7 @@ const MAX_SECRET = 1024;
 const SecretEntry = named(
   'NotificationSecret',
   Type.Object({
-    marketplace: Type.String(),
+    marketplace: MarketplaceText,
     fingerprint: Type.String({
       description: `${FINGERPRINT_LENGTH} hexadecimal digits that tell secrets apart and say nothing about them.`,
     }),

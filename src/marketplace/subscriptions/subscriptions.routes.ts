@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { siteAdmin } from '../../http/access.ts';
 import { choice } from '../../http/paging.ts';
-import { Int64, named, readId, Timestamp, timestamp } from '../../http/schemas.ts';
+import { Int64, named, PathId, readId, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { InstallerEntry, presentInstaller } from '../installers/installer.view.ts';
 import {
+  MarketplaceText,
   marketplaceQuery,
   OrNull,
   PlaceQuery,
@@ -30,7 +31,7 @@ const Entry = named(
   'Subscription',
   Type.Object({
     id: Int64,
-    marketplace: Type.String(),
+    marketplace: MarketplaceText,
     application_id: Type.String(),
     subject: Type.String({ description: 'The subject of all deliveries about it.' }),
     managed_resource_group_id: Type.String(),
@@ -90,7 +91,7 @@ export function subscriptionRoutes(scope: Scope, subscriptions: Subscriptions): 
       schema: {
         ...common,
         summary: 'Get a subscription with the installers that are bound to it',
-        params: Type.Object({ id: Type.String() }),
+        params: Type.Object({ id: PathId }),
         response: { 200: Detail },
       },
     },

@@ -1,0 +1,103 @@
+import { KEY_HEADER, REPLAY_HEADER } from '../create-once.ts';
+import type { BookedRoute } from '../route-book.ts';
+
+const text = { type: 'string' };
+
+/** Every header of a response, described once. */
+export const HEADERS = {
+  ETag: { description: 'Version of the object, for If-Match.', schema: text },
+  'Idempotency-Replayed': {
+    description: 'Present if the response is that of an earlier request with the same key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  Link: { description: 'URLs of the next, last, first and previous page, as far as there are any.', schema: text },
+  RateLimit: {
+    description: 'Requests that are left, and the seconds until the allowance is full again.',
+    schema: text,
+  },
+  'RateLimit-Policy': {
+    description: 'Requests that are allowed in a window, and its length in seconds.',
+    schema: text,
+  },
+  'Retry-After': {
+    description: 'Seconds after which a retry makes sense.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'WWW-Authenticate': { description: 'The scheme to authenticate with.', schema: text },
+  'X-Csrf-Token': {
+    description:
+      'Only in a browser session: what the X-Csrf-Token header of a request that changes something must repeat.',
+    schema: text,
+  },
+  'X-Request-Id': { description: 'ID of the request, also in the log of the server.', schema: text },
+  'X-Total-Count': {
+    description: 'Number of entries on all pages together.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+} as const;
+
+type HeaderName = keyof typeof HEADERS;
+
+const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The ETag of the version that the change is based on. If the object has changed since, the response is 412.',
+  schema: text,
+};
+const CSRF = {
+  name: 'X-Csrf-Token',
+  in: 'header',
+  required: false,
+  description: 'Required in a browser session: the X-Csrf-Token of an earlier response.',
+  schema: text,
+};
+const KEY = {
+  name: KEY_HEADER,
+  in: 'header',
+  required: false,
+  description:
+    'Makes the request safe to repeat for 24 hours: the same request with the same key gets the first response again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+
+export function requestHeaders({ method, access, creates, schema }: BookedRoute): object[] {
+  const isSigned = access.who !== 'anyone' && access.who !== 'webhook' && !access.basic;
+  return [
+    ...(creates ? [KEY] : []),
+    ...(schema.ifMatch ? [IF_MATCH] : []),
+    ...(isSigned && method !== 'GET' ? [CSRF] : []),
+  ];
+}
+
+export function successHeaders({ access, creates, schema }: BookedRoute): object {
+  const { properties = {} } = (schema.querystring ?? {}) as { readonly properties?: object };
+  const isPublic = access.who === 'anyone' || access.who === 'webhook';
+  const names: HeaderName[] = [
+    ...(schema.etag ? (['ETag'] as const) : []),
+    ...(creates ? ([REPLAY_HEADER] as const) : []),
+    ...('page' in properties ? (['X-Total-Count', 'Link'] as const) : []),
+    ...(isPublic ? [] : (['X-Csrf-Token'] as const)),
+    ...always(access.who === 'webhook'),
+  ];
+  return references(names);
+}
+
+export function errorHeaders(status: number, isListener: boolean): object {
+  // To the listener, a server that cannot answer right now is a 500.
+  const isTemporary = [409, 429, isListener ? 500 : 503].includes(status);
+  return references([
+    ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+    ...(isTemporary ? (['Retry-After'] as const) : []),
+    ...always(isListener),
+  ]);
+}
+
+function always(isWebhook: boolean): HeaderName[] {
+  return ['X-Request-Id', ...(isWebhook ? [] : (['RateLimit', 'RateLimit-Policy'] as const))];
+}
+
+function references(names: readonly HeaderName[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
