@@ -135,10 +135,10 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
       const { relation, user } = request.query;
       const { person, organization } = callerIn(request);
       const question = { organizationId: organization.id, callerId: person.id, type, relation };
-      const found = await explain.whatCan(question, user);
       const page = readPage(request.query);
-      showPage(request, reply, baseUrl(), page, found.length);
-      return found.slice(page.offset, page.offset + page.limit).map((one) => ({ type, ...one }));
+      const { items, total } = await explain.whatCan(question, user, page);
+      showPage(request, reply, baseUrl(), page, total);
+      return items.map((one) => ({ type, ...one }));
     },
   );
 

@@ -166,7 +166,11 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
    * All objects of a type on which a user holds a relation, by ID, as far as the caller may see them. What users own
    * themselves is only in their own answer.
    */
-  async function whatCan(question: ObjectsQuestion, login: string | undefined): Promise<ObjectName[]> {
+  async function whatCan(
+    question: ObjectsQuestion,
+    login: string | undefined,
+    { offset, limit }: PageRequest,
+  ): Promise<Page<ObjectName>> {
     const { organizationId, callerId, type, relation } = question;
     if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
     const person = login === undefined ? { id: callerId } : await store.personNamed(login);
@@ -194,12 +198,10 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
         found.push(...held);
       }
     }
-    const names = await store.names(found);
-    const objects = found.map((object) => ({
-      id: BigInt(object.slice(type.length + 1)),
-      name: names.get(object) ?? '',
-    }));
-    return objects.sort((a, b) => (a.id < b.id ? -1 : 1));
+    const ids = found.map((object) => BigInt(object.slice(type.length + 1))).sort((a, b) => (a < b ? -1 : 1));
+    const shown = ids.slice(offset, offset + limit);
+    const names = await store.names(shown.map((id) => `${type}:${id}`));
+    return { items: shown.map((id) => ({ id, name: names.get(`${type}:${id}`) ?? '' })), total: ids.length };
   }
 
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
