@@ -11,6 +11,10 @@ export interface Report {
   /** The worker has ended, and with it the file that it ran last. */
   close(worker: number | undefined): void;
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number };
+  /** The files with a failed test. */
+  failedFiles(): readonly string[];
+  /** Takes back all that a file has reported, because it runs once more. */
+  forget(file: string): void;
   /** Repeats every failure at the end, where it is still visible. */
   summary(): string;
   /** The files that took the most processor time, for whoever wants to make the suite faster. */
@@ -36,8 +40,9 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
   const files = new Map<string, FileCounts>();
   const current = new Map<number | undefined, string>();
   const spent = new Map<number | undefined, number>();
-  const failures: string[] = [];
-  return { begin, end, spend, add, progress: (text) => print(`  ${text}`), close, counts, summary, heaviest };
+  const failures = new Map<string, string[]>();
+  const progress = (text: string) => print(`  ${text}`);
+  return { begin, end, spend, add, progress, close, counts, failedFiles, forget, summary, heaviest };
 
   function begin(file: string, worker: number | undefined): void {
     close(worker);
@@ -64,8 +69,19 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
     if (isVerbose || result === 'failed') print(`${MARKS[result]} ${test.path.at(-1)} (${seconds(test.ms)})`);
     if (test.error === undefined) return;
     const failure = [`✖ ${test.path.join(' › ')}`, `  ${test.file}:${test.line}`, indent(test.error)].join('\n');
-    failures.push(failure);
+    failures.set(test.file, [...(failures.get(test.file) ?? []), failure]);
     print(failure);
+  }
+
+  function failedFiles(): readonly string[] {
+    return [...failures.keys()];
+  }
+
+  function forget(name: string): void {
+    const file = files.get(name);
+    for (const result of ['passed', 'failed', 'skipped'] as const) counts[result] -= file?.[result] ?? 0;
+    files.delete(name);
+    failures.delete(name);
   }
 
   function close(worker: number | undefined): void {
@@ -82,7 +98,7 @@ export function createReport({ print, isVerbose }: ReportOptions): Report {
   }
 
   function summary(): string {
-    return failures.length === 0 ? '' : `\nFailures:\n\n${failures.join('\n\n')}\n`;
+    return failures.size === 0 ? '' : `\nFailures:\n\n${[...failures.values()].flat().join('\n\n')}\n`;
   }
 
   function heaviest(): string {

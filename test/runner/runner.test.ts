@@ -44,6 +44,20 @@ describe('The test runner', () => {
     assert.match(output, /^1 passed, 1 failed\n$/m);
   });
 
+  it('A file that drives a browser has a second attempt, which the end of the run mentions', async () => {
+    const { code, output } = await run(['console/fails-once', 'passes']).ended;
+    assert.equal(code, 0);
+    assert.match(output, /^second attempt, alone: test\/runner\/fixtures\/console\/fails-once\.ts$/m);
+    assert.match(output, /^needed a second attempt: test\/runner\/fixtures\/console\/fails-once\.ts$/m);
+    assert.match(output, /^2 passed, 0 failed\n$/m);
+  });
+
+  it('A file that drives a browser and fails twice fails the run', async () => {
+    const { code, output } = await run(['console/fails-once'], { FIXTURE_FAILS: 'always' }).ended;
+    assert.equal(code, 1);
+    assert.match(output, /^0 passed, 1 failed\n$/m);
+  });
+
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
     it(`A run that ${signal} ends leaves no process and no folder behind`, async () => {
       const { child, ended, folder, pids } = run(['hangs']);

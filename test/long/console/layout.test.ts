@@ -51,11 +51,16 @@ const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] :
     .map((one) => one.tagName.toLowerCase() + '.' + one.className + ' ' + one.textContent.slice(0, 40))
     .slice(0, 5)`;
 
-/** Marks every control that can be seen, and counts them. */
+/**
+ * Marks every control that can be seen, and counts them. What is reached is what receives the focus, at any moment: after
+ * the last control, the browser hands the focus back to the first one in its own time, between two presses of the key.
+ */
 const MARK_CONTROLS = `(() => {
   const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled && one.tabIndex >= 0);
   window.tabbed = new Set();
+  window.reached = new Set();
+  document.addEventListener('focusin', ({ target }) => window.reached.add(target));
   window.controls = all;
   return all.length;
 })()`;
@@ -78,7 +83,7 @@ const STEP = `(async () => {
 })()`;
 
 const MISSED = `window.controls
-  .filter((one) => !window.tabbed.has(one) && !(one.type === 'radio' && !one.checked))
+  .filter((one) => !window.reached.has(one) && !(one.type === 'radio' && !one.checked))
   .map((one) => one.outerHTML.slice(0, 120))`;
 
 async function tabThrough({ page }: Visit): Promise<{ missed: readonly string[]; invisible: readonly string[] }> {
