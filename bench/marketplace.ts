@@ -78,21 +78,19 @@ async function benchDeliveries(): Promise<void> {
   const inserts = await bareInserts(databaseUrl, event);
   say(`bare insert, no HTTP              ${rate(inserts)}`);
   const bare = await startProcess('bench/marketplace/bare.ts', env);
-  const plain = await load(bare.url, event);
+  const postmaster = postgres.pid();
+  const plain = await load(bare.url, event, { server: bare.child.pid, postmaster });
   bare.child.kill('SIGKILL');
   tell('bare insert behind a POST', plain);
   const marketplace = { DEPLOYMENT: 'marketplace', RUN_MODE: 'dev', CLOUD_B_SECRETS: 'bench' };
   const server = await startProcess('src/main.ts', { ...env, ...marketplace });
+  const measured = { server: server.child.pid, postmaster };
   const base = `${server.url}/marketplace/api/v1/marketplaces`;
-  tell('different events of B', await load(`${base}/cloudB/notification/resource?secret=bench`, event), plain, inserts);
-  tell('different binds of A', await load(`${base}/cloudA/notification/resource`, bind), plain, inserts);
+  const ofB = `${base}/cloudB/notification/resource?secret=bench`;
+  tell('different events of B', await load(ofB, event, measured), plain, inserts);
+  tell('different binds of A', await load(`${base}/cloudA/notification/resource`, bind, measured), plain, inserts);
   const same = event();
-  tell(
-    'the same event of B',
-    await load(`${base}/cloudB/notification/resource?secret=bench`, () => same),
-    plain,
-    inserts,
-  );
+  tell('the same event of B', await load(ofB, () => same, measured), plain, inserts);
   server.child.kill('SIGKILL');
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -112,12 +110,15 @@ async function makeInstallers(env: Record<string, string>): Promise<string[]> {
   return made.map(({ id }) => id);
 }
 
-function tell(what: string, { perSecond, p99, failed }: Load, plain?: Load, inserts?: number): void {
+function tell(what: string, { perSecond, server, database, p99, failed }: Load, plain?: Load, inserts?: number): void {
   const ratio =
     plain && inserts
       ? `  ${(perSecond / plain.perSecond).toFixed(2)} of the POST, ${(perSecond / inserts).toFixed(2)} of the insert`
       : '';
-  say(`${what.padEnd(33)} ${rate(perSecond)}  p99 ${p99} ms${failed > 0 ? `  ${failed} FAILED` : ''}${ratio}`);
+  const cpu = `${Math.round(server)} + ${Math.round(database)} µs`;
+  say(
+    `${what.padEnd(33)} ${rate(perSecond)}  ${cpu.padStart(14)}  p99 ${p99} ms${failed > 0 ? `  ${failed} FAILED` : ''}${ratio}`,
+  );
 }
 
 function rate(perSecond: number): string {

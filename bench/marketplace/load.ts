@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import pg from 'pg';
+import { cpuSecondsOf } from '../../test/runner/cpu.ts';
 import { autocannon } from '../../test/support/autocannon.ts';
 
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
@@ -8,12 +10,21 @@ const CONNECTIONS = 32;
 
 export interface Load {
   readonly perSecond: number;
+  /** Processor time of the server and of PostgreSQL for each delivery, in microseconds. */
+  readonly server: number;
+  readonly database: number;
   readonly p99: number;
   readonly failed: number;
 }
 
+/** Whose processor time is measured. */
+export interface Measured {
+  readonly server: number | undefined;
+  readonly postmaster: number;
+}
+
 /** Sends different bodies as fast as they are answered. */
-export async function load(url: string, next: () => string): Promise<Load> {
+export async function load(url: string, next: () => string, { server, postmaster }: Measured): Promise<Load> {
   const run = (duration: number) =>
     autocannon({
       url,
@@ -27,8 +38,26 @@ export async function load(url: string, next: () => string): Promise<Load> {
       },
     });
   await run(2);
+  const before = [cpuOf([server ?? 0]), cpuOf(childrenOf(postmaster))] as const;
   const result = await run(SECONDS);
-  return { perSecond: result.requests.average, p99: result.latency.p99, failed: result.non2xx + result.errors };
+  const micros = (seconds: number) => (seconds * 1e6) / Math.max(1, result.requests.total);
+  return {
+    perSecond: result.requests.average,
+    server: micros(cpuOf([server ?? 0]) - before[0]),
+    database: micros(cpuOf(childrenOf(postmaster)) - before[1]),
+    p99: result.latency.p99,
+    failed: result.non2xx + result.errors,
+  };
+}
+
+function cpuOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0);
+}
+
+/** Linux only; elsewhere nothing is measured. */
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }
 
 /** Rows per second with nothing in between: as many writers as the server has connections. */

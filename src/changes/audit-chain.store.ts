@@ -3,8 +3,15 @@ import { type Query, type Statement, sql } from '../db/db.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
 // One writer at a time for each organization, otherwise two rows would follow the same one.
-const LOCK = sql('audit.lock', `select pg_advisory_xact_lock(hashtextextended('audit', $1))`);
-const LAST = sql('audit.last', 'select hash, at from audit where organization_id = $1 order by id desc limit 1');
+const LOCK = sql(
+  'audit.lock',
+  `select pg_advisory_xact_lock(hashtextextended('audit', chain)) from unnest($1::bigint[]) as chain`,
+);
+const LAST = sql(
+  'audit.last',
+  `select chain, last.hash, last.at from unnest($1::bigint[]) as chain
+    cross join lateral (select hash, at from audit where organization_id = chain order by id desc limit 1) as last`,
+);
 /** The columns of a row, in the order in which `follow` gives their values. */
 const COLUMNS = [
   ['at', 'timestamptz'],
@@ -36,24 +43,30 @@ interface End {
   readonly at: Date;
 }
 
-/** Writes any number of entries with a few statements: a thousand roles may change at once. */
+/** Writes any number of entries with a few statements: a thousand roles may change at once, or a hundred chains. */
 export async function appendAudit(query: Query, entries: readonly AuditEntry[]): Promise<void> {
-  const chains = Map.groupBy(entries, ({ organizationId }) => organizationId);
+  if (entries.length === 0) return;
   // In the same order for every writer, so that two that write to the same chains cannot block each other.
-  for (const [organizationId, links] of [...chains].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    let end = links[0]?.startsChain ? undefined : await endOf(query, organizationId);
-    for (let first = 0; first < links.length; first += MAX_ROWS) {
-      const part = links.slice(first, first + MAX_ROWS);
-      const { rows, last } = follow(end, part);
-      end = last;
-      const isOnBehalf = part.some(({ actor }) => actor.sudoBy !== undefined);
-      await query(
-        isOnBehalf ? INSERT_ON_BEHALF : INSERT,
-        Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
-          rows.map((row) => row[column]),
-        ),
-      );
-    }
+  const chains = [...Map.groupBy(entries, ({ organizationId }) => organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const ends = await endsOf(
+    query,
+    chains.filter(([, [first]]) => !first?.startsChain).map(([chain]) => chain),
+  );
+  const turns = chains.flatMap(([chain, links]) => links.map((entry) => ({ chain, entry })));
+  for (let first = 0; first < turns.length; first += MAX_ROWS) {
+    const part = turns.slice(first, first + MAX_ROWS);
+    const rows = part.map(({ chain, entry }) => {
+      const { row, end } = follow(ends.get(chain), entry);
+      ends.set(chain, end);
+      return row;
+    });
+    const isOnBehalf = part.some(({ entry }) => entry.actor.sudoBy !== undefined);
+    await query(
+      isOnBehalf ? INSERT_ON_BEHALF : INSERT,
+      Array.from({ length: isOnBehalf ? COLUMNS.length : PLAIN_COLUMNS }, (_, column) =>
+        rows.map((row) => row[column]),
+      ),
+    );
   }
 }
 
@@ -72,41 +85,38 @@ function insertOf(name: string, length: number): Statement {
   );
 }
 
-async function endOf(query: Query, organizationId: bigint): Promise<End | undefined> {
-  await query(LOCK, [organizationId]);
-  const [last] = await query<{ hash: Buffer; at: Date }>(LAST, [organizationId]);
-  return last;
+async function endsOf(query: Query, chains: readonly bigint[]): Promise<Map<bigint, End>> {
+  if (chains.length === 0) return new Map();
+  await query(LOCK, [chains]);
+  const rows = await query<{ chain: bigint; hash: Buffer; at: Date }>(LAST, [chains]);
+  return new Map(rows.map(({ chain, hash, at }) => [chain, { hash, at }]));
 }
 
 /**
- * The rows of one chain. Its time never runs backwards, even if the clocks of two machines differ, so the order of
+ * The next row of a chain. Its time never runs backwards, even if the clocks of two machines differ, so the order of
  * times is the order of IDs.
  */
-function follow(end: End | undefined, entries: readonly AuditEntry[]): { rows: unknown[][]; last: End } {
-  const at = new Date(Math.max(Date.now(), end?.at.getTime() ?? 0));
-  let previous = end?.hash ?? START;
-  const rows = entries.map((entry) => {
-    const { sudoBy, ...user } = entry.actor;
-    const actor = sudoBy ?? user;
-    const link: HashedEntry = {
-      at,
-      organization_id: entry.organizationId,
-      actor_id: actor.id,
-      actor_name: actor.name,
-      action: entry.action,
-      object_type: entry.objectType,
-      object_id: entry.objectId,
-      before: text(entry.before),
-      after: text(entry.after),
-      request_id: user.requestId,
-      previous_hash: previous,
-      on_behalf_id: sudoBy ? user.id : null,
-      on_behalf_name: sudoBy ? user.name : null,
-    };
-    previous = chainHash(link);
-    return [...plainFields(link), previous, link.on_behalf_id, link.on_behalf_name];
-  });
-  return { rows, last: { hash: previous, at } };
+function follow(last: End | undefined, entry: AuditEntry): { row: unknown[]; end: End } {
+  const at = new Date(Math.max(Date.now(), last?.at.getTime() ?? 0));
+  const { sudoBy, ...user } = entry.actor;
+  const actor = sudoBy ?? user;
+  const link: HashedEntry = {
+    at,
+    organization_id: entry.organizationId,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    action: entry.action,
+    object_type: entry.objectType,
+    object_id: entry.objectId,
+    before: text(entry.before),
+    after: text(entry.after),
+    request_id: user.requestId,
+    previous_hash: last?.hash ?? START,
+    on_behalf_id: sudoBy ? user.id : null,
+    on_behalf_name: sudoBy ? user.name : null,
+  };
+  const hash = chainHash(link);
+  return { row: [...plainFields(link), hash, link.on_behalf_id, link.on_behalf_name], end: { hash, at } };
 }
 
 /** What the hash of an entry covers, as it is stored. */

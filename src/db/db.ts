@@ -45,6 +45,12 @@ export function only<Row>(rows: readonly Row[]): Row {
   return row;
 }
 
+/** What a statement returned for something that it always returns a row for. */
+export function known<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('a row is missing in what a statement returned');
+  return value;
+}
+
 const PING = sql('db.ping', 'select 1 as answer');
 
 /** Resolves if the database answers. */

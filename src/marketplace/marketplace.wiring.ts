@@ -90,7 +90,8 @@ export function wireMarketplace({
     depth: () => readDepth(db.query),
     rangesAge: () => ranges.age(new Date()),
   });
-  const store = createDeliveryStore(db.query, write, room.limits);
+  const told = config.MARKETPLACE_EVENTS_URL;
+  const store = createDeliveryStore(db.query, write, { limits: room.limits, isTold: told !== undefined });
   const act = createEvents({ version, baseUrl });
   const deliveries = createDeliveries({
     ...{ store, act, links, sealedOptions, observe: measures.observe },
@@ -108,7 +109,6 @@ export function wireMarketplace({
       deliveryLog.countRefusal(marketplace, reason, source, new Date());
     },
   });
-  const told = config.MARKETPLACE_EVENTS_URL;
   const signature = Buffer.from((config.MARKETPLACE_EVENTS_SECRET ?? '').replace(/^whsec_/, ''), 'base64');
   const outbox = createOutbox(
     createOutboxStore(db.query),
@@ -185,6 +185,7 @@ export function wireMarketplace({
   }
 
   async function stop(): Promise<void> {
+    outbox.stop();
     await sweep.stop();
     await deliveryLog.flush().catch((error) => report('rejections were not written', error));
   }

@@ -3,7 +3,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Once, Write } from '../changes/write.ts';
-import { type Db, only, type Query, sql } from '../db/db.ts';
+import { type Db, known, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import { unlessNameTaken } from '../identity/account-names.store.ts';
 import { deleteAccount, lockForRemoval, membersOf } from '../users/account-removal.store.ts';
@@ -16,12 +16,14 @@ import type {
   OrganizationStore,
   RenamedOrganization,
 } from './organizations.ts';
-import { insertTeam } from './teams.store.ts';
+import { insertTeams } from './teams.store.ts';
 
 const INSERT = sql(
   'organizations.insert',
   `insert into account (kind, name, full_name, description, website, location, visibility, founder_id)
-   values ('organization', $1, $2, $3, $4, $5, $6, $7) returning id`,
+   select 'organization', o.*
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[]) as o
+   returning id, name`,
 );
 const WHERE = `o.kind = 'organization'`;
 const FOUND = `${WHERE} and (o.name_key like $1 or lower(o.full_name) like $1) and (not $2 or not exists (
@@ -53,7 +55,7 @@ const FOUNDER = sql('organizations.founder', `select id from account where id = 
 const ROOM = roomFor('organizations.room', 'account where founder_id = $1');
 const INSERT_FOUNDER = sql(
   'organizations.insertFounder',
-  'insert into team_member (team_id, account_id) values ($1, $2)',
+  'insert into team_member (team_id, account_id) select * from unnest($1::bigint[], $2::bigint[])',
 );
 
 export function createOrganizationStore(db: Db, write: Write, room: Room): OrganizationStore {
@@ -80,7 +82,7 @@ export function createOrganizationStore(db: Db, write: Write, room: Room): Organ
         const [founder] = await query(FOUNDER, [draft.founderId]);
         if (!founder) return 'no founder';
         await room.require(query, { limit: 'organizationsPerUser', ownerId: draft.founderId, count: ROOM });
-        const made = await insertOrganization(query, touch, draft);
+        const made = only(await insertOrganizations(query, touch, [draft]));
         const after = { ...toState(draft), founderId: draft.founderId };
         if (actor) record({ ...about(actor, 'organization.create', made.id), after, startsChain: true });
         const created = once && (await get(query, made.id));
@@ -121,16 +123,35 @@ export function createOrganizationStore(db: Db, write: Write, room: Room): Organ
   }
 }
 
-/** For transactions that create an organization together with something else. */
-export async function insertOrganization(query: Query, touch: (change: Change) => void, draft: OrganizationDraft) {
-  const { id } = only(await query<{ id: bigint }>(INSERT, [draft.name, ...detailsOf(draft), draft.founderId]));
-  const teamIds: bigint[] = [];
-  for (const team of draft.teams) teamIds.push(await insertTeam(query, id, team));
-  await query(INSERT_FOUNDER, [teamIds[0], draft.founderId]);
-  touch({ kind: 'account', id, organizationId: id });
-  touch({ kind: 'account', id: draft.founderId });
-  for (const team of teamIds) touch({ kind: 'team', id: team, organizationId: id });
-  return { id, teamIds };
+/** For transactions that create organizations together with something else. The result is in the same order. */
+export async function insertOrganizations(
+  query: Query,
+  touch: (change: Change) => void,
+  drafts: readonly OrganizationDraft[],
+) {
+  const rows = await query<{ id: bigint; name: string }>(INSERT, [
+    drafts.map(({ name }) => name),
+    ...DETAILS.map((detail) => drafts.map((draft) => draft[detail])),
+    drafts.map(({ founderId }) => founderId),
+  ]);
+  const ids = new Map(rows.map(({ id, name }) => [name, id]));
+  const made = drafts.map((draft) => ({ ...draft, id: known(ids.get(draft.name)) }));
+  const teams = made.flatMap(({ id, teams }) => teams.map((team) => ({ ...team, organizationId: id })));
+  const teamIds = Map.groupBy(
+    (await insertTeams(query, teams)).map((id, place) => ({ id, organizationId: teams[place]?.organizationId })),
+    ({ organizationId }) => organizationId,
+  );
+  const results = made.map(({ id, founderId }) => {
+    const ofThis = (teamIds.get(id) ?? []).map((team) => team.id);
+    return { id, founderId, teamIds: ofThis };
+  });
+  await query(INSERT_FOUNDER, [results.map(({ teamIds }) => teamIds[0]), results.map(({ founderId }) => founderId)]);
+  for (const { id, founderId, teamIds } of results) {
+    touch({ kind: 'account', id, organizationId: id });
+    touch({ kind: 'account', id: founderId });
+    for (const team of teamIds) touch({ kind: 'team', id: team, organizationId: id });
+  }
+  return results;
 }
 
 async function get(query: Query, id: bigint): Promise<Organization | undefined> {
@@ -138,8 +159,11 @@ async function get(query: Query, id: bigint): Promise<Organization | undefined> 
   return row && toOrganization(row);
 }
 
-function detailsOf({ fullName, description, website, location, visibility }: OrganizationFields): string[] {
-  return [fullName, description, website, location, visibility];
+/** In the order of the columns. */
+const DETAILS = ['fullName', 'description', 'website', 'location', 'visibility'] as const;
+
+function detailsOf(fields: OrganizationFields): string[] {
+  return DETAILS.map((detail) => fields[detail]);
 }
 
 function about(actor: Actor, action: AuditAction, id: bigint): AuditEntry {

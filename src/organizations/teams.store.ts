@@ -3,7 +3,7 @@ import type { AuditAction } from '../changes/audit-actions.ts';
 import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
-import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
+import { type Db, isUniqueViolation, known, only, type Query, sql } from '../db/db.ts';
 import { likeText } from '../db/like-text.ts';
 import type { TeamDraft } from './built-in-teams.ts';
 import { TEAM, type TeamRow, toTeam } from './organization.rows.ts';
@@ -27,7 +27,11 @@ const ORGANIZATION = sql(
 const INSERT = sql(
   'teams.insert',
   `insert into team (organization_id, name, description, permission, type, units)
-   values ($1, $2, $3, $4, $5, $6::text[]) returning id`,
+   select t.organization_id, t.name, t.description, t.permission, t.type,
+          array(select json_array_elements_text(t.units::json))
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+       as t (organization_id, name, description, permission, type, units)
+   returning id, organization_id, name`,
 );
 const ROOM = roomFor('teams.room', 'team where organization_id = $1');
 const LOCK = sql('teams.lock', 'select id from team where id = $1 for update');
@@ -66,7 +70,7 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
         const [organization] = await query(ORGANIZATION, [organizationId]);
         if (!organization) return undefined;
         await room.require(query, { limit: 'teamsPerOrganization', ownerId: organizationId, count: ROOM });
-        const id = await insertTeam(query, organizationId, draft);
+        const id = only(await insertTeams(query, [{ ...draft, organizationId }]));
         touch({ kind: 'team', id, organizationId });
         const created = await get(query, id);
         if (!created) return undefined;
@@ -115,9 +119,21 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
   }
 }
 
-export async function insertTeam(query: Query, organizationId: bigint, draft: TeamDraft): Promise<bigint> {
-  const values = [organizationId, draft.name, draft.description, draft.permission, draft.type, draft.units ?? []];
-  return only(await query<{ id: bigint }>(INSERT, values)).id;
+/** Returns their IDs, in the same order. */
+export async function insertTeams(
+  query: Query,
+  drafts: readonly (TeamDraft & { readonly organizationId: bigint })[],
+): Promise<bigint[]> {
+  const rows = await query<{ id: bigint; organization_id: bigint; name: string }>(INSERT, [
+    drafts.map(({ organizationId }) => organizationId),
+    drafts.map(({ name }) => name),
+    drafts.map(({ description }) => description),
+    drafts.map(({ permission }) => permission),
+    drafts.map(({ type }) => type),
+    drafts.map(({ units }) => JSON.stringify(units ?? [])),
+  ]);
+  const ids = new Map(rows.map(({ id, organization_id, name }) => [`${organization_id} ${name}`, id]));
+  return drafts.map(({ organizationId, name }) => known(ids.get(`${organizationId} ${name}`)));
 }
 
 async function get(query: Query, id: bigint): Promise<Team | undefined> {

@@ -4,7 +4,8 @@ import type { Write } from '../../changes/write.ts';
 import { isUniqueViolation, type Query, sql } from '../../db/db.ts';
 import { canonicalJson, parseExact } from '../notifications/canonical-json.ts';
 import type { Notification } from '../notifications/notification.ts';
-import { createDeliveryTransaction } from '../subscriptions/delivery-transaction.store.ts';
+import { actorOf, createDeliveryTransactions } from '../subscriptions/delivery-transaction.store.ts';
+import { createArrivals } from './arrivals.store.ts';
 import { type Delivery, type DeliveryStore, RETRY, type Settled, type Work } from './deliveries.ts';
 import { createRejectedDeliveries, valuesOf } from './rejected-deliveries.store.ts';
 
@@ -40,8 +41,9 @@ const LOCK = sql(
 );
 const SETTLE = sql(
   'deliveries.settle',
-  `with told as (insert into marketplace_event (uid, type, payload)
-                 select e.uid, e.type, e.payload from unnest($5::text[], $6::text[], $7::text[]) as e (uid, type, payload)),
+  `with told as (insert into marketplace_event (uid, type, payload, sent_at)
+                 select e.uid, e.type, e.payload, case when not $8 then now() end
+                   from unnest($5::text[], $6::text[], $7::text[]) as e (uid, type, payload)),
    forgotten as (delete from installer_options where delivery_id = $1)
    update delivery set state = 'done', reason = $2, answer_status = 200, answer = null, link_expires = $3,
           answered = answered or $4, admin_password_hash = null, done_at = coalesce(done_at, now()) where id = $1`,
@@ -90,9 +92,16 @@ interface BeforeRow {
  */
 const NAME_RACES = 3;
 
-export function createDeliveryStore(query: Query, write: Write, limits: Limits): DeliveryStore {
+interface Options {
+  readonly limits: Limits;
+  /** Somebody wants to be told what deliveries did. Otherwise events are only a record. */
+  readonly isTold: boolean;
+}
+
+export function createDeliveryStore(query: Query, write: Write, { limits, isTold }: Options): DeliveryStore {
   return {
     ...createRejectedDeliveries(write, limits),
+    receive: createArrivals(write, isTold),
     act,
     async record(draft) {
       const [row] = await query<Row>(RECORD, [
@@ -126,16 +135,11 @@ export function createDeliveryStore(query: Query, write: Write, limits: Limits):
   }
 
   async function actOnce<T extends Settled>(...[delivery, isLive, work]: [Delivery, boolean, Work<T>]): Promise<T> {
-    const actor = { id: 0n, name: delivery.notification.marketplace, requestId: delivery.requestId };
     return await write(async (ask, touch, record) => {
       const [row] = await ask<BeforeRow>(LOCK, [delivery.subject, delivery.id]);
       const before = row?.state === 'done' ? { ...settledOf(row), answered: row.answered } : undefined;
-      const { transaction, announcements } = createDeliveryTransaction(
-        { query: ask, touch, record },
-        delivery.id,
-        actor,
-        new Date(),
-      );
+      const open = createDeliveryTransactions({ query: ask, touch, record });
+      const { transaction, announcements } = open(delivery.id, actorOf(delivery.notification, delivery), new Date());
       const settled = await work(transaction, before);
       const isNews = !before || before.linkExpires !== settled.linkExpires || (isLive && !before.answered);
       if (isNews || announcements.length > 0) {
@@ -147,6 +151,7 @@ export function createDeliveryStore(query: Query, write: Write, limits: Limits):
           announcements.map(() => randomUUID()),
           announcements.map(({ type }) => type),
           announcements.map(({ data }) => canonicalJson(data)),
+          isTold,
         ]);
       }
       return settled;

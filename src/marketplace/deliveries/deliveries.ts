@@ -34,6 +34,12 @@ export interface DeliveryDraft extends Origin {
   readonly options: BroughtOptions | null;
 }
 
+/** A delivery that has just arrived, as it was read and as it is kept. */
+export interface Arrival {
+  readonly draft: DeliveryDraft;
+  readonly notification: Notification;
+}
+
 export const DELIVERY_STATES = ['received', 'done', 'refused', 'dead'] as const;
 
 export interface Delivery extends Origin {
@@ -61,7 +67,19 @@ export interface Settled {
 export type Before = Settled & { readonly answered: boolean };
 export type Work<T extends Settled> = (transaction: DeliveryTransaction, before: Before | undefined) => Promise<T>;
 
+/** What became of a delivery that was acted on. */
+export type Acted<T extends Settled> = { readonly settled: T } | { readonly rejection: Rejection };
+
 export interface DeliveryStore {
+  /**
+   * Records a delivery that is new, and runs the `work` that belongs to it, in one transaction that it may share with
+   * others. Nothing is done, and the result is undefined, if the delivery is known already, or if anything fails but a
+   * rejection.
+   */
+  receive<T extends Settled>(
+    arrival: Arrival,
+    work: (delivery: Delivery) => Work<T>,
+  ): Promise<{ readonly delivery: Delivery; readonly acted: Acted<T> } | undefined>;
   /** Committed when it resolves. A delivery that is already known is counted again. */
   record(draft: DeliveryDraft): Promise<Delivery>;
   /** Counts a delivery that arrived again while it was being acted on. */
@@ -107,7 +125,10 @@ export const MAX_ATTEMPTS = 10;
 export const RETRY = { firstMs: 5_000, maxMs: 600_000 };
 const MAX_KEPT_BODY = 16 * 1024;
 
-/** Records a delivery, then acts on it: whatever happens in between, the delivery is neither lost nor done twice. */
+/**
+ * Records a delivery and acts on it, in one transaction. If that fails, it is recorded first and acted on afterwards:
+ * whatever happens in between, the delivery is neither lost nor done twice.
+ */
 export function createDeliveries({ store, act, links, sealedOptions, observe, countUnkept }: Parts) {
   const inTurn = createTurns(PATIENCE_MS);
   const underWay = new Map<string, Promise<Answer>>();
@@ -133,10 +154,14 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
     return await answer;
   }
 
-  async function recordAndAct({ notification, adminPassword, options }: Reading, naturalKey: Buffer, origin: Origin) {
+  async function recordAndAct(
+    { notification, adminPassword, options }: Reading,
+    naturalKey: Buffer,
+    origin: Origin,
+  ): Promise<Answer> {
     const subject = subjectOf(notification);
     return await inTurn(subject, async () => {
-      const delivery = await store.record({
+      const draft = {
         ...origin,
         marketplace: notification.marketplace,
         naturalKey,
@@ -146,8 +171,13 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
         notification: canonicalJson(notification),
         adminPasswordHash: await hashIfNeeded(notification, adminPassword),
         options: notification.binding && (await sealedOptions.seal(notification.binding.installerId, options)),
-      });
-      return await settle(delivery, true);
+      };
+      const received = await store.receive({ draft, notification }, (delivery) => workOn(delivery, true));
+      if (!received) return await settle(await store.record(draft), true);
+      const { delivery, acted } = received;
+      if ('rejection' in acted) return await reject(delivery, true, acted.rejection);
+      observe(notification.marketplace, acted.settled.reason);
+      return { link: acted.settled.link };
     });
   }
 
@@ -157,7 +187,7 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
   }
 
   async function settle(delivery: Delivery, isLive: boolean): Promise<Answer> {
-    const { id, notification, adminPasswordHash, receivedAt } = delivery;
+    const { id, notification } = delivery;
     // A delivery that is done is not repeated, and a report has no answer that could have changed.
     if (delivery.state === 'done' && notification.binding === null) {
       observe(notification.marketplace, 'duplicate');
@@ -165,34 +195,41 @@ export function createDeliveries({ store, act, links, sealedOptions, observe, co
     }
     try {
       if (delivery.older) await sealedOptions.sealDelivery(delivery.older);
-      const settled = await store.act(delivery, isLive, async (transaction, before) => {
-        if (before && notification.binding === null) return { ...before, link: undefined };
-        // The sweep finished this delivery, so nobody has received the answer yet, and a second bind would be rejected
-        // forever.
-        const isOwed = before && !before.answered && isLive && answersOnce(notification);
-        const owed =
-          isOwed && notification.binding ? await transaction.installer(notification.binding.installerId) : undefined;
-        const outcome: Outcome = owed?.binding
-          ? { reason: 'bound', installer: owed }
-          : await act(transaction, { notification, adminPasswordHash, receivedAt, isRepeat: before !== undefined });
-        const given = linkFor(outcome, before?.linkExpires ?? null, transaction.now);
-        return { reason: before?.reason ?? outcome.reason, ...given };
-      });
+      const settled = await store.act(delivery, isLive, workOn(delivery, isLive));
       observe(notification.marketplace, delivery.state === 'done' ? 'duplicate' : settled.reason);
       return { link: settled.link };
     } catch (error) {
-      if (error instanceof Rejection) {
-        observe(notification.marketplace, error.reason);
-        const { reason, message } = error;
-        const refusal = { reason, status: error.kind === 'invalid' ? 400 : 403, message };
-        const isKept = await store.refuse(delivery, isLive, refusal);
-        if (!isKept) countUnkept(notification.marketplace, reason, delivery.source);
-      } else {
-        observe(notification.marketplace, 'failed');
-        await store.fail(id, waitAfter(delivery.attempts + 1)).catch(() => undefined);
-      }
+      if (error instanceof Rejection) return await reject(delivery, isLive, error);
+      observe(notification.marketplace, 'failed');
+      await store.fail(id, waitAfter(delivery.attempts + 1)).catch(() => undefined);
       throw error;
     }
+  }
+
+  function workOn({ notification, adminPasswordHash, receivedAt }: Delivery, isLive: boolean): Work<Settled & Answer> {
+    return async (transaction, before) => {
+      if (before && notification.binding === null) return { ...before, link: undefined };
+      // The sweep finished this delivery, so nobody has received the answer yet, and a second bind would be rejected
+      // forever.
+      const isOwed = before && !before.answered && isLive && answersOnce(notification);
+      const owed =
+        isOwed && notification.binding ? await transaction.installer(notification.binding.installerId) : undefined;
+      const outcome: Outcome = owed?.binding
+        ? { reason: 'bound', installer: owed }
+        : await act(transaction, { notification, adminPasswordHash, receivedAt, isRepeat: before !== undefined });
+      const given = linkFor(outcome, before?.linkExpires ?? null, transaction.now);
+      return { reason: before?.reason ?? outcome.reason, ...given };
+    };
+  }
+
+  async function reject(delivery: Delivery, isLive: boolean, rejection: Rejection): Promise<never> {
+    const { marketplace } = delivery.notification;
+    observe(marketplace, rejection.reason);
+    const { reason, message } = rejection;
+    const refusal = { reason, status: rejection.kind === 'invalid' ? 400 : 403, message };
+    const isKept = await store.refuse(delivery, isLive, refusal);
+    if (!isKept) countUnkept(marketplace, reason, delivery.source);
+    throw rejection;
   }
 
   /** The link that was issued before if it is still fresh, otherwise a new one. */

@@ -49,16 +49,24 @@ const MAX_ATTEMPTS = 12;
 export const WAITS = { leaseMs: 60_000, firstMs: 10_000, maxMs: 3_600_000 };
 
 /**
- * Sends every event in the outbox at least once. If no receiver is configured, events are only marked as sent, and the
- * rows serve as a record.
+ * Sends every event in the outbox at least once. If no receiver is configured, events are written as sent, and serve as
+ * a record; those that were written for a receiver that is gone are only marked.
  */
 export function createOutbox(store: OutboxStore, tell: Tell | undefined) {
-  return { relay, list: store.list };
+  let isStopped = false;
+  return { relay, list: store.list, stop };
 
   async function relay(laterMs = 0): Promise<void> {
-    const due = await store.take(laterMs, AT_ONCE);
-    for (const event of due) await hand(event);
-    if (due.length === AT_ONCE) await relay(laterMs);
+    for (let isMore = true; isMore && !isStopped; ) {
+      const due = await store.take(laterMs, AT_ONCE);
+      for (const event of due) if (!isStopped) await hand(event);
+      isMore = due.length === AT_ONCE;
+    }
+  }
+
+  /** What was taken and not sent is sent after the next start. */
+  function stop(): void {
+    isStopped = true;
   }
 
   async function hand(event: OutgoingEvent): Promise<void> {

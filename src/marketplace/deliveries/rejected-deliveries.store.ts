@@ -6,7 +6,7 @@ import type { DeliveryDraft, DeliveryStore } from './deliveries.ts';
 /**
  * Rejected deliveries are kept for the operator, but senders must not be able to fill the disk with them: anyone can rent
  * a machine in the ranges of marketplace A. Beyond the limits they are only counted. A delivery that is acted on is always
- * recorded first; it is dropped only after it was rejected.
+ * recorded; it is dropped only after it was rejected.
  */
 
 // Those that keep a rejected delivery of one marketplace take turns, so that nobody counts what another is about to add.

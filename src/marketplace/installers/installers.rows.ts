@@ -32,14 +32,24 @@ export const INSTALLERS = `select i.id, i.marketplace, i.is_test, i.created_at, 
     c.revoked_at is not null as contract_revoked, i.contract_lapsed, i.cluster_id, i.cloud_account, i.admin_login, i.domains,
     i.base_url, i.version, i.claim_id
   from installer i left join account a on a.id = i.organization_id left join contract c on c.id = i.contract_id`;
-const SELECT = `${INSTALLERS} where i.id = $1`;
+const GET = sql('installers.get', `${INSTALLERS} where i.id = $1`);
+// With a limit, PostgreSQL looks each ID up, even if it planned this while the tables were empty.
+const LOCK = sql(
+  'installers.lock',
+  `select found.* from unnest($1::text[]) as wanted
+    cross join lateral (${INSTALLERS} where i.id = wanted limit 1 for update of i) as found`,
+);
 
-const GET = sql('installers.get', SELECT);
-const LOCK = sql('installers.lock', `${SELECT} for update of i`);
-
-export async function selectInstaller(query: Query, id: string, lock = false): Promise<Installer | undefined> {
-  const [row] = await query<InstallerRow>(lock ? LOCK : GET, [id]);
+export async function selectInstaller(query: Query, id: string): Promise<Installer | undefined> {
+  const [row] = await query<InstallerRow>(GET, [id]);
   return row && toInstaller(row);
+}
+
+/** In the order of their IDs for everybody, so that two that lock the same ones cannot block each other. */
+export async function lockInstallers(query: Query, ids: readonly string[]): Promise<(Installer | undefined)[]> {
+  const rows = await query<InstallerRow>(LOCK, [[...ids].sort()]);
+  const installers = new Map(rows.map((row) => [row.id, toInstaller(row)]));
+  return ids.map((id) => installers.get(id));
 }
 
 export function toInstaller(row: InstallerRow): Installer {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import type { Installer } from '../subscriptions/delivery-transaction.ts';
 
@@ -22,6 +22,7 @@ const FRESH_SECONDS = 3600;
  * them.
  */
 export function createLinks(key: Buffer, baseUrl: () => string) {
+  const signatureKey = createSecretKey(key);
   return { make, expiryFrom, isFresh, follow };
 
   function expiryFrom(now: Date): number {
@@ -59,6 +60,6 @@ export function createLinks(key: Buffer, baseUrl: () => string) {
 
   function sign(installer: Installer | undefined, owner: string, name: string, expires: number): string {
     const said = [installer?.id ?? '', installer?.linkGeneration ?? 0, owner, name, expires];
-    return createHmac('sha256', key).update(JSON.stringify(said)).digest('base64url');
+    return createHmac('sha256', signatureKey).update(JSON.stringify(said)).digest('base64url');
   }
 }

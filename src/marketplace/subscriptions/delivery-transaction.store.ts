@@ -1,10 +1,11 @@
+import { inBatches } from '../../base/batches.ts';
 import type { Actor, AuditEntry } from '../../changes/audit-entry.ts';
 import type { Change } from '../../changes/write.ts';
-import { only, type Query, sql } from '../../db/db.ts';
+import { known, type Query, sql } from '../../db/db.ts';
 import { BUILT_IN_TEAMS } from '../../organizations/built-in-teams.ts';
-import { insertOrganization } from '../../organizations/organizations.store.ts';
+import { insertOrganizations } from '../../organizations/organizations.store.ts';
 import { NO_FIELDS } from '../../organizations/organizations.ts';
-import { selectInstaller } from '../installers/installers.rows.ts';
+import { lockInstallers } from '../installers/installers.rows.ts';
 import { canonicalJson } from '../notifications/canonical-json.ts';
 import type {
   Announcement,
@@ -16,40 +17,62 @@ import type {
 } from './delivery-transaction.ts';
 import type { SubscriptionState } from './lifecycle.ts';
 
-const SUBSCRIPTION = sql(
-  'transaction.subscription',
-  'select id, state, event_time, event_rank from subscription where marketplace = $1 and key = $2 for update',
+// With a limit, PostgreSQL looks each key up, even if it planned this while the table was empty. No two transactions
+// wait for each other here: whoever reads a subscription holds the lock of its subject.
+const SUBSCRIPTIONS = sql(
+  'transaction.subscriptions',
+  `select found.* from unnest($1::text[], $2::text[]) as w (marketplace, key)
+    cross join lateral (select s.id, s.marketplace, s.key, s.state, s.event_time, s.event_rank from subscription s
+      where s.marketplace = w.marketplace and s.key = w.key limit 1 for update) as found`,
 );
-const ADD_SUBSCRIPTION = sql(
-  'transaction.addSubscription',
+const ADD_SUBSCRIPTIONS = sql(
+  'transaction.addSubscriptions',
   `insert into subscription (marketplace, key, application_id, managed_resource_group_id, resource_id_parts, state,
                              event_time, event_rank, plan, resource_usage_id)
-   values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9::json, $10) returning id`,
+   select d.marketplace, d.key, d.application_id, d.resource_group, d.parts::json, d.state, d.event_time, d.event_rank,
+          d.plan::json, d.usage_id
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[],
+                 $9::text[], $10::text[])
+       as d (marketplace, key, application_id, resource_group, parts, state, event_time, event_rank, plan, usage_id)
+   returning id, marketplace, key`,
 );
-const MOVE_SUBSCRIPTION = sql(
-  'transaction.moveSubscription',
-  `update subscription set state = $2, event_time = $3, event_rank = $4, plan = coalesce($5::json, plan),
-          resource_usage_id = coalesce($6, resource_usage_id), updated_at = now() where id = $1`,
+const MOVE_SUBSCRIPTIONS = sql(
+  'transaction.moveSubscriptions',
+  `update subscription s set state = d.state, event_time = d.event_time, event_rank = d.event_rank,
+          plan = coalesce(d.plan::json, s.plan), resource_usage_id = coalesce(d.usage_id, s.resource_usage_id),
+          updated_at = now()
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[])
+       as d (id, state, event_time, event_rank, plan, usage_id) where s.id = d.id and s.id = any($1::bigint[])`,
 );
-const NAME_TAKEN = sql(
-  'transaction.nameTaken',
-  `select exists (select 1 from account where name_key = lower($1))
-       or exists (select 1 from reserved_name where name_key = lower($1) and expires_at > now()) as taken`,
+const NAMES_TAKEN = sql(
+  'transaction.namesTaken',
+  `select wished, coalesce((select true from account where name_key = lower(wished) limit 1),
+            (select true from reserved_name where name_key = lower(wished) and expires_at > now() limit 1), false) as taken
+     from unnest($1::text[]) as wished`,
 );
-const ADD_ADMIN = sql(
-  'transaction.addAdmin',
-  `insert into account (kind, name, full_name, password_hash) values ('user', $1, 'Administrator', $2) returning id`,
+const ADD_ADMINS = sql(
+  'transaction.addAdmins',
+  `insert into account (kind, name, full_name, password_hash)
+   select 'user', d.name, 'Administrator', d.password_hash from unnest($1::text[], $2::text[]) as d (name, password_hash)
+   returning id, name`,
 );
-const ADD_CONTRACT = sql(
-  'transaction.addContract',
-  'insert into contract (owner_id, uid, name, product) values ($1, $2, $3, $4) returning id',
+const ADD_CONTRACTS = sql(
+  'transaction.addContracts',
+  `insert into contract (owner_id, uid, name, product)
+   select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) returning id, uid`,
 );
 const BIND = sql(
-  'transaction.bind',
-  `with chosen as (update installer_options set delivery_id = null where delivery_id = $13)
-   update installer set bound_at = $2, subscription_id = $3, organization_id = $4, contract_id = $5, cluster_id = $6,
-          cloud_account = $7, admin_login = $8, domains = $9::text[], base_url = $10, version = $11, claim_id = $12
-    where id = $1 and bound_at is null`,
+  'transaction.bindAll',
+  `with chosen as (update installer_options set delivery_id = null where delivery_id = any($13::bigint[]))
+   update installer i set bound_at = d.bound_at, subscription_id = d.subscription_id, organization_id = d.organization_id,
+          contract_id = d.contract_id, cluster_id = d.cluster_id, cloud_account = d.cloud_account,
+          admin_login = d.admin_login, domains = array(select json_array_elements_text(d.domains::json)),
+          base_url = d.base_url, version = d.version, claim_id = d.claim_id
+     from unnest($1::text[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+                 $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
+       as d (id, bound_at, subscription_id, organization_id, contract_id, cluster_id, cloud_account, admin_login, domains,
+             base_url, version, claim_id)
+    where i.id = d.id and i.id = any($1::text[]) and i.bound_at is null`,
 );
 const REVOKE = sql(
   'transaction.revoke',
@@ -74,131 +97,214 @@ export interface Transaction {
   readonly record: (entry: AuditEntry) => void;
 }
 
+/** A delivery that is bound to an installer, and by whom. */
+interface BindOrder {
+  readonly deliveryId: bigint;
+  readonly actor: Actor;
+  readonly now: Date;
+  readonly installer: Installer;
+  readonly draft: BindingDraft;
+}
+
+type Bound = BindOrder & { readonly organizationId: bigint; readonly contractId: bigint };
+
 interface IdRow {
   id: bigint;
 }
 
-/** What one delivery can do inside its transaction. Its announcements are written when the delivery is settled. */
-export function createDeliveryTransaction(
-  { query, touch, record }: Transaction,
-  deliveryId: bigint,
-  actor: Actor,
-  now: Date,
-) {
-  const announcements: Announcement[] = [];
-  const transaction: DeliveryTransaction = {
-    now,
-    subscription,
-    addSubscription,
-    moveSubscription,
-    installer: (id) => selectInstaller(query, id, true),
-    isNameTaken: async (name) => (await query<{ taken: boolean }>(NAME_TAKEN, [name]))[0]?.taken ?? false,
-    bind,
-    revokeContracts,
-    reinstateContract,
-    announce: (announcement) => announcements.push(announcement),
-  };
-  return { transaction, announcements };
+interface SubscriptionRow extends IdRow {
+  marketplace: string;
+  key: string;
+  state: SubscriptionState;
+  event_time: string;
+  event_rank: number;
+}
 
-  async function subscription(marketplace: string, key: string): Promise<Subscription | undefined> {
-    const [row] = await query<{ id: bigint; state: SubscriptionState; event_time: string; event_rank: number }>(
-      SUBSCRIPTION,
-      [marketplace, key],
-    );
-    return row && { id: row.id, state: row.state, eventTime: row.event_time, eventRank: row.event_rank };
-  }
+/**
+ * What each of several deliveries can do inside the transaction that they share. They run side by side, and what they
+ * ask for in the same turn becomes one statement.
+ */
+export function createDeliveryTransactions({ query, touch, record }: Transaction) {
+  const findSubscription = inBatches(findSubscriptions);
+  const addSubscription = inBatches(addSubscriptions);
+  const moveSubscription = inBatches(moveSubscriptions);
+  const lockInstaller = inBatches((ids: readonly string[]) => lockInstallers(query, ids));
+  const isNameTaken = inBatches(areNamesTaken);
+  const bind = inBatches(bindAll);
+  const owners = new Map<string, bigint>();
+  return openTransaction;
 
-  async function addSubscription(draft: SubscriptionDraft): Promise<Subscription> {
-    const { application, state, eventTime, eventRank } = draft;
-    const values = [draft.marketplace, application.key, application.text, application.managedResourceGroupId];
-    const parts = canonicalJson(application.resourceIdParts);
-    const rest = [parts, state, eventTime, eventRank, draft.plan && canonicalJson(draft.plan), draft.resourceUsageId];
-    const { id } = only(await query<IdRow>(ADD_SUBSCRIPTION, [...values, ...rest]));
-    record({
-      actor,
-      organizationId: chainOf(id),
-      action: 'subscription.create',
-      objectType: 'subscription',
-      objectId: id,
-      after: { state, application: application.text },
-      startsChain: true,
-    });
-    return { id, state, eventTime, eventRank };
-  }
-
-  async function moveSubscription(current: Subscription, next: SubscriptionDraft): Promise<void> {
-    const plan = next.plan && canonicalJson(next.plan);
-    await query(MOVE_SUBSCRIPTION, [
-      current.id,
-      next.state,
-      next.eventTime,
-      next.eventRank,
-      plan,
-      next.resourceUsageId,
-    ]);
-    if (current.state === next.state) return;
-    record({
-      actor,
-      organizationId: chainOf(current.id),
-      action: 'subscription.update',
-      objectType: 'subscription',
-      objectId: current.id,
-      before: { state: current.state },
-      after: { state: next.state },
-    });
-  }
-
-  async function bind(installer: Installer, draft: BindingDraft): Promise<Installer> {
-    const { id: founderId } = only(await query<IdRow>(ADD_ADMIN, [draft.adminLogin, draft.adminPasswordHash]));
-    const { id: organizationId } = await insertOrganization(query, touch, {
-      ...NO_FIELDS,
-      name: draft.organizationName,
-      description: `Standalone organization from ${installer.marketplace}`,
-      founderId,
-      teams: BUILT_IN_TEAMS,
-    });
-    const contract = [organizationId, draft.contractUid, draft.contractName, draft.product];
-    const { id: contractId } = only(await query<IdRow>(ADD_CONTRACT, contract));
-    touch({ kind: 'contract', id: contractId, organizationId });
-    await query(BIND, [
-      installer.id,
+  function openTransaction(deliveryId: bigint, actor: Actor, now: Date) {
+    const announcements: Announcement[] = [];
+    let hasWritten = false;
+    let hasBound = false;
+    const transaction: DeliveryTransaction = {
       now,
-      draft.subscriptionId,
-      organizationId,
-      contractId,
-      draft.clusterId,
-      draft.cloudAccount,
-      draft.adminLogin,
-      draft.domains,
-      draft.baseUrl,
-      draft.version,
-      draft.claimId,
-      deliveryId,
-    ]);
-    const { contractUid, clusterId, cloudAccount, subscriptionId, adminLogin } = draft;
-    const after = {
-      contractUid,
-      clusterId,
-      cloudAccount,
-      subscriptionId,
-      adminLogin,
-      marketplace: installer.marketplace,
+      subscription: (marketplace, key) => findSubscription({ marketplace, key }),
+      async addSubscription(draft) {
+        hasWritten = true;
+        const added = await addSubscription(draft);
+        recordSubscription(actor, added.id, undefined, draft);
+        return added;
+      },
+      async moveSubscription(current, next) {
+        hasWritten = true;
+        await moveSubscription({ current, next });
+        if (current.state !== next.state) recordSubscription(actor, current.id, current, next);
+      },
+      installer,
+      isNameTaken,
+      async bind(installer, draft) {
+        hasWritten = true;
+        hasBound = true;
+        return await bind({ deliveryId, actor, now, installer, draft });
+      },
+      async revokeContracts(subscriptionId) {
+        hasWritten = true;
+        return await revokeContracts(subscriptionId, actor, now);
+      },
+      async reinstateContract(installer) {
+        hasWritten = true;
+        await reinstateContract(installer, actor);
+      },
+      announce: (announcement) => announcements.push(announcement),
     };
+    return { transaction, announcements, hasWritten: () => hasWritten, hasBound: () => hasBound };
+
+    /** A lock does not hold back others in the same transaction, so these are told apart here. */
+    async function installer(id: string): Promise<Installer | undefined> {
+      const owner = owners.get(id) ?? deliveryId;
+      if (owner !== deliveryId) throw new Error('two deliveries of one transaction are about the same installer');
+      owners.set(id, deliveryId);
+      return await lockInstaller(id);
+    }
+  }
+
+  async function findSubscriptions(wanted: readonly { marketplace: string; key: string }[]) {
+    const rows = await query<SubscriptionRow>(SUBSCRIPTIONS, [
+      wanted.map(({ marketplace }) => marketplace),
+      wanted.map(({ key }) => key),
+    ]);
+    const found = new Map(rows.map((row) => [subjectOf(row), row]));
+    return wanted.map((one) => {
+      const row = found.get(subjectOf(one));
+      return row && { id: row.id, state: row.state, eventTime: row.event_time, eventRank: row.event_rank };
+    });
+  }
+
+  async function addSubscriptions(drafts: readonly SubscriptionDraft[]): Promise<Subscription[]> {
+    const applications = drafts.map(({ application }) => application);
+    const rows = await query<IdRow & { marketplace: string; key: string }>(ADD_SUBSCRIPTIONS, [
+      drafts.map(({ marketplace }) => marketplace),
+      applications.map(({ key }) => key),
+      applications.map(({ text }) => text),
+      applications.map(({ managedResourceGroupId }) => managedResourceGroupId),
+      applications.map(({ resourceIdParts }) => canonicalJson(resourceIdParts)),
+      drafts.map(({ state }) => state),
+      drafts.map(({ eventTime }) => eventTime),
+      drafts.map(({ eventRank }) => eventRank),
+      drafts.map(({ plan }) => plan && canonicalJson(plan)),
+      drafts.map(({ resourceUsageId }) => resourceUsageId),
+    ]);
+    const ids = new Map(rows.map((row) => [subjectOf(row), row.id]));
+    return drafts.map(({ marketplace, application: { key }, state, eventTime, eventRank }) => {
+      return { id: known(ids.get(subjectOf({ marketplace, key }))), state, eventTime, eventRank };
+    });
+  }
+
+  async function moveSubscriptions(moves: readonly { current: Subscription; next: SubscriptionDraft }[]) {
+    await query(MOVE_SUBSCRIPTIONS, [
+      moves.map(({ current }) => current.id),
+      moves.map(({ next }) => next.state),
+      moves.map(({ next }) => next.eventTime),
+      moves.map(({ next }) => next.eventRank),
+      moves.map(({ next }) => next.plan && canonicalJson(next.plan)),
+      moves.map(({ next }) => next.resourceUsageId),
+    ]);
+    return moves;
+  }
+
+  function recordSubscription(
+    actor: Actor,
+    id: bigint,
+    before: Subscription | undefined,
+    { state, application }: SubscriptionDraft,
+  ): void {
+    // A subscription belongs to no organization, so it has its own audit chain, under its negated ID.
+    const about = { actor, organizationId: -id, objectType: 'subscription', objectId: id };
+    if (before) record({ ...about, action: 'subscription.update', before: { state: before.state }, after: { state } });
+    else {
+      const after = { state, application: application.text };
+      record({ ...about, action: 'subscription.create', after, startsChain: true });
+    }
+  }
+
+  async function areNamesTaken(names: readonly string[]): Promise<boolean[]> {
+    const rows = await query<{ wished: string; taken: boolean }>(NAMES_TAKEN, [names]);
+    const taken = new Map(rows.map((row) => [row.wished, row.taken]));
+    return names.map((name) => known(taken.get(name)));
+  }
+
+  async function bindAll(orders: readonly BindOrder[]): Promise<Installer[]> {
+    const drafts = orders.map(({ draft }) => draft);
+    const admins = await query<IdRow & { name: string }>(ADD_ADMINS, [
+      drafts.map(({ adminLogin }) => adminLogin),
+      drafts.map(({ adminPasswordHash }) => adminPasswordHash),
+    ]);
+    const founders = new Map(admins.map(({ id, name }) => [name, id]));
+    const organizations = await insertOrganizations(
+      query,
+      touch,
+      orders.map(({ installer, draft }) => ({
+        ...NO_FIELDS,
+        name: draft.organizationName,
+        description: `Standalone organization from ${installer.marketplace}`,
+        founderId: known(founders.get(draft.adminLogin)),
+        teams: BUILT_IN_TEAMS,
+      })),
+    );
+    const contracts = await query<IdRow & { uid: string }>(ADD_CONTRACTS, [
+      organizations.map(({ id }) => id),
+      drafts.map(({ contractUid }) => contractUid),
+      drafts.map(({ contractName }) => contractName),
+      drafts.map(({ product }) => product),
+    ]);
+    const contractIds = new Map(contracts.map(({ id, uid }) => [uid, id]));
+    const bound = orders.map((order, place) => {
+      const contractId = known(contractIds.get(order.draft.contractUid));
+      return { ...order, organizationId: known(organizations[place]?.id), contractId };
+    });
+    await query(BIND, [
+      bound.map(({ installer }) => installer.id),
+      bound.map(({ now }) => now),
+      drafts.map(({ subscriptionId }) => subscriptionId),
+      bound.map(({ organizationId }) => organizationId),
+      bound.map(({ contractId }) => contractId),
+      drafts.map(({ clusterId }) => clusterId),
+      drafts.map(({ cloudAccount }) => cloudAccount),
+      drafts.map(({ adminLogin }) => adminLogin),
+      drafts.map(({ domains }) => JSON.stringify(domains)),
+      drafts.map(({ baseUrl }) => baseUrl),
+      drafts.map(({ version }) => version),
+      drafts.map(({ claimId }) => claimId),
+      bound.map(({ deliveryId }) => deliveryId),
+    ]);
+    return bound.map(recordBinding);
+  }
+
+  function recordBinding({ actor, now, installer, draft, organizationId, contractId }: Bound): Installer {
+    touch({ kind: 'contract', id: contractId, organizationId });
+    const { adminPasswordHash, organizationName, contractName, product, ...binding } = draft;
+    const { contractUid, clusterId, cloudAccount, subscriptionId, adminLogin } = draft;
+    const { marketplace } = installer;
+    const after = { contractUid, clusterId, cloudAccount, subscriptionId, adminLogin, marketplace };
     const about = { organizationId, objectType: 'organization', objectId: organizationId };
     record({ ...about, actor, action: 'installer.bind', after, startsChain: true });
-    const { adminPasswordHash, organizationName, contractName, product, ...binding } = draft;
-    const ids = {
-      boundAt: now,
-      organizationId,
-      organizationName,
-      contractId,
-      contractRevoked: false,
-      contractLapsed: false,
-    };
-    return { ...installer, binding: { ...binding, ...ids } };
+    const ids = { boundAt: now, organizationId, organizationName, contractId };
+    return { ...installer, binding: { ...binding, ...ids, contractRevoked: false, contractLapsed: false } };
   }
 
-  async function revokeContracts(subscriptionId: bigint): Promise<number> {
+  async function revokeContracts(subscriptionId: bigint, actor: Actor, now: Date): Promise<number> {
     const rows = await query<{ id: bigint; uid: string; owner_id: bigint }>(REVOKE, [subscriptionId, now]);
     for (const { id, uid, owner_id: organizationId } of rows) {
       touch({ kind: 'contract', id, organizationId });
@@ -210,7 +316,7 @@ export function createDeliveryTransaction(
     return rows.length;
   }
 
-  async function reinstateContract({ binding }: Installer): Promise<void> {
+  async function reinstateContract({ binding }: Installer, actor: Actor): Promise<void> {
     if (!binding) return;
     const { contractId: id, contractUid: uid, organizationId } = binding;
     await query(REINSTATE, [id]);
@@ -221,7 +327,11 @@ export function createDeliveryTransaction(
   }
 }
 
-/** A subscription belongs to no organization, so it has its own audit chain, under its negated ID. */
-function chainOf(subscriptionId: bigint): bigint {
-  return -subscriptionId;
+/** The audit log names the marketplace. */
+export function actorOf({ marketplace }: { marketplace: string }, { requestId }: { requestId: string }): Actor {
+  return { id: 0n, name: marketplace, requestId };
+}
+
+function subjectOf({ marketplace, key }: { marketplace: string; key: string }): string {
+  return `${marketplace} ${key}`;
 }

@@ -163,7 +163,7 @@ for (const driver of API_DRIVERS) {
       const reading = readNotification(marketplace, body);
       const { notification } = reading;
       const { db, revisions, room } = market.instance;
-      await createDeliveryStore(db.query, revisions.write, room.limits).record({
+      await createDeliveryStore(db.query, revisions.write, { limits: room.limits, isTold: false }).record({
         marketplace,
         naturalKey: naturalKeyOf(reading, ''),
         subject: subjectOf(notification),
