@@ -3,11 +3,13 @@ import { stringify } from 'yaml';
 import { SETTINGS } from '../src/base/config.ts';
 import { cliFiles } from './generate-cli.ts';
 import { clientFiles } from './generate-client.ts';
+import { type Examples, withExamples } from './openapi/examples.ts';
 import { describeEveryDeployment } from './routes.ts';
 
 /** Path → text of every checked-in file that is generated from the code. */
 export async function generatedFiles(): Promise<Record<string, string>> {
-  const document = await describeEveryDeployment();
+  const examples = JSON.parse(readFileSync('openapi/examples.json', 'utf8')) as Examples;
+  const document = withExamples(await describeEveryDeployment(), examples);
   return {
     '.env.example': envExample(),
     'docs/configuration.md': configurationPage(),
