@@ -21,6 +21,7 @@ COPY bin bin
 COPY --from=build /app/console/plain.html console/plain.html
 COPY --from=build /app/console/dist console/dist
 COPY migrations migrations
+COPY openapi/atrium.json openapi/atrium.yaml openapi/
 RUN mkdir -m 700 /data && chown node:node /data && ln -s /app/bin/atrium.mjs /usr/local/bin/atrium
 USER node
 VOLUME /data

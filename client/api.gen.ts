@@ -4,17 +4,21 @@ import type { RawBody } from './raw-body.ts';
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
+/** A secret that was just added, with its text if the server created it. */
 export type AddedNotificationSecret = {
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
   readonly fingerprint: string;
   /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
   readonly source: 'settings' | 'added';
+  /** When it was added. Absent for secrets from the settings. */
   readonly added_at?: string;
   /** Only if the server created it, and only in this response: it is not stored. */
   readonly secret?: string;
 };
 
+/** What a client needs to connect to the message bus, in parts and as one file. */
 export type AdminBusCredentials = {
   /** Addresses of the bus: TCP first, then WebSocket. */
   readonly busEndpoints: readonly string[];
@@ -22,6 +26,7 @@ export type AdminBusCredentials = {
   readonly account: string;
   /** Public key of the user. */
   readonly user: string;
+  /** Signed claims of the user, which the bus verifies. */
   readonly jwt: string;
   /** Secret seed of the user. */
   readonly seed: string;
@@ -29,19 +34,27 @@ export type AdminBusCredentials = {
   readonly credentials: string;
 };
 
+/** The relations that the caller holds on one object. */
 export type AllowedPermissions = {
-  readonly objectType: string;
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
   readonly objectID: bigint;
+  /** Names of the relations, such as can_view, in the order of the model. */
   readonly allowedPermissions: readonly string[];
 };
 
+/** A signed link to the archive of an installer. */
 export type ArchiveLink = {
   /** Shown only here. Whoever has it can download the archive. */
   readonly link: string;
+  /** When the link stops working: 24 hours after it was issued. */
   readonly expires_at: string;
 };
 
+/** An action of the audit log, and how often it occurred. */
 export type AuditAction = {
+  /** Name of the action, such as role.create. */
   readonly action: string;
   /** What the action means. */
   readonly description: string;
@@ -49,22 +62,35 @@ export type AuditAction = {
   readonly count: number;
 };
 
+/** One change, or one denied request, in a log in which each entry contains the hash of the previous one. */
 export type AuditEntry = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** When it happened. */
   readonly at: string;
+  /** Whose log it is: an organization, a user for their own account, or 0 for the deployment. */
   readonly organization_id: bigint;
+  /** Who did it. */
   readonly actor: {
+    /** ID of the account. 0 is the server itself. */
     readonly id: bigint;
+    /** Name of the account at that time. */
     readonly name: string;
   };
   /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
   readonly on_behalf_of?: {
+    /** ID of that user. */
     readonly id: bigint;
+    /** Login name of that user at that time. */
     readonly name: string;
   };
+  /** What was done, such as role.create. */
   readonly action: string;
+  /** What was changed. */
   readonly object: {
+    /** Type of the object, such as cluster. */
     readonly type: string;
+    /** ID of the object. It stays the same after the object is deleted. */
     readonly id: bigint;
     /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
     readonly name?: string;
@@ -73,67 +99,95 @@ export type AuditEntry = {
   readonly before: unknown;
   /** State before or after the change. Null if there is none. */
   readonly after: unknown;
+  /** ID of the request, which is also in the log of the server and in the header X-Request-Id. */
   readonly request_id: string;
+  /** The hash of the previous entry of the same log, or 64 zeros in the first entry. */
   readonly previous_hash: string;
   /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
 };
 
+/** A part of an audit log, newest entry first. */
 export type AuditPage = {
+  /** The entries of this page. */
   readonly items: readonly AuditEntry[];
+  /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
 };
 
+/** Whether the entries of an audit log are complete and unchanged. */
 export type AuditVerdict = {
+  /** How many entries were verified. */
   readonly rows: number;
+  /** Whether every entry follows from the previous one. */
   readonly ok: boolean;
+  /** The first entry that does not. Null if ok is true. */
   readonly first_broken_id: bigint | null;
 };
 
+/** The types of objects and the relations that users can hold on them. */
 export type AuthorizationModel = {
   /** The model in the OpenFGA language. */
   readonly text: string;
+  /** The types of objects, in the order of the model. */
   readonly types: readonly {
+    /** Name of the type, such as cluster. */
     readonly type: string;
+    /** The relations that can be held on objects of the type. */
     readonly relations: readonly ModelRelation[];
   }[];
 };
 
+/** Everything that a custom role can permit. */
 export type AvailablePermissions = {
+  /** The catalog, in the order in which a form should show it. */
   readonly permissions: readonly PermissionDetail[];
 };
 
+/** What a marketplace sends when a customer binds an installer. */
 export type BindNotificationInput = {
+  /** Any text, which is only recorded: this marketplace sends nothing but binds. */
   readonly eventType?: string | undefined;
+  /** When it happened, by the clock of the marketplace. */
   readonly eventTime?: string | undefined;
   readonly bindingInfo: BindingInfoInput;
 };
 
+/** What a marketplace gets after a bind. Other notifications have an empty response. */
 export type BindResponse = {
   /** URL of the installer archive. */
   readonly link: string;
 };
 
+/** Which installer a customer binds, and to what. */
 export type BindingInfoInput = {
+  /** If present, it must be the marketplace that sends the notification. */
   readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
   /** The installer to bind. Keys of this object are case-insensitive. */
   readonly installerId: string;
   /** Required by marketplace A and marketplace C. */
   readonly clusterId?: string | undefined;
+  /** Account of the customer at the cloud. */
   readonly cloudAAccountID?: string | undefined;
+  /** Login name that the first user should get. If it is taken, a suffix is added. */
   readonly adminUsername?: string | undefined;
   /** Hashed immediately. The password itself is not stored. */
   readonly adminPassword?: string | undefined;
+  /** Domains of the customer, which go into the archive. */
   readonly domainWhiteList?: readonly string[] | undefined;
+  /** What the customer chose. Encrypted at rest, and part of the archive. */
   readonly options?: {
     readonly [key: string]: unknown;
   } | undefined;
 };
 
+/** The buckets of a cloud that a credential can list. */
 export type BucketNames = {
+  /** Names of the buckets. */
   readonly names: readonly string[];
 };
 
+/** Which keys to list buckets with. What the body leaves out is taken from the query. */
 export type BucketQueryInput = {
   /** Name of the cloud credential. Without it, secret_namespace and secret_name are required. */
   readonly credential?: string | undefined;
@@ -149,6 +203,7 @@ export type BucketQueryInput = {
   readonly provider?: string | undefined;
 };
 
+/** What a client needs to connect to the message bus. */
 export type BusCredentials = {
   /** Addresses of the bus: TCP first, then WebSocket. */
   readonly busEndpoints: readonly string[];
@@ -156,147 +211,251 @@ export type BusCredentials = {
   readonly credentials: string;
 };
 
+/** A Helm chart, and how to install it. */
 export type ChartSelectionInput = {
+  /** Name of the chart in its source. */
   readonly name: string;
+  /** Where the chart comes from. */
   readonly sourceRef: {
+    /** Accepted but ignored: the kind decides. */
     readonly apiGroup?: string | null | undefined;
+    /** Kind of the source object. By default, HelmRepository. */
     readonly kind?: string | null | undefined;
+    /** Namespace of the source object. By default, flux-system. */
     readonly namespace?: string | null | undefined;
+    /** Name of the source object: a DNS name. */
     readonly name: string;
+    /** Address of the charts. Without it, the source must exist in the cluster already. */
     readonly url?: string | null | undefined;
   };
+  /** Version of the chart, or a range of versions. */
   readonly version: string;
+  /** Name of the release: a DNS name. */
   readonly releaseName: string;
+  /** Namespace in which the release is installed. */
   readonly namespace: string;
+  /** Values of the chart that differ from its defaults. */
   readonly values?: {
     readonly [key: string]: unknown;
   } | null | undefined;
+  /** Steps that are applied to the values, in order. */
   readonly valuesPatch?: readonly PatchStepInput[] | null | undefined;
 };
 
+/** Whether somebody can still claim an organization that a marketplace created. */
 export type Claimability = {
+  /** Whether it can be claimed now. */
   readonly isClaimable: boolean;
+  /** The claim ID that was asked about. */
   readonly claimID: string;
 };
 
+/** A Kubernetes cluster, with what administration shows in addition. */
 export type Cluster = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Name for people, at most 255 characters. By default, empty. */
   readonly displayName: string;
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
   readonly name: string;
   /** UUID of its kube-system namespace. */
   readonly uid: string;
+  /** ID of the user or organization that owns the cluster. */
   readonly ownerID: bigint;
+  /** Name of the user or organization that owns the cluster. */
   readonly ownerName: string;
+  /** ID of the user who looks after the cluster, or 0. */
   readonly managerID: bigint;
+  /** ID of the cluster at its provider, at most 255 characters. */
   readonly externalID: string;
+  /** Where the cluster runs: any text, such as AKS, EKS, GKE or Generic. */
   readonly provider: string;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
   readonly vendor: string;
+  /** Version of Kubernetes, as the cluster reports it, at most 100 characters. */
   readonly orchestratorVersion: string;
+  /** Number of nodes, as the cluster reports it. */
   readonly nodeCount: number;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
   readonly endpoint: string;
+  /** Region or zone, at most 255 characters. */
   readonly location: string;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
   readonly project: string;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
   readonly infraNamespace: string;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
   readonly hubClusterName: string;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
   readonly hubClusterUID: string;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
   readonly clusterSetName: string;
+  /** Programs that manage the cluster, at most 100 characters each. */
   readonly clusterManagers: readonly string[];
+  /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster: boolean;
+  /** When the cluster was imported. */
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
+  /** The last known state of the cluster. */
   readonly status: {
+    /** What the cluster reported, or what follows from its silence. */
     readonly response: {
-      readonly phase: string;
+      /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
+      readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
+      /** Short cause of the phase for programs, as the cluster reported it, or empty. */
       readonly reason: string;
+      /** Cause of the phase for people, as the cluster reported it, or empty. */
       readonly message: string;
     };
   };
+  /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
   readonly heartbeatAt: string;
 };
 
+/** The cluster to look for. */
 export type ClusterCheckInput = {
+  /** What is known about the cluster. */
   readonly basicInfo?: {
+    /** Its name, if its UID is not known. */
     readonly name?: string | null | undefined;
     /** Counts more than the name. */
     readonly clusterUID?: string | null | undefined;
   } | null | undefined;
 };
 
+/** Whether a cluster exists that the caller may view. */
 export type ClusterExistence = {
+  /** Whether it exists. */
   readonly exist: boolean;
 };
 
+/** A Kubernetes cluster. */
 export type ClusterInfo = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Name for people, at most 255 characters. By default, empty. */
   readonly displayName: string;
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
   readonly name: string;
   /** UUID of its kube-system namespace. */
   readonly uid: string;
+  /** ID of the user or organization that owns the cluster. */
   readonly ownerID: bigint;
+  /** Name of the user or organization that owns the cluster. */
   readonly ownerName: string;
+  /** ID of the user who looks after the cluster, or 0. */
   readonly managerID: bigint;
+  /** ID of the cluster at its provider, at most 255 characters. */
   readonly externalID: string;
+  /** Where the cluster runs: any text, such as AKS, EKS, GKE or Generic. */
   readonly provider: string;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
   readonly vendor: string;
+  /** Version of Kubernetes, as the cluster reports it, at most 100 characters. */
   readonly orchestratorVersion: string;
+  /** Number of nodes, as the cluster reports it. */
   readonly nodeCount: number;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
   readonly endpoint: string;
+  /** Region or zone, at most 255 characters. */
   readonly location: string;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
   readonly project: string;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
   readonly infraNamespace: string;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
   readonly hubClusterName: string;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
   readonly hubClusterUID: string;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
   readonly clusterSetName: string;
+  /** Programs that manage the cluster, at most 100 characters each. */
   readonly clusterManagers: readonly string[];
+  /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster: boolean;
+  /** When the cluster was imported. */
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
+  /** The last known state of the cluster. */
   readonly status: {
+    /** What the cluster reported, or what follows from its silence. */
     readonly response: {
-      readonly phase: string;
+      /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
+      readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
+      /** Short cause of the phase for programs, as the cluster reported it, or empty. */
       readonly reason: string;
+      /** Cause of the phase for people, as the cluster reported it, or empty. */
       readonly message: string;
     };
   };
 };
 
+/** A Kubernetes cluster, as clients of the second version of these calls know it. */
 export type ClusterV2 = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Name for people, at most 255 characters. By default, empty. */
   readonly displayName: string;
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
   readonly name: string;
   /** UUID of its kube-system namespace. */
   readonly uid: string;
+  /** ID of the user or organization that owns the cluster. */
   readonly ownerID: bigint;
+  /** Name of the user or organization that owns the cluster. */
   readonly ownerName: string;
+  /** ID of the user who looks after the cluster, or 0. */
   readonly managerID: bigint;
+  /** ID of the cluster at its provider, at most 255 characters. */
   readonly externalID: string;
+  /** Where the cluster runs: any text, such as AKS, EKS, GKE or Generic. */
   readonly provider: string;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
   readonly vendor: string;
+  /** Version of Kubernetes, as the cluster reports it, at most 100 characters. */
   readonly orchestratorVersion: string;
+  /** Number of nodes, as the cluster reports it. */
   readonly nodeCount: number;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
   readonly endpoint: string;
+  /** Region or zone, at most 255 characters. */
   readonly location: string;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
   readonly project: string;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
   readonly infraNamespace: string;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
   readonly hubClusterName: string;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
   readonly hubClusterUID: string;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
   readonly clusterSetName: string;
+  /** Programs that manage the cluster, at most 100 characters each. */
   readonly clusterManagers: readonly string[];
+  /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster: boolean;
+  /** When the cluster was imported. */
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
+  /** The last known state of the cluster. */
   readonly status: {
+    /** What the cluster reported, or what follows from its silence. */
     readonly response: {
-      readonly phase: string;
+      /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
+      readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
+      /** Short cause of the phase for programs, as the cluster reported it, or empty. */
       readonly reason: string;
+      /** Cause of the phase for people, as the cluster reported it, or empty. */
       readonly message: string;
     };
   };
+  /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
   readonly heartbeatAt: string;
@@ -304,22 +463,33 @@ export type ClusterV2 = {
   readonly kubernetesVersion: string;
 };
 
+/** What became of a confirmation. */
 export type Confirmation = {
+  /** A sentence for the person who followed the link. */
   readonly message: string;
 };
 
+/** What an organization may use, and until when. */
 export type Contract = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** UUID of the contract, for programs outside of this server. */
   readonly uid: string;
+  /** ID of the organization that has the contract. */
   readonly owner_id: bigint;
+  /** Name for people, 1 to 255 characters. */
   readonly name: string;
+  /** What was bought: any text. */
   readonly product: string;
+  /** Features that the contract includes: any texts, each once. */
   readonly features: readonly string[];
   /** UIDs of clusters. */
   readonly clusters: readonly string[];
+  /** When the contract begins. By default, when it is created. */
   readonly start: string;
   /** Null if the contract never ends. */
   readonly end: string | null;
+  /** Whether the contract was revoked, which is permanent. */
   readonly revoked: boolean;
   /** Amounts by kind, such as {"nodes": 100}. */
   readonly quota: {
@@ -327,8 +497,11 @@ export type Contract = {
   };
 };
 
+/** A cloud credential, with the members that it was stored with, secrets included. */
 export type Credential = {
+  /** Name of the credential, unique among those of its owner. */
   readonly name: string;
+  /** When the credential was created. */
   readonly creationTimestamp: string;
   readonly [key: string]: unknown;
 };
@@ -340,34 +513,51 @@ export type CredentialSpecInput = {
   readonly [key: string]: unknown;
 };
 
+/** A cloud credential without its secrets. */
 export type CredentialSummary = {
+  /** Name of the credential, unique among those of its owner. */
   readonly name: string;
+  /** The type that it was stored with, which names the cloud, or empty. */
   readonly type: string;
+  /** When the credential was created. */
   readonly creationTimestamp: string;
+  /** When the credential was last replaced, or created. */
   readonly updatedAt: string;
 };
 
+/** A notification of a marketplace, and what became of it. */
 export type Delivery = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** What the delivery is about. Empty if it could not be understood. */
   readonly subject: string;
+  /** What the marketplace calls the event, such as BIND. Empty if it could not be understood. */
   readonly event_type: string;
   /** When it happened, as the marketplace says. Null if it does not say. */
   readonly event_time: string | null;
-  /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
-  readonly state: string;
+  /** Dead means that the server gave up after many attempts. */
+  readonly state: 'received' | 'done' | 'refused' | 'dead';
+  /** What came of it, such as bound, superseded or already_bound. */
   readonly reason: string;
+  /** The HTTP status that the marketplace got. Null if it got none yet. */
   readonly status: number | null;
+  /** What the marketplace got as an error. Null if there was none. */
   readonly message: string | null;
+  /** Address that the delivery came from. */
   readonly source: string;
+  /** ID of the request, which is also in the log of the server and in the header X-Request-Id. */
   readonly request_id: string;
   /** How many times the marketplace sent it. */
   readonly times: number;
   /** How many attempts to process it failed. */
   readonly attempts: number;
+  /** When it arrived for the first time. */
   readonly received_at: string;
+  /** When it arrived for the last time. */
   readonly last_at: string;
+  /** When the server finished with it. Null if it has not. */
   readonly done_at: string | null;
   /** When the server acts on it again. Null unless its state is received. */
   readonly next_try_at: string | null;
@@ -375,33 +565,48 @@ export type Delivery = {
   readonly links: {
     /** The installer that a bind names. */
     readonly installer?: string;
+    /** The organization that its installer is bound to. */
     readonly organization_id?: bigint;
+    /** The contract that its installer is bound to. */
     readonly contract_id?: bigint;
+    /** The subscription that the delivery is about. */
     readonly subscription_id?: bigint;
   };
 };
 
+/** A delivery with the content of its notification. */
 export type DeliveryDetail = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** What the delivery is about. Empty if it could not be understood. */
   readonly subject: string;
+  /** What the marketplace calls the event, such as BIND. Empty if it could not be understood. */
   readonly event_type: string;
   /** When it happened, as the marketplace says. Null if it does not say. */
   readonly event_time: string | null;
-  /** One of received, done, refused, dead. Dead means that the server gave up after many attempts. */
-  readonly state: string;
+  /** Dead means that the server gave up after many attempts. */
+  readonly state: 'received' | 'done' | 'refused' | 'dead';
+  /** What came of it, such as bound, superseded or already_bound. */
   readonly reason: string;
+  /** The HTTP status that the marketplace got. Null if it got none yet. */
   readonly status: number | null;
+  /** What the marketplace got as an error. Null if there was none. */
   readonly message: string | null;
+  /** Address that the delivery came from. */
   readonly source: string;
+  /** ID of the request, which is also in the log of the server and in the header X-Request-Id. */
   readonly request_id: string;
   /** How many times the marketplace sent it. */
   readonly times: number;
   /** How many attempts to process it failed. */
   readonly attempts: number;
+  /** When it arrived for the first time. */
   readonly received_at: string;
+  /** When it arrived for the last time. */
   readonly last_at: string;
+  /** When the server finished with it. Null if it has not. */
   readonly done_at: string | null;
   /** When the server acts on it again. Null unless its state is received. */
   readonly next_try_at: string | null;
@@ -409,49 +614,80 @@ export type DeliveryDetail = {
   readonly links: {
     /** The installer that a bind names. */
     readonly installer?: string;
+    /** The organization that its installer is bound to. */
     readonly organization_id?: bigint;
+    /** The contract that its installer is bound to. */
     readonly contract_id?: bigint;
+    /** The subscription that the delivery is about. */
     readonly subscription_id?: bigint;
   };
   /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
   readonly notification: unknown;
 };
 
+/** A part of the delivery log, newest delivery first. */
 export type DeliveryPage = {
+  /** The entries of this page. */
   readonly items: readonly Delivery[];
+  /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
 };
 
+/** What to change about a cluster. Omitted fields stay unchanged. */
 export type EditClusterInput = {
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
   readonly name?: string | undefined;
   /** UUID of its kube-system namespace. Cannot be changed. */
   readonly uid?: string | undefined;
+  /** Name for people, at most 255 characters. By default, empty. */
   readonly displayName?: string | undefined;
+  /** ID of the user who looks after the cluster, or 0. */
   readonly managerID?: bigint | number | undefined;
+  /** ID of the cluster at its provider, at most 255 characters. */
   readonly externalID?: string | undefined;
   /** Any text, such as AKS, EKS, GKE or Generic. */
   readonly provider?: string | undefined;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
   readonly vendor?: string | undefined;
+  /** Version of Kubernetes, as the cluster reports it, at most 100 characters. */
   readonly orchestratorVersion?: string | undefined;
+  /** Number of nodes, as the cluster reports it. */
   readonly nodeCount?: number | undefined;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
   readonly endpoint?: string | undefined;
+  /** Region or zone, at most 255 characters. */
   readonly location?: string | undefined;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
   readonly project?: string | undefined;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
   readonly infraNamespace?: string | undefined;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
   readonly hubClusterName?: string | undefined;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
   readonly hubClusterUID?: string | undefined;
+  /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName?: string | undefined;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
   readonly clusterSetName?: string | undefined;
+  /** Programs that manage the cluster, at most 100 characters each. */
   readonly clusterManagers?: readonly string[] | undefined;
+  /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster?: boolean | undefined;
 };
 
+/** What to change about a contract. Omitted fields stay unchanged. */
 export type EditContractInput = {
+  /** Name for people, 1 to 255 characters. */
   readonly name?: string | undefined;
+  /** What was bought: any text. */
   readonly product?: string | undefined;
+  /** Features that the contract includes: any texts, each once. */
   readonly features?: readonly string[] | undefined;
+  /** UIDs of the clusters that the contract covers. */
   readonly clusters?: readonly string[] | undefined;
+  /** When the contract begins. By default, when it is created. */
   readonly start?: string | undefined;
+  /** When the contract ends; must be after start. Null means never. */
   readonly end?: string | null | undefined;
   /** Amounts by kind, such as {"nodes": 100}. */
   readonly quota?: {
@@ -461,83 +697,123 @@ export type EditContractInput = {
   readonly revoked?: boolean | undefined;
 };
 
+/** What to change about an organization. Omitted fields stay unchanged. */
 export type EditOrganizationInput = {
   /** The name of the organization. */
   readonly username?: string | undefined;
+  /** Name for people, at most 100 characters. */
   readonly full_name?: string | undefined;
+  /** What the organization is, at most 1000 characters. */
   readonly description?: string | undefined;
   /** An http or https URL, or empty. */
   readonly website?: string | undefined;
+  /** Where the organization is, at most 100 characters. */
   readonly location?: string | undefined;
+  /** What others may know of it. Kept for clients; here only members see an organization. */
   readonly visibility?: 'public' | 'limited' | 'private' | undefined;
 };
 
+/** What to change about your profile. Omitted fields stay unchanged. */
 export type EditProfileInput = {
+  /** Name for people, at most 100 characters. */
   readonly full_name?: string | undefined;
   /** A language tag such as en or de-CH, or empty. */
   readonly language?: string | undefined;
+  /** Where the user is, at most 100 characters. */
   readonly location?: string | undefined;
   /** An http or https URL, or empty. */
   readonly website?: string | undefined;
+  /** What the user says about themselves, at most 1000 characters. */
   readonly description?: string | undefined;
 };
 
+/** What to change about a robot account. Omitted fields stay unchanged. */
 export type EditRobotInput = {
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique in the organization. */
   readonly name?: string | undefined;
+  /** What the robot account is for, at most 1000 characters. */
   readonly description?: string | undefined;
 };
 
+/** What to change about a role. Omitted fields stay unchanged; lists are replaced as a whole. */
 export type EditRoleInput = {
+  /** Name for people, 1 to 100 characters. Unique in the organization. */
   readonly name?: string | undefined;
+  /** What the role is for, at most 1000 characters. */
   readonly description?: string | undefined;
+  /** What the role permits. */
   readonly permissions?: readonly PermissionInput[] | undefined;
+  /** IDs of the teams whose members have the role. */
   readonly teamIDs?: readonly (bigint | number)[] | undefined;
 };
 
+/** What to change about a team. Omitted fields stay unchanged; lists are replaced as a whole. */
 export type EditTeamInput = {
+  /** 1 to 100 letters, digits, spaces, "-", "_" or ".", starting with a letter or digit. Unique in the organization. */
   readonly name?: string | undefined;
+  /** What the team is for, at most 1000 characters. */
   readonly description?: string | undefined;
   /** One of none, read, write or admin. Only the built-in Owners team has owner. */
   readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
+  /** Parts of the product that the team is about. Kept for clients; the server does not use it. */
   readonly units?: readonly string[] | undefined;
 };
 
+/** What to change about a user. Omitted fields stay unchanged. */
 export type EditUserInput = {
   /** New primary address. It replaces the current one. */
   readonly email?: string | undefined;
   /** 8 to 255 characters. A new password ends all sessions of the user. */
   readonly password?: string | undefined;
+  /** Name for people, at most 100 characters. */
   readonly full_name?: string | undefined;
   /** A language tag such as en or de-CH, or empty. */
   readonly language?: string | undefined;
+  /** Where the user is, at most 100 characters. */
   readonly location?: string | undefined;
   /** An http or https URL, or empty. */
   readonly website?: string | undefined;
+  /** What the user says about themselves, at most 1000 characters. */
   readonly description?: string | undefined;
   /** Whether the user is a site administrator. */
   readonly admin?: boolean | undefined;
   /** If false, all requests of the user are rejected. */
   readonly active?: boolean | undefined;
+  /** If true, the user can neither sign in nor call anything. */
   readonly prohibit_login?: boolean | undefined;
 };
 
+/** An email address of a user. */
 export type Email = {
+  /** The address. */
   readonly email: string;
+  /** Whether its owner has confirmed it. */
   readonly verified: boolean;
+  /** Whether it is the primary address. Every user has exactly one. */
   readonly primary: boolean;
 };
 
+/** A relation that takes away what another one would give. */
 export type ExcludingRelation = {
+  /** Type and ID of the object, such as cluster:7. */
   readonly object: string;
+  /** The relation that excludes the user. */
   readonly relation: string;
+  /** Name of the object, or its type and ID if the caller may not know it. */
   readonly name: string;
 };
 
+/** Whether a user holds a relation on an object, and why. */
 export type Explanation = {
-  readonly objectType: string;
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
   readonly objectID: bigint;
+  /** The relation that was asked about. */
   readonly relation: string;
+  /** ID of the user that was asked about. */
   readonly userID: bigint;
+  /** Whether the user holds the relation. */
   readonly allowed: boolean;
   /** The whole answer as one sentence. */
   readonly sentence: string;
@@ -553,12 +829,16 @@ export type Explanation = {
   readonly trail: readonly Relationship[];
 };
 
+/** One step on the way from the object to the user. */
 export type ExplanationStep = {
+  /** How deep the step is in the chain, from 0. */
   readonly depth: number;
+  /** Type and ID of the object, such as cluster:7. */
   readonly object: string;
+  /** The relation on the object that the step establishes. */
   readonly relation: string;
-  /** Which kind of rule the step applies, such as direct, userset or parent. */
-  readonly rule: string;
+  /** Which kind of rule the step applies. */
+  readonly rule: 'self' | 'direct' | 'everyone' | 'userset' | 'parent' | 'computed' | 'and' | 'but not';
   /** What the step follows from, such as user:2 or team:4#member, or empty. */
   readonly subject: string;
   /** The step as a sentence. */
@@ -571,87 +851,137 @@ export type ExplanationStep = {
   readonly tuple: Relationship | null;
 };
 
+/** What a cluster reports about itself. Omitted fields stay unchanged. */
 export type HeartbeatInput = {
+  /** State of the cluster, as it sees itself. By default, the last reported one, or Active. */
   readonly phase?: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost' | undefined;
+  /** Short cause of the phase for programs. */
   readonly reason?: string | undefined;
+  /** Cause of the phase for people. */
   readonly message?: string | undefined;
+  /** Number of nodes. */
   readonly nodeCount?: number | undefined;
+  /** Version of Kubernetes. */
   readonly orchestratorVersion?: string | undefined;
 };
 
+/** A signed token that tells another service who the caller is. */
 export type HostedToken = {
+  /** A JSON Web Token. Its keys are at /.well-known/jwks.json. */
   readonly hostedToken: string;
 };
 
+/** What a customer of a marketplace binds once to get an organization, a contract and an archive. */
 export type Installer = {
   /** Whoever has the ID of an installer that is not bound may be able to bind it. */
   readonly id: string;
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+  /** Whether it can be bound without the secret of the marketplace. */
   readonly is_test: boolean;
   /** Unbound installers can be bound until they expire. An installer is spent if its organization or its contract has been deleted: it can never be bound again. */
   readonly state: 'unbound' | 'expired' | 'bound' | 'spent';
+  /** When it was created. */
   readonly created_at: string;
+  /** Until when it can be bound. */
   readonly expires_at: string;
   readonly binding?: InstallerBinding;
 };
 
 /** What the installer is bound to. Absent if it is not bound, or if that has been deleted. The options that the customer chose are not shown: they may contain keys. */
 export type InstallerBinding = {
+  /** When it was bound. */
   readonly bound_at: string;
+  /** The subscription that it was bound for. Absent if the marketplace has none. */
   readonly subscription_id?: bigint;
+  /** The organization that the customer got. */
   readonly organization: {
+    /** ID of the organization. */
     readonly id: bigint;
+    /** Present name of the organization. */
     readonly name: string;
   };
+  /** The contract that the customer got. */
   readonly contract: {
+    /** ID of the contract. */
     readonly id: bigint;
+    /** UUID of the contract. */
     readonly uid: string;
+    /** Whether the contract was revoked since. */
     readonly revoked: boolean;
   };
+  /** Cluster that the customer named. Absent if none. */
   readonly cluster_id?: string;
+  /** Account of the customer at the cloud. Absent if none was named. */
   readonly cloud_account?: string;
+  /** Login name of the first user of the organization. */
   readonly admin_login: string;
+  /** Domains of the customer. */
   readonly domains: readonly string[];
+  /** Address of this server when it was bound. */
   readonly base_url: string;
+  /** Version of this server when it was bound. */
   readonly version: string;
+  /** With this ID the organization can be claimed. */
   readonly claim_id: string;
 };
 
+/** A part of the list of installers, newest first. */
 export type InstallerPage = {
+  /** The entries of this page. */
   readonly items: readonly Installer[];
+  /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
 };
 
+/** Public keys in the format of RFC 7517. */
 export type JsonWebKeySet = {
+  /** The keys, the present one included. */
   readonly keys: readonly {
     readonly [key: string]: unknown;
   }[];
 };
 
+/** What marketplace B sends when a subscription changes, and when a customer binds an installer. */
 export type LifecycleNotificationInput = {
+  /** PUT and DELETE report changes of the subscription. BIND binds an installer. */
   readonly eventType: 'PUT' | 'DELETE' | 'BIND';
+  /** Resource ID of the application, which identifies the subscription. */
   readonly applicationId: string;
+  /** When it happened, by the clock of the marketplace. Late events change nothing. */
   readonly eventTime?: string | undefined;
+  /** With PUT: Accepted, Succeeded or Failed. With DELETE: Deleting, Deleted or Failed. */
   readonly provisioningState?: string | undefined;
+  /** For metered billing. */
   readonly billingDetails?: {
+    /** ID to report usage with. */
     readonly resourceUsageId?: string | undefined;
   } | undefined;
+  /** What was bought. */
   readonly plan?: {
+    /** Publisher of the offer. */
     readonly publisher?: string | undefined;
+    /** The offer. */
     readonly product?: string | undefined;
+    /** Name of the plan in the offer. */
     readonly name?: string | undefined;
+    /** Version of the plan. */
     readonly version?: string | undefined;
   } | undefined;
+  /** What went wrong at the marketplace, as it sends it. Only kept. */
   readonly error?: {
     readonly [key: string]: unknown;
   } | undefined;
   readonly bindingInfo?: BindingInfoInput | undefined;
 };
 
+/** A message to the receiver of marketplace events. */
 export type MarketplaceEvent = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
   /** The ID that the receiver gets, the same with every attempt. */
   readonly uid: string;
+  /** What happened, such as installer.bound. */
   readonly type: string;
   /** Dead means that the server gave up after many attempts. Without a receiver, events are sent to nobody. */
   readonly state: 'waiting' | 'sent' | 'dead';
@@ -659,51 +989,83 @@ export type MarketplaceEvent = {
   readonly data: unknown;
   /** How many attempts to send it failed. */
   readonly attempts: number;
+  /** When it was created. */
   readonly created_at: string;
   /** Null unless the event is waiting. */
   readonly next_try_at: string | null;
+  /** When the receiver accepted it. Null if it has not. */
   readonly sent_at: string | null;
+  /** When the server gave up. Null if it has not. */
   readonly dead_at: string | null;
 };
 
+/** A part of the outbox, newest event first. */
 export type MarketplaceEventPage = {
+  /** The entries of this page. */
   readonly items: readonly MarketplaceEvent[];
+  /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
 };
 
+/** The marketplace listener at a glance. */
 export type MarketplaceSummary = {
+  /** Number of deliveries in each state. */
   readonly deliveries: {
+    /** How many are received. */
     readonly received: number;
+    /** How many are done. */
     readonly done: number;
+    /** How many are refused. */
     readonly refused: number;
+    /** How many are dead. */
     readonly dead: number;
   };
   /** When the oldest delivery arrived that is not finished. Null if there is none. */
   readonly oldest_waiting_at: string | null;
+  /** Number of installers in each state. */
   readonly installers: {
+    /** How many are unbound. */
     readonly unbound: number;
+    /** How many are expired. */
     readonly expired: number;
+    /** How many are bound. */
     readonly bound: number;
+    /** How many are spent. */
     readonly spent: number;
   };
+  /** Number of subscriptions in each state. */
   readonly subscriptions: {
+    /** How many are Pending. */
     readonly Pending: number;
+    /** How many are Running. */
     readonly Running: number;
+    /** How many are Failed. */
     readonly Failed: number;
+    /** How many are Bound. */
     readonly Bound: number;
+    /** How many are Deleting. */
     readonly Deleting: number;
+    /** How many are DeletionFailed. */
     readonly DeletionFailed: number;
+    /** How many are Deleted. */
     readonly Deleted: number;
   };
+  /** Number of events in each state. */
   readonly events: {
+    /** How many are waiting. */
     readonly waiting: number;
+    /** How many are sent. */
     readonly sent: number;
+    /** How many are dead. */
     readonly dead: number;
   };
   /** When the oldest event was made that is not sent yet. Null if there is none. */
   readonly oldest_event_at: string | null;
+  /** The marketplaces that can send notifications. */
   readonly marketplaces: readonly ({
+    /** Name of the marketplace. */
     readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+    /** Whether it authenticates by its address or by a secret. */
     readonly proven_by: 'address' | 'secret';
     /** How many secrets are live. */
     readonly secrets: number;
@@ -714,42 +1076,66 @@ export type MarketplaceSummary = {
   readonly ranges_age_seconds: number | null;
 };
 
+/** A user, with their teams in an organization. */
 export type Member = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Login name, as paths contain it. */
   readonly login: string;
+  /** The same as login. */
   readonly username: string;
+  /** Name for people, at most 100 characters. */
   readonly full_name: string;
+  /** Primary email address. Empty if the caller may not see it. */
   readonly email: string;
+  /** Address of the picture of the user. */
   readonly avatar_url: string;
+  /** A language tag such as en or de-CH, or empty. */
   readonly language: string;
+  /** Whether the user is a site administrator. */
   readonly is_admin: boolean;
+  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
   readonly last_login: string;
+  /** When the account was created. */
   readonly created: string;
   /** 0 for a user, 1 for an organization. */
-  readonly type: number;
+  readonly type: 0 | 1;
+  /** If false, all requests of the user are rejected. */
   readonly active: boolean;
+  /** If true, the user can neither sign in nor call anything. */
   readonly prohibit_login: boolean;
+  /** Where the user is, at most 100 characters. */
   readonly location: string;
+  /** An http or https URL, or empty. */
   readonly website: string;
+  /** What the user says about themselves, at most 1000 characters. */
   readonly description: string;
+  /** Whether the user administers or owns an organization. */
   readonly orgAdmin: boolean;
+  /** Whether the user is in an organization of the kind client. Only on request. */
   readonly clientOrgUser?: boolean;
   /** The teams of the organization that the member is in, as far as the caller may see them. */
   readonly teams: readonly ({
+    /** ID of the team. */
     readonly id: bigint;
+    /** Name of the team. */
     readonly name: string;
+    /** Permission that the team gives its members. */
     readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
   })[];
   /** When the earliest of the present memberships in teams of the organization began. */
   readonly joined_at: string;
 };
 
+/** The team that a new member joins. */
 export type MemberTeamInput = {
   /** Name of the team. By default, Viewers. */
   readonly team?: string | undefined;
 };
 
+/** A relation of the authorization model, in words. */
 export type ModelRelation = {
+  /** Name of the relation, such as can_view. */
   readonly relation: string;
   /** The relation in a few words, such as "connect to the cluster". */
   readonly title: string;
@@ -757,16 +1143,20 @@ export type ModelRelation = {
   readonly description: string;
   /** The permission of a custom role that grants the relation, if there is one. */
   readonly catalog?: {
+    /** First half of the permission, such as cluster_mgmt. */
     readonly namespace: string;
+    /** Second half of the permission, such as view clusters. */
     readonly action: string;
   };
 };
 
+/** Whether a name or an address can be used. */
 export type NameCheck = {
-  /** One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED. */
-  readonly Status: string;
+  /** VALID if it can be used. USER_EXISTS if an account has it, RESERVED if nobody may have it, INVALID if it breaks the rules, NOT_ALLOWED if the domain of the address is not permitted here. */
+  readonly Status: 'VALID' | 'USER_EXISTS' | 'RESERVED' | 'INVALID' | 'NOT_ALLOWED';
 };
 
+/** What a client needs to connect to the message bus, also under the names that older clients read. */
 export type NatsCredentials = {
   /** Addresses of the bus: TCP first, then WebSocket. */
   readonly natsEndpoints: readonly string[];
@@ -776,43 +1166,75 @@ export type NatsCredentials = {
   readonly credentials: string;
 };
 
+/** A relationship that would have to be added, with the names of both sides. */
 export type NeededRelationship = {
+  /** Who holds the relation, such as user:2 or team:4#member. */
   readonly user: string;
+  /** The relation that is held. */
   readonly relation: string;
+  /** On what it is held, such as cluster:7. */
   readonly object: string;
+  /** Name of the user, or type and ID if the caller may not know it. */
   readonly user_name: string;
+  /** Name of the object, or type and ID if the caller may not know it. */
   readonly object_name: string;
 };
 
+/** A cluster to import. */
 export type NewClusterInput = {
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
   readonly name: string;
+  /** UUID of its kube-system namespace. It cannot be changed later. */
   readonly uid: string;
+  /** Name for people, at most 255 characters. By default, empty. */
   readonly displayName?: string | undefined;
+  /** ID of the user who looks after the cluster, or 0. */
   readonly managerID?: bigint | number | undefined;
+  /** ID of the cluster at its provider, at most 255 characters. */
   readonly externalID?: string | undefined;
   /** Any text, such as AKS, EKS, GKE or Generic. */
   readonly provider?: string | undefined;
+  /** Who makes its distribution of Kubernetes, at most 100 characters. */
   readonly vendor?: string | undefined;
+  /** Version of Kubernetes, as the cluster reports it, at most 100 characters. */
   readonly orchestratorVersion?: string | undefined;
+  /** Number of nodes, as the cluster reports it. */
   readonly nodeCount?: number | undefined;
+  /** Address of its API server: an http or https URL, or a host with or without a port. Or empty. */
   readonly endpoint?: string | undefined;
+  /** Region or zone, at most 255 characters. */
   readonly location?: string | undefined;
+  /** Project of the provider that the cluster belongs to, at most 255 characters. */
   readonly project?: string | undefined;
+  /** Namespace of its machines in the cluster that manages it, at most 253 characters. */
   readonly infraNamespace?: string | undefined;
+  /** Name of the hub cluster that manages it, at most 255 characters. */
   readonly hubClusterName?: string | undefined;
+  /** UID of the hub cluster that manages it, at most 100 characters. */
   readonly hubClusterUID?: string | undefined;
+  /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName?: string | undefined;
+  /** Set of the hub that the cluster is in, at most 255 characters. */
   readonly clusterSetName?: string | undefined;
+  /** Programs that manage the cluster, at most 100 characters each. */
   readonly clusterManagers?: readonly string[] | undefined;
+  /** Whether the cluster collects the metrics of others. */
   readonly isMonitoringCluster?: boolean | undefined;
 };
 
+/** A contract to create. */
 export type NewContractInput = {
+  /** Name for people, 1 to 255 characters. */
   readonly name: string;
+  /** What was bought: any text. */
   readonly product?: string | undefined;
+  /** Features that the contract includes: any texts, each once. */
   readonly features?: readonly string[] | undefined;
+  /** UIDs of the clusters that the contract covers. */
   readonly clusters?: readonly string[] | undefined;
+  /** When the contract begins. By default, when it is created. */
   readonly start?: string | undefined;
+  /** When the contract ends; must be after start. Null means never. */
   readonly end?: string | null | undefined;
   /** Amounts by kind, such as {"nodes": 100}. */
   readonly quota?: {
@@ -820,11 +1242,15 @@ export type NewContractInput = {
   } | undefined;
 };
 
+/** Email addresses to add. */
 export type NewEmailsInput = {
+  /** Addresses that no user has yet. If the server requires it, each must then be confirmed by email. */
   readonly emails: readonly string[];
 };
 
+/** An installer to create. */
 export type NewInstallerInput = {
+  /** Where the installer is offered. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** Number of days in which it can be bound: 365 by default, maximum 3650. */
   readonly days?: number | undefined;
@@ -832,30 +1258,42 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+/** A secret to add, with which a marketplace authenticates. */
 export type NewNotificationSecretInput = {
+  /** Which marketplace sends the secret. */
   readonly marketplace: 'CloudB' | 'CloudC';
   /** By default, the server creates one. */
   readonly secret?: string | undefined;
 };
 
+/** Charts to deploy. */
 export type NewOrderInput = {
+  /** What to deploy. */
   readonly spec: {
+    /** The charts, in the order in which they are rendered. */
     readonly items?: readonly {
       readonly chart: ChartSelectionInput;
     }[] | null | undefined;
   };
 };
 
+/** An organization to create. */
 export type NewOrganizationInput = {
+  /** 1 to 40 letters, digits or single "-", "_" or ".", with a letter or digit at both ends. Users and organizations share one namespace, in which case does not matter. */
   readonly username: string;
+  /** Name for people, at most 100 characters. */
   readonly full_name?: string | undefined;
+  /** What the organization is, at most 1000 characters. */
   readonly description?: string | undefined;
   /** An http or https URL, or empty. */
   readonly website?: string | undefined;
+  /** Where the organization is, at most 100 characters. */
   readonly location?: string | undefined;
+  /** What others may know of it. Kept for clients; here only members see an organization. */
   readonly visibility?: 'public' | 'limited' | 'private' | undefined;
 };
 
+/** A new password, and the current one as proof. */
 export type NewPasswordInput = {
   /** The present password. Not needed if there is none, with Basic authentication, or in a session that was opened with the password less than 10 minutes ago. */
   readonly current?: string | undefined;
@@ -863,35 +1301,55 @@ export type NewPasswordInput = {
   readonly new: string;
 };
 
+/** A robot account to create. */
 export type NewRobotInput = {
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique in the organization. */
   readonly name: string;
+  /** What the robot account is for, at most 1000 characters. */
   readonly description?: string | undefined;
 };
 
+/** A role to create. */
 export type NewRoleInput = {
+  /** Name for people, 1 to 100 characters. Unique in the organization. */
   readonly name: string;
+  /** What the role is for, at most 1000 characters. */
   readonly description?: string | undefined;
+  /** What the role permits. */
   readonly permissions: readonly PermissionInput[];
+  /** IDs of the teams whose members have the role. */
   readonly teamIDs?: readonly (bigint | number)[] | undefined;
 };
 
+/** A team to create. */
 export type NewTeamInput = {
+  /** 1 to 100 letters, digits, spaces, "-", "_" or ".", starting with a letter or digit. Unique in the organization. */
   readonly name: string;
+  /** What the team is for, at most 1000 characters. */
   readonly description?: string | undefined;
   /** One of none, read, write or admin. Only the built-in Owners team has owner. */
   readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
+  /** Parts of the product that the team is about. Kept for clients; the server does not use it. */
   readonly units?: readonly string[] | undefined;
 };
 
+/** An access token to create. */
 export type NewTokenInput = {
+  /** 1 to 255 characters, to tell tokens apart. */
   readonly name: string;
-  readonly scopes?: readonly string[] | undefined;
+  /** What the token may be used for, at most what the caller may do. */
+  readonly scopes?: readonly ('all' | 'public-only' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
+  /** When it stops working. By default, never, or with the token that creates it. */
   readonly expires_at?: string | null | undefined;
 };
 
+/** A user to create. */
 export type NewUserInput = {
+  /** 1 to 40 letters, digits or single "-", "_" or ".", with a letter or digit at both ends. Users and organizations share one namespace, in which case does not matter. */
   readonly username: string;
+  /** Primary email address, which no other user has. */
   readonly email: string;
+  /** Name for people, at most 100 characters. */
   readonly full_name?: string | undefined;
   /** 8 to 255 characters. A new password ends all sessions of the user. */
   readonly password?: string | undefined;
@@ -899,51 +1357,82 @@ export type NewUserInput = {
   readonly admin?: boolean | undefined;
   /** If false, all requests of the user are rejected. */
   readonly active?: boolean | undefined;
+  /** If true, the user can neither sign in nor call anything. */
   readonly prohibit_login?: boolean | undefined;
 };
 
+/** A secret with which a marketplace authenticates, without its text. */
 export type NotificationSecret = {
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** 16 hexadecimal digits that tell secrets apart and say nothing about them. */
   readonly fingerprint: string;
   /** Secrets from the settings of the server are changed there. Those that were added can be retired. */
   readonly source: 'settings' | 'added';
+  /** When it was added. Absent for secrets from the settings. */
   readonly added_at?: string;
 };
 
+/** An object of the authorization model. */
 export type ObjectReferenceInput = {
+  /** Type of the object, as the authorization model names it. */
   readonly objectType: string;
+  /** ID of the object. */
   readonly objectID: bigint | number;
 };
 
+/** An order to deploy charts, without the charts. */
 export type Order = {
-  readonly apiVersion: string;
-  readonly kind: string;
+  /** Version of the format. */
+  readonly apiVersion: 'deploy.atrium.dev/v1';
+  /** Kind of the document. */
+  readonly kind: 'Order';
+  /** What identifies the order. */
   readonly metadata: {
+    /** UUID, which the paths of the order contain. */
     readonly uid: string;
+    /** Release name of its first chart, or empty. */
     readonly name: string;
+    /** When the order was created. */
     readonly creationTimestamp: string;
   };
 };
 
+/** An organization: the owner of teams, roles, clusters, contracts and robot accounts. */
 export type Organization = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Name of the organization, as paths contain it. */
   readonly name: string;
+  /** The same as name. */
   readonly username: string;
+  /** Name for people, at most 100 characters. */
   readonly full_name: string;
+  /** Address of its picture. */
   readonly avatar_url: string;
+  /** What the organization is, at most 1000 characters. */
   readonly description: string;
+  /** An http or https URL, or empty. */
   readonly website: string;
+  /** Where the organization is, at most 100 characters. */
   readonly location: string;
+  /** What others may know of it. Kept for clients; here only members see an organization. */
   readonly visibility: 'public' | 'limited' | 'private';
+  /** Kind of the organization, such as client. Empty by default. */
   readonly orgType: string;
 };
 
+/** What an organization has, in numbers. */
 export type Overview = {
+  /** Number of members. Absent if the caller may not see them. */
   readonly members?: number;
+  /** Number of teams. Absent if the caller may not see them. */
   readonly teams?: number;
+  /** Number of custom roles. Absent if the caller may not see them. */
   readonly roles?: number;
+  /** Number of robot accounts. Absent if the caller may not see them. */
   readonly robots?: number;
+  /** Tokens of robot accounts. Absent if the caller may not see them. */
   readonly tokens?: {
     /** All tokens of robot accounts. */
     readonly all: number;
@@ -952,182 +1441,290 @@ export type Overview = {
     /** Valid tokens that were not used for 90 days, or were never used since then. */
     readonly unused: number;
   };
+  /** Clusters of the organization. Absent if the caller may not see them. */
   readonly clusters?: {
+    /** Number of all clusters. */
     readonly all: number;
+    /** Number of clusters in each phase. */
     readonly by_phase: {
+      /** How many are Active. */
       readonly Active: number;
+      /** How many are Inactive. */
       readonly Inactive: number;
+      /** How many are NotReady. */
       readonly NotReady: number;
+      /** How many are NotConnected. */
       readonly NotConnected: number;
+      /** How many are Registered. */
       readonly Registered: number;
+      /** How many are NotImported. */
       readonly NotImported: number;
+      /** How many are Lost. */
       readonly Lost: number;
     };
   };
+  /** Contracts of the organization. Absent if the caller may not see them. */
   readonly contracts?: {
+    /** Number of all contracts, revoked ones included. */
     readonly all: number;
     /** Contracts that are not revoked and end within 30 days. */
     readonly ending: number;
   };
   /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
   readonly last_change?: {
+    /** When it happened. */
     readonly at: string;
+    /** Who did it. */
     readonly actor: {
+      /** ID of the account. */
       readonly id: bigint;
+      /** Name of the account at that time. */
       readonly name: string;
     };
+    /** What was done, such as role.create. */
     readonly action: string;
+    /** What was changed. */
     readonly object: {
+      /** Type of the object, such as cluster. */
       readonly type: string;
+      /** ID of the object. */
       readonly id: bigint;
     };
   };
 };
 
+/** One step of a JSON Patch (RFC 6902). */
 export type PatchStepInput = {
+  /** What the step does. */
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  /** JSON Pointer to the value that the step is about. */
   readonly path: string;
+  /** JSON Pointer to the value that is moved or copied. Only for move and copy. */
   readonly from?: string | null | undefined;
+  /** The value to add, to replace with, or to compare with. Only for add, replace and test. */
   readonly value?: unknown | undefined;
 };
 
+/** One thing that a role permits, as AvailablePermissions lists it. */
 export type Permission = {
+  /** First half of the permission, such as cluster_mgmt. */
   readonly namespace: string;
+  /** Second half of the permission, such as view clusters. */
   readonly action: string;
 };
 
+/** One thing that a role permits, as AvailablePermissions lists it. */
 export type PermissionInput = {
+  /** First half of the permission, such as cluster_mgmt. */
   readonly namespace: string;
+  /** Second half of the permission, such as view clusters. */
   readonly action: string;
 };
 
+/** A permission, and what it needs to be useful. */
 export type PermissionDetail = {
+  /** First half of the permission, such as cluster_mgmt. */
   readonly namespace: string;
+  /** Second half of the permission, such as view clusters. */
   readonly action: string;
+  /** What the permission allows, in one sentence. */
   readonly description: string;
+  /** Permissions that belong to it. Absent if there are none. */
   readonly associated?: readonly {
+    /** First half of the other permission. */
     readonly namespace: string;
+    /** Second half of the other permission. */
     readonly action: string;
+    /** If true, this permission implies the other one. */
     readonly required: boolean;
   }[];
 };
 
+/** A user who holds a relation. */
 export type Principal = {
+  /** Always user. */
   readonly type: string;
+  /** ID of the user. */
   readonly id: bigint;
+  /** Login name of the user. */
   readonly name: string;
 };
 
+/** A stored relationship: the user holds the relation on the object. */
 export type Relationship = {
+  /** Who holds the relation, such as user:2 or team:4#member. */
   readonly user: string;
+  /** The relation that is held. */
   readonly relation: string;
+  /** On what it is held, such as cluster:7. */
   readonly object: string;
 };
 
+/** Email addresses to remove. */
 export type RemovedEmailsInput = {
+  /** Addresses of the caller. The primary address cannot be removed. */
   readonly emails: readonly string[] | null;
 };
 
+/** A name that nobody can take, because its account was renamed or deleted. */
 export type ReservedName = {
+  /** The name that is reserved. */
   readonly name: string;
   /** The user or organization that had the name. */
   readonly account: {
+    /** Whether it is or was a user or an organization. */
     readonly type: 'user' | 'organization';
+    /** ID of the account. */
     readonly id: bigint;
     /** Its present name. Empty if it was deleted. */
     readonly username: string;
   };
+  /** When the account was renamed or deleted. */
   readonly reserved_at: string;
+  /** From then on, anyone can take the name. */
   readonly expires_at: string;
 };
 
+/** What a cluster reported about its resources, one item for each resource. */
 export type ResourceHistory = {
+  /** One item for each resource. */
   readonly items: readonly {
+    /** API group, kind and ID of the resource, separated by slashes. */
     readonly key: string;
+    /** What was reported about the resource, oldest first. */
     readonly values: readonly {
+      /** Kind of the resource. */
       readonly resource: string;
+      /** ID of the resource. */
       readonly resourceID: string;
+      /** License that it runs with, as reported, or empty. */
       readonly licenseID: string;
+      /** Version of the resource, as reported, or empty. */
       readonly version: string;
+      /** When the server received the report. */
       readonly timestamp: string;
     }[];
+    /** When the last report came. */
     readonly lastSeen: string;
   }[];
   /** Send it to get the next page. Absent on the last page. */
   readonly cursor?: string;
 };
 
+/** An account for programs, owned by an organization. */
 export type Robot = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** ID of the organization that owns the robot account. */
   readonly owner_id: bigint;
+  /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique in the organization. */
   readonly name: string;
+  /** What the robot account is for, at most 1000 characters. */
   readonly description: string;
+  /** When it was created. */
   readonly created_at: string;
 };
 
+/** A custom role: permissions that the members of some teams have. */
 export type Role = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Name for people, 1 to 100 characters. Unique in the organization. */
   readonly name: string;
+  /** ID of the organization that has the role. */
   readonly owner_id: bigint;
+  /** What the role is for, at most 1000 characters. */
   readonly description: string;
+  /** What the role permits. */
   readonly permissions: readonly Permission[];
+  /** IDs of the teams whose members have the role. */
   readonly team_ids: readonly bigint[];
+  /** When it was created. */
   readonly created_at: string;
+  /** When it was last changed. */
   readonly updated_at: string;
   /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
   readonly people?: number;
 };
 
+/** What a change of a role would give to and take from whom. */
 export type RoleEffects = {
   /** Ordered by user ID; those after the first thousand are left out. */
   readonly changes: readonly {
     readonly user: UserReference;
+    /** Permissions that the user would get. */
     readonly gains: readonly Permission[];
+    /** Permissions that the user would lose. */
     readonly loses: readonly Permission[];
   }[];
   /** How many users the change affects. */
   readonly total: number;
 };
 
+/** What an import of roles changed. */
 export type RoleImportReport = {
+  /** One entry for each role that changed. */
   readonly changes: readonly ({
+    /** Name of the role. */
     readonly role: string;
+    /** What happened to the role. */
     readonly kind: 'create' | 'update' | 'delete';
+    /** The change in words, one line for each part. */
     readonly words: readonly string[];
   })[];
+  /** Number of roles that are already as in the document. */
   readonly unchanged: number;
   /** Roles that are not in the document and are kept. */
   readonly unmanaged: readonly string[];
+  /** If true, nothing was changed. */
   readonly dry_run: boolean;
 };
 
+/** A change of a role: without id a new role, with id the fields to change. */
 export type RolePreviewInput = {
+  /** Name for people, 1 to 100 characters. Unique in the organization. */
   readonly name?: string | undefined;
+  /** What the role is for, at most 1000 characters. */
   readonly description?: string | undefined;
+  /** What the role permits. */
   readonly permissions?: readonly PermissionInput[] | undefined;
+  /** IDs of the teams whose members have the role. */
   readonly teamIDs?: readonly (bigint | number)[] | undefined;
+  /** The role to change. Without it, the preview is about a new role. */
   readonly id?: bigint | number | undefined;
   /** If true, previews deleting the role. Requires id. */
   readonly delete?: boolean | undefined;
 };
 
+/** A team that has a role. */
 export type RolePrincipal = {
-  readonly type: string;
+  /** Always team. */
+  readonly type: 'team' | 'user';
+  /** ID of the team. */
   readonly id: bigint;
+  /** Name of the team in lower case. */
   readonly name: string;
+  /** Name of the team. */
   readonly display_name: string;
+  /** When the role was assigned to the team. */
   readonly assigned_at: string;
 };
 
+/** The version of the server. */
 export type ServerVersion = {
+  /** Version of the release, such as v1.27.0. */
   readonly version: string;
 };
 
+/** A browser in which a user is signed in. */
 export type Session = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** When the user signed in. */
   readonly created_at: string;
   /** To within five minutes. */
   readonly last_seen_at: string;
+  /** When the session ends by itself. */
   readonly expires_at: string;
   /** The browser that signed in, as it calls itself; at most 200 characters. */
   readonly user_agent: string;
@@ -1137,42 +1734,63 @@ export type Session = {
   readonly current: boolean;
 };
 
+/** Name and password, or a token. */
 export type SignInInput = {
   /** Login name or email address, with a password. */
   readonly username?: string | null | undefined;
+  /** Password of the user. */
   readonly password?: string | null | undefined;
   /** Instead of a name and a password: a personal access token with the scope all. The session ends with it. */
   readonly token?: string | null | undefined;
+  /** If true, the session outlives the browser. */
   readonly remember?: boolean | null | undefined;
 };
 
+/** What a customer bought at a marketplace that reports its lifecycle. */
 export type Subscription = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+  /** Resource ID of the application, as the marketplace wrote it. */
   readonly application_id: string;
   /** The subject of all deliveries about it. */
   readonly subject: string;
+  /** Resource group that the application manages, or empty. */
   readonly managed_resource_group_id: string;
+  /** Where the subscription is in its life. */
   readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
   /** The time of the event that led to the state, by the clock of the marketplace. */
   readonly event_time: string;
+  /** ID to report usage with. Null if the marketplace sent none. */
   readonly resource_usage_id: string | null;
+  /** When it was created. */
   readonly created_at: string;
+  /** When it was last changed. */
   readonly updated_at: string;
 };
 
+/** A subscription with its plan and its installers. */
 export type SubscriptionDetail = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+  /** Resource ID of the application, as the marketplace wrote it. */
   readonly application_id: string;
   /** The subject of all deliveries about it. */
   readonly subject: string;
+  /** Resource group that the application manages, or empty. */
   readonly managed_resource_group_id: string;
+  /** Where the subscription is in its life. */
   readonly state: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted';
   /** The time of the event that led to the state, by the clock of the marketplace. */
   readonly event_time: string;
+  /** ID to report usage with. Null if the marketplace sent none. */
   readonly resource_usage_id: string | null;
+  /** When it was created. */
   readonly created_at: string;
+  /** When it was last changed. */
   readonly updated_at: string;
   /** What was bought, as the marketplace sent it, without secrets. Or null. */
   readonly plan: unknown;
@@ -1180,45 +1798,68 @@ export type SubscriptionDetail = {
   readonly installers: readonly Installer[];
 };
 
+/** A part of the list of subscriptions, newest first. */
 export type SubscriptionPage = {
+  /** The entries of this page. */
   readonly items: readonly Subscription[];
+  /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
 };
 
+/** A group of members of an organization, with a permission and custom roles. */
 export type Team = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** 1 to 100 letters, digits, spaces, "-", "_" or ".", starting with a letter or digit. Unique in the organization. */
   readonly name: string;
+  /** What the team is for, at most 1000 characters. */
   readonly description: string;
   readonly organization: Organization;
+  /** What members of the team may do in the organization, besides its custom roles. */
   readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
+  /** Parts of the product that the team is about. Kept for clients; the server does not use it. */
   readonly units: readonly string[];
-  readonly type: string;
+  /** Built-in teams come with the organization and cannot be renamed or deleted. */
+  readonly type: 'builtin' | 'custom';
+  /** IDs of the custom roles of the team. */
   readonly role_ids: readonly bigint[];
   /** Whoever may see a team may also list its members. */
   readonly member_count: number;
 };
 
+/** The teams that a search found. */
 export type TeamSearchResult = {
+  /** Always true: a search that fails is an error. */
   readonly ok: boolean;
+  /** The teams of this page. */
   readonly data: readonly Team[];
 };
 
+/** An access token, without its text unless it was just created. */
 export type Token = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** 1 to 255 characters, to tell tokens apart. */
   readonly name: string;
   /** The token itself, shown only when it is created. */
   readonly sha1: string;
+  /** The last eight characters of the token, to recognize it. */
   readonly token_last_eight: string;
-  readonly scopes: readonly string[];
+  /** What the token may be used for. A write scope includes the read scope. */
+  readonly scopes: readonly ('all' | 'public-only' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[];
+  /** When it was created. */
   readonly created_at: string;
+  /** When it was last used, to within a minute. 1970-01-01T00:00:00Z if never. */
   readonly last_used_at: string;
   /** Null if the token never expires. */
   readonly expires_at: string | null;
 };
 
+/** Rejected requests of one address on one day. */
 export type UnknownCaller = {
   /** A day of UTC. */
   readonly day: string;
+  /** Which marketplace it belongs to. */
   readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
   /** Such as secret_mismatch or ip_outside_ranges. */
   readonly reason: string;
@@ -1226,43 +1867,71 @@ export type UnknownCaller = {
   readonly source: string;
   /** How many requests that were, on that day. */
   readonly times: number;
+  /** When the last of these requests came. */
   readonly last_at: string;
 };
 
+/** A part of the list of rejected callers, newest day first. */
 export type UnknownCallerPage = {
+  /** The entries of this page. */
   readonly items: readonly UnknownCaller[];
+  /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
 };
 
+/** A user. A field that the caller may not see is empty, false or 1970-01-01T00:00:00Z. */
 export type User = {
+  /** Assigned by the server, never reused. */
   readonly id: bigint;
+  /** Login name, as paths contain it. */
   readonly login: string;
+  /** The same as login. */
   readonly username: string;
+  /** Name for people, at most 100 characters. */
   readonly full_name: string;
+  /** Primary email address. Empty if the caller may not see it. */
   readonly email: string;
+  /** Address of the picture of the user. */
   readonly avatar_url: string;
+  /** A language tag such as en or de-CH, or empty. */
   readonly language: string;
+  /** Whether the user is a site administrator. */
   readonly is_admin: boolean;
+  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
   readonly last_login: string;
+  /** When the account was created. */
   readonly created: string;
   /** 0 for a user, 1 for an organization. */
-  readonly type: number;
+  readonly type: 0 | 1;
+  /** If false, all requests of the user are rejected. */
   readonly active: boolean;
+  /** If true, the user can neither sign in nor call anything. */
   readonly prohibit_login: boolean;
+  /** Where the user is, at most 100 characters. */
   readonly location: string;
+  /** An http or https URL, or empty. */
   readonly website: string;
+  /** What the user says about themselves, at most 1000 characters. */
   readonly description: string;
+  /** Whether the user administers or owns an organization. */
   readonly orgAdmin: boolean;
+  /** Whether the user is in an organization of the kind client. Only on request. */
   readonly clientOrgUser?: boolean;
 };
 
+/** A user by ID and login name. */
 export type UserReference = {
+  /** ID of the user. */
   readonly id: bigint;
+  /** Login name of the user. */
   readonly name: string;
 };
 
+/** The users that a search found. */
 export type UserSearchResult = {
+  /** Always true: a search that fails is an error. */
   readonly ok: boolean;
+  /** The users of this page. */
   readonly data: readonly User[];
 };
 
@@ -1331,8 +2000,8 @@ export interface Operations {
   'GET /admin/marketplace/deliveries': {
     input: {
       query?: {
-        /** Only deliveries of this marketplace: CloudA, CloudB, CloudC. */
-        marketplace?: Text | undefined;
+        /** Only deliveries of this marketplace. Case does not matter. */
+        marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
         /** A state (received, done, refused, dead) or a reason such as bound, superseded, already_bound or unknown_event_type. */
         outcome?: Text | undefined;
         /** Part of the subject, such as an application ID or an installer ID. */
@@ -1355,6 +2024,7 @@ export interface Operations {
   'GET /admin/marketplace/deliveries/{id}': {
     input: {
       path: {
+        /** ID of a delivery. */
         id: Id;
       };
     };
@@ -1364,6 +2034,7 @@ export interface Operations {
   'POST /admin/marketplace/deliveries/{id}/redeliver': {
     input: {
       path: {
+        /** ID of a delivery. */
         id: Id;
       };
     };
@@ -1389,8 +2060,8 @@ export interface Operations {
   'GET /admin/marketplace/installers': {
     input: {
       query?: {
-        /** Only installers of this marketplace: CloudA, CloudB, CloudC. */
-        marketplace?: Text | undefined;
+        /** Only installers of this marketplace. Case does not matter. */
+        marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
         /** Only installers in this state. */
         state?: 'unbound' | 'expired' | 'bound' | 'spent' | undefined;
         /** Part of the ID, or of the organization, the cluster ID, the cloud account or the administrator. */
@@ -1414,6 +2085,7 @@ export interface Operations {
   'GET /admin/marketplace/installers/{id}': {
     input: {
       path: {
+        /** ID of an installer. */
         id: Id;
       };
     };
@@ -1423,6 +2095,7 @@ export interface Operations {
   'POST /admin/marketplace/installers/{id}/link': {
     input: {
       path: {
+        /** ID of an installer. */
         id: Id;
       };
     };
@@ -1432,6 +2105,7 @@ export interface Operations {
   'POST /admin/marketplace/installers/{id}/revoke': {
     input: {
       path: {
+        /** ID of an installer. */
         id: Id;
       };
     };
@@ -1454,6 +2128,7 @@ export interface Operations {
   'DELETE /admin/marketplace/secrets/{fingerprint}': {
     input: {
       path: {
+        /** Fingerprint of the secret, as the list shows it. */
         fingerprint: Id;
       };
     };
@@ -1463,8 +2138,8 @@ export interface Operations {
   'GET /admin/marketplace/strangers': {
     input: {
       query?: {
-        /** Only callers of this marketplace: CloudA, CloudB, CloudC. */
-        marketplace?: Text | undefined;
+        /** Only callers of this marketplace. Case does not matter. */
+        marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
         /** The next_cursor of the previous page. */
         cursor?: Text | undefined;
         /** Entries per page: 30 by default, maximum 200. */
@@ -1477,8 +2152,8 @@ export interface Operations {
   'GET /admin/marketplace/subscriptions': {
     input: {
       query?: {
-        /** Only subscriptions of this marketplace: CloudA, CloudB, CloudC. */
-        marketplace?: Text | undefined;
+        /** Only subscriptions of this marketplace. Case does not matter. */
+        marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
         /** Only subscriptions in this state. */
         state?: 'Pending' | 'Running' | 'Failed' | 'Bound' | 'Deleting' | 'DeletionFailed' | 'Deleted' | undefined;
         /** Part of the ID of the application. */
@@ -1495,6 +2170,7 @@ export interface Operations {
   'GET /admin/marketplace/subscriptions/{id}': {
     input: {
       path: {
+        /** ID of a subscription. */
         id: Id;
       };
     };
@@ -1538,6 +2214,7 @@ export interface Operations {
   'DELETE /admin/reserved-names/{name}': {
     input: {
       path: {
+        /** The reserved name. Case does not matter. */
         name: Id;
       };
     };
@@ -1570,6 +2247,7 @@ export interface Operations {
   'PATCH /admin/users/{username}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       body?: EditUserInput | RawBody | undefined;
@@ -1580,6 +2258,7 @@ export interface Operations {
   'DELETE /admin/users/{username}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -1593,6 +2272,7 @@ export interface Operations {
   'POST /admin/users/{username}/orgs': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       body: NewOrganizationInput | RawBody;
@@ -1603,6 +2283,7 @@ export interface Operations {
   'GET /admin/users/{username}/sessions': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -1618,6 +2299,7 @@ export interface Operations {
   'DELETE /admin/users/{username}/sessions': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -1627,6 +2309,7 @@ export interface Operations {
   'GET /admin/users/{username}/teams': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -1653,6 +2336,7 @@ export interface Operations {
   'GET /authz/objects/{objectType}': {
     input: {
       path: {
+        /** Type of the object, as the authorization model names it. */
         objectType: Id;
       };
       query: {
@@ -1674,7 +2358,9 @@ export interface Operations {
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': {
     input: {
       path: {
+        /** Type of the object, as the authorization model names it. */
         objectType: Id;
+        /** ID of the object. */
         objID: Id;
       };
       query: {
@@ -1688,7 +2374,9 @@ export interface Operations {
   'GET /authz/objects/{objectType}/{objID}/explain': {
     input: {
       path: {
+        /** Type of the object, as the authorization model names it. */
         objectType: Id;
+        /** ID of the object. */
         objID: Id;
       };
       query: {
@@ -1706,7 +2394,9 @@ export interface Operations {
   'GET /authz/objects/{objectType}/{objID}/principals': {
     input: {
       path: {
+        /** Type of the object, as the authorization model names it. */
         objectType: Id;
+        /** ID of the object. */
         objID: Id;
       };
       query: {
@@ -1795,6 +2485,7 @@ export interface Operations {
   'GET /authz/roles/{id}': {
     input: {
       path: {
+        /** ID of a role. */
         id: Id;
       };
       query: {
@@ -1808,6 +2499,7 @@ export interface Operations {
   'PUT /authz/roles/{id}': {
     input: {
       path: {
+        /** ID of a role. */
         id: Id;
       };
       query: {
@@ -1822,6 +2514,7 @@ export interface Operations {
   'DELETE /authz/roles/{id}': {
     input: {
       path: {
+        /** ID of a role. */
         id: Id;
       };
       query: {
@@ -1835,6 +2528,7 @@ export interface Operations {
   'GET /authz/roles/{id}/principals': {
     input: {
       path: {
+        /** ID of a role. */
         id: Id;
       };
       query: {
@@ -1848,6 +2542,7 @@ export interface Operations {
   'GET /clusters/{id}': {
     input: {
       path: {
+        /** ID of a cluster. */
         id: Id;
       };
     };
@@ -1857,6 +2552,7 @@ export interface Operations {
   'PATCH /clusters/{id}': {
     input: {
       path: {
+        /** ID of a cluster. */
         id: Id;
       };
       body: EditClusterInput | RawBody;
@@ -1867,6 +2563,7 @@ export interface Operations {
   'DELETE /clusters/{id}': {
     input: {
       path: {
+        /** ID of a cluster. */
         id: Id;
       };
     };
@@ -1876,6 +2573,7 @@ export interface Operations {
   'POST /clusters/{id}/heartbeat': {
     input: {
       path: {
+        /** ID of a cluster. */
         id: Id;
       };
       body?: HeartbeatInput | RawBody | undefined;
@@ -1949,6 +2647,7 @@ export interface Operations {
   'GET /contracts/{id}': {
     input: {
       path: {
+        /** ID of a contract. */
         id: Id;
       };
     };
@@ -1958,6 +2657,7 @@ export interface Operations {
   'PATCH /contracts/{id}': {
     input: {
       path: {
+        /** ID of a contract. */
         id: Id;
       };
       body: EditContractInput | RawBody;
@@ -1968,6 +2668,7 @@ export interface Operations {
   'DELETE /contracts/{id}': {
     input: {
       path: {
+        /** ID of a contract. */
         id: Id;
       };
     };
@@ -1996,6 +2697,7 @@ export interface Operations {
   'GET /orgs/{org}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
     };
@@ -2005,6 +2707,7 @@ export interface Operations {
   'PATCH /orgs/{org}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       body?: EditOrganizationInput | RawBody | undefined;
@@ -2015,6 +2718,7 @@ export interface Operations {
   'DELETE /orgs/{org}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
     };
@@ -2024,6 +2728,7 @@ export interface Operations {
   'GET /orgs/{org}/audit': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2049,6 +2754,7 @@ export interface Operations {
   'GET /orgs/{org}/audit/actions': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
     };
@@ -2058,6 +2764,7 @@ export interface Operations {
   'GET /orgs/{org}/audit/export': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2079,6 +2786,7 @@ export interface Operations {
   'GET /orgs/{org}/audit/verify': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
     };
@@ -2088,6 +2796,7 @@ export interface Operations {
   'GET /orgs/{org}/clusters': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2115,6 +2824,7 @@ export interface Operations {
   'POST /orgs/{org}/clusters': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       body: NewClusterInput | RawBody;
@@ -2125,6 +2835,7 @@ export interface Operations {
   'GET /orgs/{org}/contracts': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2132,6 +2843,7 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
+        /** Only the one with exactly this name. */
         name?: Text | undefined;
       };
     };
@@ -2141,6 +2853,7 @@ export interface Operations {
   'POST /orgs/{org}/contracts': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       body: NewContractInput | RawBody;
@@ -2151,6 +2864,7 @@ export interface Operations {
   'GET /orgs/{org}/members': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2174,7 +2888,9 @@ export interface Operations {
   'GET /orgs/{org}/members/{username}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2184,7 +2900,9 @@ export interface Operations {
   'PUT /orgs/{org}/members/{username}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
+        /** Login name of the user. */
         username: Id;
       };
       body?: MemberTeamInput | RawBody | undefined;
@@ -2195,7 +2913,9 @@ export interface Operations {
   'DELETE /orgs/{org}/members/{username}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -2209,6 +2929,7 @@ export interface Operations {
   'GET /orgs/{org}/overview': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
     };
@@ -2218,6 +2939,7 @@ export interface Operations {
   'GET /orgs/{org}/public_members': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2233,7 +2955,9 @@ export interface Operations {
   'GET /orgs/{org}/public_members/{username}': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2243,6 +2967,7 @@ export interface Operations {
   'GET /orgs/{org}/robots': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2250,6 +2975,7 @@ export interface Operations {
         page?: Text | undefined;
         /** Entries per page: 30 by default, maximum 50. */
         limit?: Text | undefined;
+        /** Only the one with exactly this name. */
         name?: Text | undefined;
       };
     };
@@ -2259,6 +2985,7 @@ export interface Operations {
   'POST /orgs/{org}/robots': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       body: NewRobotInput | RawBody;
@@ -2269,6 +2996,7 @@ export interface Operations {
   'GET /orgs/{org}/teams': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
@@ -2284,6 +3012,7 @@ export interface Operations {
   'POST /orgs/{org}/teams': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       body: NewTeamInput | RawBody;
@@ -2294,9 +3023,11 @@ export interface Operations {
   'GET /orgs/{org}/teams/search': {
     input: {
       path: {
+        /** Name of the organization. */
         org: Id;
       };
       query?: {
+        /** Part of the name. Empty finds all. */
         q?: Text | undefined;
         /** Page number, starting at 1. */
         page?: Text | undefined;
@@ -2310,6 +3041,7 @@ export interface Operations {
   'GET /robots/{id}': {
     input: {
       path: {
+        /** ID of a robot account. */
         id: Id;
       };
     };
@@ -2319,6 +3051,7 @@ export interface Operations {
   'PATCH /robots/{id}': {
     input: {
       path: {
+        /** ID of a robot account. */
         id: Id;
       };
       body: EditRobotInput | RawBody;
@@ -2329,6 +3062,7 @@ export interface Operations {
   'DELETE /robots/{id}': {
     input: {
       path: {
+        /** ID of a robot account. */
         id: Id;
       };
     };
@@ -2338,6 +3072,7 @@ export interface Operations {
   'GET /robots/{id}/tokens': {
     input: {
       path: {
+        /** ID of a robot account. */
         id: Id;
       };
       query?: {
@@ -2353,6 +3088,7 @@ export interface Operations {
   'POST /robots/{id}/tokens': {
     input: {
       path: {
+        /** ID of a robot account. */
         id: Id;
       };
       body: NewTokenInput | RawBody;
@@ -2363,7 +3099,9 @@ export interface Operations {
   'DELETE /robots/{id}/tokens/{token}': {
     input: {
       path: {
+        /** ID of a robot account. */
         id: Id;
+        /** ID of the access token, or its name if no token has that ID. */
         token: Id;
       };
     };
@@ -2373,6 +3111,7 @@ export interface Operations {
   'GET /teams/{id}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
       };
     };
@@ -2382,6 +3121,7 @@ export interface Operations {
   'PATCH /teams/{id}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
       };
       body?: EditTeamInput | RawBody | undefined;
@@ -2392,6 +3132,7 @@ export interface Operations {
   'DELETE /teams/{id}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
       };
     };
@@ -2401,6 +3142,7 @@ export interface Operations {
   'GET /teams/{id}/members': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
       };
       query?: {
@@ -2416,7 +3158,9 @@ export interface Operations {
   'GET /teams/{id}/members/{username}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2426,7 +3170,9 @@ export interface Operations {
   'PUT /teams/{id}/members/{username}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2436,7 +3182,9 @@ export interface Operations {
   'DELETE /teams/{id}/members/{username}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2446,6 +3194,7 @@ export interface Operations {
   'GET /teams/{id}/roles': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
       };
     };
@@ -2455,8 +3204,9 @@ export interface Operations {
   'PUT /teams/{id}/roles/{role}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
-        /** ID of a custom role. */
+        /** ID of the role. */
         role: Id;
       };
     };
@@ -2466,8 +3216,9 @@ export interface Operations {
   'DELETE /teams/{id}/roles/{role}': {
     input: {
       path: {
+        /** ID of a team. */
         id: Id;
-        /** ID of a custom role. */
+        /** ID of the role. */
         role: Id;
       };
     };
@@ -2477,7 +3228,7 @@ export interface Operations {
   'GET /user': {
     input: {
       query?: {
-        /** If "true", clientOrgUser is included. */
+        /** If true, clientOrgUser is included. */
         check_client_org?: Text | undefined;
       };
     };
@@ -2628,7 +3379,7 @@ export interface Operations {
   'GET /user/clusters': {
     input: {
       query?: {
-        /** If "true", lists every cluster that the caller may view. */
+        /** If true, lists every cluster that the caller may view. */
         all?: Text | undefined;
         /** Only the cluster with exactly this name. */
         name?: Text | undefined;
@@ -2664,7 +3415,7 @@ export interface Operations {
         /** Only credentials of these types. Repeat the parameter, or separate types with commas. */
         credential_type?: string | readonly string[] | undefined;
         /** If true, only the name, the type and the times of each credential are returned, no secrets. */
-        summary?: 'true' | 'false' | undefined;
+        summary?: Text | undefined;
         /** Excludes credentials of management platforms that have a different address. */
         mgmt_endpoint?: Text | undefined;
       };
@@ -2689,6 +3440,7 @@ export interface Operations {
   'GET /user/credentials/{credName}': {
     input: {
       path: {
+        /** Name of one of your cloud credentials. */
         credName: Id;
       };
     };
@@ -2698,6 +3450,7 @@ export interface Operations {
   'DELETE /user/credentials/{credName}': {
     input: {
       path: {
+        /** Name of one of your cloud credentials. */
         credName: Id;
       };
     };
@@ -2726,6 +3479,7 @@ export interface Operations {
   'DELETE /user/deploy/orders/{id}': {
     input: {
       path: {
+        /** ID of an order: its uid. */
         id: Id;
       };
     };
@@ -2735,6 +3489,7 @@ export interface Operations {
   'GET /user/deploy/orders/{id}/render/manifest': {
     input: {
       path: {
+        /** ID of an order: its uid. */
         id: Id;
       };
     };
@@ -2744,10 +3499,13 @@ export interface Operations {
   'GET /user/deploy/orders/{id}/render/resources': {
     input: {
       path: {
+        /** ID of an order: its uid. */
         id: Id;
       };
       query?: {
-        format?: Text | undefined;
+        /** By default, JSON. */
+        format?: 'json' | 'yaml' | undefined;
+        /** Accepted but ignored: an order has no custom resource definitions. */
         skipCRDs?: Text | undefined;
       };
     };
@@ -2777,6 +3535,7 @@ export interface Operations {
   'GET /user/emails/confirm': {
     input: {
       query: {
+        /** The key from the confirmation email. */
         key: Text;
       };
     };
@@ -2810,6 +3569,7 @@ export interface Operations {
   'GET /user/following/{username}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2819,6 +3579,7 @@ export interface Operations {
   'PUT /user/following/{username}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2828,6 +3589,7 @@ export interface Operations {
   'DELETE /user/following/{username}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2886,6 +3648,7 @@ export interface Operations {
   'DELETE /user/sessions/{id}': {
     input: {
       path: {
+        /** ID of a browser session. */
         id: Id;
       };
     };
@@ -2926,6 +3689,7 @@ export interface Operations {
   'POST /user/validate/email': {
     input: {
       query?: {
+        /** The email address to check. */
         email?: Text | undefined;
       };
     };
@@ -2935,7 +3699,9 @@ export interface Operations {
   'POST /user/validate/orgname': {
     input: {
       query?: {
+        /** The name to check. */
         user_name?: Text | undefined;
+        /** The organization that is to be renamed, if it is not a new one: it can keep its own name. */
         org?: Text | undefined;
       };
     };
@@ -2945,6 +3711,7 @@ export interface Operations {
   'POST /user/validate/username': {
     input: {
       query?: {
+        /** The name to check. */
         user_name?: Text | undefined;
       };
     };
@@ -2970,6 +3737,7 @@ export interface Operations {
   'GET /users/{username}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
     };
@@ -2979,6 +3747,7 @@ export interface Operations {
   'GET /users/{username}/followers': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -2994,6 +3763,7 @@ export interface Operations {
   'GET /users/{username}/following': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -3009,7 +3779,9 @@ export interface Operations {
   'GET /users/{username}/following/{target}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
+        /** Login name of the user who is followed. */
         target: Id;
       };
     };
@@ -3019,6 +3791,7 @@ export interface Operations {
   'GET /users/{username}/orgs': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -3034,6 +3807,7 @@ export interface Operations {
   'GET /users/{username}/tokens': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       query?: {
@@ -3049,6 +3823,7 @@ export interface Operations {
   'POST /users/{username}/tokens': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
       };
       body: NewTokenInput | RawBody;
@@ -3059,7 +3834,9 @@ export interface Operations {
   'DELETE /users/{username}/tokens/{token}': {
     input: {
       path: {
+        /** Login name of the user. */
         username: Id;
+        /** ID of the access token, or its name if no token has that ID. */
         token: Id;
       };
     };
@@ -3081,12 +3858,17 @@ export interface Operations {
   'GET /links/installer/{ownerID}/{name}/{installerID}/archive.tar.gz': {
     input: {
       path: {
+        /** ID of the organization that owns the installer. */
         ownerID: Id;
+        /** Name of the organization, as the link contains it. */
         name: Id;
+        /** ID of the installer. */
         installerID: Id;
       };
       query?: {
+        /** When the link expires, in seconds of Unix time. Part of every link. */
         exp?: Text | undefined;
+        /** Signature of the link. Part of every link. */
         sig?: Text | undefined;
       };
     };
@@ -3103,6 +3885,7 @@ export interface Operations {
   'POST /marketplace/api/v1/marketplaces/cloudB/notification/resource': {
     input: {
       query?: {
+        /** The secret of the marketplace, which authenticates the request. */
         secret?: Text | undefined;
       };
       body: LifecycleNotificationInput | RawBody;
@@ -3113,6 +3896,7 @@ export interface Operations {
   'POST /marketplace/api/v1/marketplaces/cloudC/notification/resource': {
     input: {
       query?: {
+        /** The secret of the marketplace, which authenticates the request. */
         secret?: Text | undefined;
       };
       body: BindNotificationInput | RawBody;
@@ -3123,6 +3907,7 @@ export interface Operations {
   'GET /marketplace/api/v1/marketplaces/standalone-organizations/{claimID}/claimable': {
     input: {
       path: {
+        /** The claim ID that the organization got when its installer was bound. */
         claimID: Id;
       };
     };

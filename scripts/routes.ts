@@ -10,36 +10,34 @@ import { createRoom } from '../src/changes/room.store.ts';
 import type { Db } from '../src/db/db.ts';
 import { wireFeatures } from '../src/features.ts';
 import { createBrake } from '../src/http/brake.ts';
+import type { BookedRoute } from '../src/http/route-book.ts';
 import type { Idempotency } from '../src/idempotency/idempotency.ts';
 import { wireIdentity } from '../src/identity/identity.wiring.ts';
 import type { Vault } from '../src/vault/vault.ts';
+import { type DocumentedRoute, describeApi } from './openapi/openapi.ts';
 
-export type ApiDocument = ReturnType<ReturnType<typeof createApp>['describe']>;
+export type ApiDocument = ReturnType<typeof describeApi>;
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const DEPLOYMENTS: readonly Config['DEPLOYMENT'][] = ['standard', 'hosted', 'marketplace'];
 
 /** The OpenAPI document of every route that any deployment has, generated without a database. */
 export async function describeEveryDeployment(): Promise<ApiDocument> {
-  const documents = await Promise.all(DEPLOYMENTS.map(describeDeployment));
-  const [first, ...others] = documents as [ApiDocument, ...ApiDocument[]];
-  const paths = inOrder<ApiDocument['paths']>(first.paths, ...others.map((one) => one.paths));
-  const schemas = inOrder<ApiDocument['components']['schemas']>(...documents.map((one) => one.components.schemas));
-  const responses = inOrder<ApiDocument['components']['responses']>(
-    ...documents.map((one) => one.components.responses),
+  const found = new Map<string, DocumentedRoute>();
+  for (const deployment of DEPLOYMENTS) {
+    for (const route of await routesOf(deployment)) {
+      const name = `${route.method} ${route.path}`;
+      const others = found.get(name)?.deployments ?? [];
+      found.set(name, { ...route, deployments: [...others, deployment] });
+    }
+  }
+  const routes = [...found.values()].map(({ deployments = [], ...route }) =>
+    deployments.length === DEPLOYMENTS.length ? route : { ...route, deployments },
   );
-  const tags = Object.values(
-    inOrder(...documents.map((one) => Object.fromEntries(one.tags.map((tag) => [tag.name, tag])))),
-  );
-  return { ...first, tags, paths, components: { ...first.components, schemas, responses } };
+  return describeApi(routes, `v${version}`);
 }
 
-function inOrder<Parts extends object>(...all: readonly Parts[]): Parts {
-  const entries = Object.entries(Object.assign({}, ...all)).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries) as Parts;
-}
-
-async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<ApiDocument> {
+async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly BookedRoute[]> {
   const config = readConfig({ DEPLOYMENT: deployment, RATE_LIMIT: '0' });
   const keys = createKeys(Buffer.alloc(32));
   const db = absent<Db>('db');
@@ -67,7 +65,7 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
   const identity = wireIdentity(db, revisions, room, keys.derive('token'));
   const brake = createBrake(1);
   const { relations, mounts, noteRejection } = await wireFeatures(infrastructure, identity, brake);
-  const { app, describe } = createApp({
+  const { app, routes } = createApp({
     ...infrastructure,
     ...identity,
     relations,
@@ -77,9 +75,8 @@ async function describeDeployment(deployment: Config['DEPLOYMENT']): Promise<Api
     mounts,
   });
   await app.ready();
-  const document = describe();
   await app.close();
-  return document;
+  return routes;
 }
 
 /** Routes are mounted but never called, so a dependency may be missing as long as nobody calls it. */

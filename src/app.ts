@@ -10,7 +10,6 @@ import { honorKeys } from './http/create-once.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
 import { createWatch } from './http/observe.ts';
-import { describeApi, LISTENER_PREFIX } from './http/openapi/openapi.ts';
 import { createRateLimit } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
@@ -23,6 +22,8 @@ import type { Idempotency } from './idempotency/idempotency.ts';
 import type { Callers } from './identity/callers.ts';
 import type { SessionUsage } from './identity/session-usage.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
+
+export const LISTENER_PREFIX = '/marketplace/api/v1';
 
 export type Mount = (scope: Scope) => void;
 
@@ -109,12 +110,12 @@ export function createApp(parts: AppParts) {
       paths: hasListener ? [] : [LISTENER_PREFIX, `${LISTENER_PREFIX}/*`],
     }),
   );
-  return { app, routes: book.routes, describe: () => describeApi(book.routes, parts.version) };
+  return { app, routes: book.routes };
 
   async function platformScope(scope: Scope): Promise<void> {
     setErrorFormat(scope, platform, book, parts.noteRejection);
     versionRoutes(scope, parts.version);
-    docsRoutes(scope, () => describeApi(book.routes, parts.version));
+    docsRoutes(scope);
     for (const mount of mounts.platform) mount(scope);
     scope.register(async (last) => book.refuseCovered(last));
   }

@@ -96,7 +96,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     version: VERSION,
     baseUrl: () => baseUrl,
   };
-  const { app, routes, describe } = createApp(parts);
+  const { app, routes } = createApp(parts);
   const isMarketplace = config.DEPLOYMENT === 'marketplace';
   const listener = isMarketplace && config.MARKETPLACE_PORT !== undefined ? createListenerApp(parts) : undefined;
   const rotateKeys = createRotation({
@@ -130,7 +130,6 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     rotateKeys,
     idempotency,
     routes,
-    describe,
     /** The port of the marketplace listener, if it has its own. */
     listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
     listen,

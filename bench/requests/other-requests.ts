@@ -46,6 +46,7 @@ export const OTHER_REQUESTS: Requests = {
   'GET /.well-known/change-password': nothing,
   'GET /.well-known/jwks.json': file,
   'GET /api/v1/openapi.json': get('the whole document', '/openapi.json'),
+  'GET /api/v1/openapi.yaml': { as: 'GET /api/v1/openapi.json', because: 'sends a file of about the same size' },
   'GET /api/v1/version': get('a constant', '/version'),
   'GET /api/v1/user/hosted-token': { as: 'GET /api/v1/users/:username', because: 'reads one row, and signs 300 bytes' },
   'GET /api/v1/admin/reserved-names': get('a page', '/admin/reserved-names?limit=50', 'root'),

@@ -5,6 +5,7 @@ import { misuse, refused } from '../failure.ts';
 import { said } from '../output.ts';
 import { checkedUrl, type Session } from '../session.ts';
 import { ask, askSecret, readInput } from '../terminal.ts';
+import { asScopes } from './token.ts';
 
 const USUAL_URL = 'http://127.0.0.1:3000';
 const LOOPBACK = /^http:\/\/(127\.|localhost\b|\[::1\])/;
@@ -99,7 +100,7 @@ async function makeToken(
   const day = new Date().toISOString().slice(0, 10);
   const made = await session.connect({ url, headers }).call('POST /users/{username}/tokens', {
     path: { username: user },
-    body: { name: `atrium on ${hostname()}, ${day}`, ...(scopes.length > 0 && { scopes }) },
+    body: { name: `atrium on ${hostname()}, ${day}`, ...(scopes.length > 0 && { scopes: asScopes(scopes) }) },
   });
   return { token: made.sha1, tokenId: String(made.id) };
 }

@@ -17,6 +17,11 @@ const PAGE = 200;
 
 export const onlyOf = { about: 'only this marketplace', value: 'NAME', choices: MARKETPLACES } as const;
 
+/** As the API writes it. */
+export function fullNameOf<Name extends string>(name: Name | undefined): Capitalize<Name> | undefined {
+  return name && ((name.charAt(0).toUpperCase() + name.slice(1)) as Capitalize<Name>);
+}
+
 /** The options of a list that can be long. */
 export function amountOf<const Things extends string>(things: Things) {
   return {
@@ -65,7 +70,8 @@ export const installers = command({
       organization: (row) => row.binding?.organization?.name,
       subscription: (row) => row.binding?.subscription_id,
     };
-    const { marketplace, state, search: q } = options;
+    const { state, search: q } = options;
+    const marketplace = fullNameOf(options.marketplace);
     const found = await taken(options, (page) =>
       session.client().each('GET /admin/marketplace/installers', { query: { marketplace, state, q, ...page } }),
     );
@@ -94,7 +100,8 @@ export const subscriptions = command({
       updated: (row) => shortTime(row.updated_at),
       application: (row) => row.application_id,
     };
-    const { marketplace, state, search: q } = options;
+    const { state, search: q } = options;
+    const marketplace = fullNameOf(options.marketplace);
     const found = await taken(options, (page) =>
       session.client().each('GET /admin/marketplace/subscriptions', { query: { marketplace, state, q, ...page } }),
     );
@@ -130,7 +137,7 @@ export const strangers = command({
       times: (row) => row.times,
       last: (row) => shortTime(row.last_at),
     };
-    const { marketplace } = options;
+    const marketplace = fullNameOf(options.marketplace);
     const found = await taken(options, (page) =>
       session.client().each('GET /admin/marketplace/strangers', { query: { marketplace, ...page } }),
     );

@@ -10,6 +10,7 @@ import { progress } from '../terminal.ts';
 import {
   amountOf,
   events,
+  fullNameOf,
   installers,
   onlyOf,
   secrets,
@@ -76,7 +77,7 @@ export const marketplace: Group = {
         const { marketplace: name, outcome, search, subject } = options;
         const since = options.since === undefined ? undefined : momentIn(options.since, -1);
         const until = options.until === undefined ? undefined : momentIn(options.until, -1);
-        const query = { marketplace: name, outcome, search, subject, since, until };
+        const query = { marketplace: fullNameOf(name), outcome, search, subject, since, until };
         const found = await taken(options, (page) =>
           session.client().each('GET /admin/marketplace/deliveries', { query: { ...query, ...page } }),
         );

@@ -1,3 +1,4 @@
+import type { NewTokenInput } from '../../client/api.gen.ts';
 import { command, type Group } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { momentIn, shortTime } from '../moments.ts';
@@ -36,9 +37,14 @@ interface NewTokenValues {
   readonly never: boolean;
 }
 
+/** Whatever the user typed: the server says which scopes there are. */
+export function asScopes(texts: readonly string[]): NonNullable<NewTokenInput['scopes']> {
+  return texts as NonNullable<NewTokenInput['scopes']>;
+}
+
 interface NewTokenBody {
   readonly name: string;
-  readonly scopes?: readonly string[];
+  readonly scopes?: NonNullable<NewTokenInput['scopes']>;
   readonly expires_at?: string;
 }
 
@@ -54,7 +60,7 @@ export async function createToken<T>(
   create: (body: NewTokenBody) => Promise<T>,
 ): Promise<T> {
   if (never && expires !== undefined) throw misuse('--never cannot be combined with --expires');
-  const body = { name, ...(scope.length > 0 && { scopes: scope }) };
+  const body = { name, ...(scope.length > 0 && { scopes: asScopes(scope) }) };
   if (never) return await create(body);
   try {
     return await create({ ...body, expires_at: momentIn(expires ?? USUAL_LIFE, 1) });

@@ -22,7 +22,10 @@ const Step = named(
     depth: Type.Integer(),
     object: Type.String(),
     relation: Type.String(),
-    rule: Type.String({ description: 'Which kind of rule the step applies, such as direct, userset or parent.' }),
+    rule: Type.String({
+      enum: ['self', 'direct', 'everyone', 'userset', 'parent', 'computed', 'and', 'but not'],
+      description: 'Which kind of rule the step applies.',
+    }),
     subject: Type.String({ description: 'What the step follows from, such as user:2 or team:4#member, or empty.' }),
     text: Type.String({ description: 'The step as a sentence.' }),
     name: Type.String({ description: 'The name of the object, or its type and ID if the caller may not know it.' }),
@@ -44,7 +47,7 @@ const Obstacle = named(
 const Explanation = named(
   'Explanation',
   Type.Object({
-    objectType: Type.String(),
+    objectType: Type.String({ enum: OBJECT_TYPES }),
     objectID: Int64,
     relation: Type.String(),
     userID: Int64,

@@ -13,7 +13,7 @@ const MAX_OBJECTS = 1000;
 const Allowed = named(
   'AllowedPermissions',
   Type.Object({
-    objectType: Type.String(),
+    objectType: Type.String({ enum: OBJECT_TYPES }),
     objectID: Int64,
     allowedPermissions: Type.Array(Type.String()),
   }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { writeLongListInSlices } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn } from '../http/access.ts';
-import { choice, Descending, pageQuery, readPage, showPage } from '../http/paging.ts';
+import { choice, Descending, flag, pageQuery, readPage, showPage } from '../http/paging.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { PHASES } from './cluster.ts';
 import { ClusterDetails, ClusterInfo, presentCluster, presentClusterDetails } from './cluster.view.ts';
@@ -25,7 +25,7 @@ const Filters = {
 };
 const OrgQuery = Type.Object(Filters);
 const UserQuery = Type.Object({
-  all: Type.Optional(Type.String({ description: 'If "true", lists every cluster that the caller may view.' })),
+  all: Type.Optional(flag('If true, lists every cluster that the caller may view.')),
   ...Filters,
 });
 

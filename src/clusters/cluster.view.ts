@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import { Int64, named, plainId, Timestamp, timestamp } from '../http/schemas.ts';
-import { ageOf, type Cluster, type ClusterStatus, statusOf } from './cluster.ts';
+import { ageOf, type Cluster, type ClusterStatus, PHASES, statusOf } from './cluster.ts';
 import {
   type ClusterFields,
   type DetailFieldName,
@@ -34,7 +34,11 @@ export const ClusterInfo = named(
     createdAt: Timestamp,
     age: Type.String({ description: 'Time since creation, such as 43m, 8d or 6mo.' }),
     status: Type.Object({
-      response: Type.Object({ phase: Type.String(), reason: Type.String(), message: Type.String() }),
+      response: Type.Object({
+        phase: Type.String({ enum: [...PHASES] }),
+        reason: Type.String(),
+        message: Type.String(),
+      }),
     }),
   }),
 );

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged, versionTag } from '../http/etag.ts';
-import { NoBody, named, timestamp } from '../http/schemas.ts';
+import { NoBody, named, shownAs, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Credential, CredentialCard, CredentialSummary, Credentials } from './credentials.ts';
 
@@ -46,11 +46,14 @@ const Filter = Type.Object({
   ),
   // Anything else is rejected: with a misspelled value, all secrets would be sent to a caller who wants none.
   summary: Type.Optional(
-    Type.Unsafe<'true' | 'false'>({
-      type: 'string',
-      enum: ['true', 'false'],
-      description: 'If true, only the name, the type and the times of each credential are returned, no secrets.',
-    }),
+    shownAs(
+      Type.Unsafe<'true' | 'false'>({
+        type: 'string',
+        enum: ['true', 'false'],
+        description: 'If true, only the name, the type and the times of each credential are returned, no secrets.',
+      }),
+      { type: 'boolean' },
+    ),
   ),
   mgmt_endpoint: Type.Optional(
     Type.String({ description: 'Excludes credentials of management platforms that have a different address.' }),

@@ -29,6 +29,11 @@ export function wholeNumber(description: string) {
   return shownAs(Type.Unsafe<unknown>({ description }), { type: 'integer', minimum: 1 });
 }
 
+/** Only the text "true" turns it on; any other text counts as false, as clients of this API family expect. */
+export function flag(description: string) {
+  return shownAs(Type.String({ description }), { type: 'boolean' });
+}
+
 /** A value out of a fixed list. Unlike a page, another value is an error: it would give another list than was meant. */
 export function choice<const Choice extends string>(choices: readonly Choice[], description: string) {
   return Type.Optional(Type.Unsafe<Choice>({ type: 'string', enum: [...choices], description }));

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { readCursor, writeCursor } from '../base/cursor.ts';
 import { AppError } from '../base/errors.ts';
 import { readLimit, wholeNumber } from '../http/paging.ts';
-import { named } from '../http/schemas.ts';
+import { named, shownAs } from '../http/schemas.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from './marketplaces.ts';
 
 const DEFAULT_LIMIT = 30;
@@ -13,7 +13,12 @@ export const OrNull = <T>(type: string, more: object = {}) => Type.Unsafe<T | nu
 export const MarketplaceText = Type.String({ enum: MARKETPLACE_NAMES });
 export const text = (description: string) => Type.Optional(Type.String({ description }));
 export const marketplaceQuery = (what: string) =>
-  text(`Only ${what} of this marketplace: ${MARKETPLACE_NAMES.join(', ')}.`);
+  Type.Optional(
+    shownAs(Type.String({ description: `Only ${what} of this marketplace. Case does not matter.` }), {
+      type: 'string',
+      enum: MARKETPLACE_NAMES,
+    }),
+  );
 
 /** The lists of the listener are read from one place to the next. */
 export const PlaceQuery = {

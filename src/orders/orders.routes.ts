@@ -3,11 +3,12 @@ import { writeJson } from '../base/json.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { maybe, media, NoBody, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { maybe, media, NoBody, named, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Order, OrderCard, OrderSpec, Orders } from './orders.ts';
 import { renderManifests, renderResources, renderResourcesAsYaml } from './rendering.ts';
 
+const API_VERSION = 'deploy.atrium.dev/v1';
 const DnsName = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' });
 const Step = named(
   'PatchStep',
@@ -32,7 +33,7 @@ const Chart = named(
     version: Type.String({ minLength: 1, maxLength: 100 }),
     releaseName: DnsName,
     namespace: DnsName,
-    values: maybe(Type.Object({})),
+    values: maybe(Type.Object({}, { additionalProperties: true })),
     valuesPatch: maybe(Type.Array(Step, { maxItems: 1000 })),
   }),
 );
@@ -46,11 +47,20 @@ const OrderId = Type.Object({ id: Type.String() });
 const ListedOrder = named(
   'Order',
   Type.Object({
-    apiVersion: Type.String(),
-    kind: Type.String(),
+    apiVersion: Type.String({ enum: [API_VERSION] }),
+    kind: Type.String({ enum: ['Order'] }),
     metadata: Type.Object({ uid: Type.String(), name: Type.String(), creationTimestamp: Timestamp }),
   }),
 );
+/** Whatever else is sent counts as JSON, as clients of this API family expect. */
+const RenderQuery = Type.Object({
+  format: Type.Optional(
+    shownAs(Type.String({ description: 'By default, JSON.' }), { type: 'string', enum: ['json', 'yaml'] }),
+  ),
+  skipCRDs: Type.Optional(
+    Type.String({ description: 'Accepted but ignored: an order has no custom resource definitions.' }),
+  ),
+});
 const YAML_TYPE = 'application/yaml; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -134,7 +144,7 @@ export function orderRoutes(scope: Scope, orders: Orders, baseUrl: () => string)
         summary: 'Render the resources of an order, chart by chart',
         tags,
         params: OrderId,
-        querystring: Type.Object({ format: Type.Optional(Type.String()), skipCRDs: Type.Optional(Type.String()) }),
+        querystring: RenderQuery,
         errors: [422],
         response: { 200: media('application/json', 'application/yaml') },
       },
@@ -152,7 +162,7 @@ export function orderRoutes(scope: Scope, orders: Orders, baseUrl: () => string)
 
 function presentCard({ uid, name, createdAt }: OrderCard) {
   return {
-    apiVersion: 'deploy.atrium.dev/v1',
+    apiVersion: API_VERSION,
     kind: 'Order',
     metadata: { uid, name, creationTimestamp: timestamp(createdAt) },
   };

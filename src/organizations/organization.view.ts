@@ -29,7 +29,7 @@ export const Team = named(
     organization: Organization,
     permission: Type.String({ enum: ['none', 'read', 'write', 'admin', 'owner'] }),
     units: Type.Array(Type.String()),
-    type: Type.String(),
+    type: Type.String({ enum: ['builtin', 'custom'] }),
     role_ids: Type.Array(Int64),
     member_count: Type.Integer({ description: 'Whoever may see a team may also list its members.' }),
   }),

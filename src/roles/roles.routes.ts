@@ -66,7 +66,7 @@ const Available = named(
 const PrincipalEntry = named(
   'RolePrincipal',
   Type.Object({
-    type: Type.String(),
+    type: Type.String({ enum: ['team', 'user'] }),
     id: Int64,
     name: Type.String(),
     display_name: Type.String(),

@@ -9,7 +9,7 @@ import type { RolePeople } from './role-people.ts';
 import type { TeamRoles } from './team-roles.ts';
 
 const TeamPath = Type.Object({ id: PathId });
-const TeamRole = Type.Object({ id: PathId, role: Type.String({ description: 'ID of a custom role.' }) });
+const TeamRole = Type.Object({ id: PathId, role: PathId });
 
 export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: RolePeople): void {
   const tags = ['administration'];

@@ -1,6 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { Int64, named, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, named, readMoment, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
+import { SCOPES } from '../identity/scopes.ts';
 import type { TokenDetails, TokenRequest } from '../identity/token-request.ts';
+
+/** The rules reject a scope that does not exist, in their own words. */
+const Scope = shownAs(Type.String(), { type: 'string', enum: SCOPES });
 
 /** An access token as clients of this API family know it. */
 export const AccessToken = named(
@@ -10,7 +14,7 @@ export const AccessToken = named(
     name: Type.String(),
     sha1: Type.String({ description: 'The token itself, shown only when it is created.' }),
     token_last_eight: Type.String(),
-    scopes: Type.Array(Type.String()),
+    scopes: Type.Array(Type.String({ enum: SCOPES })),
     created_at: Timestamp,
     last_used_at: Timestamp,
     expires_at: Type.Union([Timestamp, Type.Null()], { description: 'Null if the token never expires.' }),
@@ -21,7 +25,7 @@ export const NewAccessToken = named(
   'NewToken',
   Type.Object({
     name: Type.String(),
-    scopes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    scopes: Type.Optional(Type.Array(Scope, { maxItems: 100 })),
     expires_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
   }),
 );

@@ -4,6 +4,7 @@ import { writeJson } from '../base/json.ts';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { actorOf, callerOf, signedIn } from '../http/access.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
+import { flag } from '../http/paging.ts';
 import { NoBody, named } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import type { Person } from '../identity/callers.ts';
@@ -52,7 +53,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
         summary: 'Get the signed-in user',
         tags: ['user'],
         querystring: Type.Object({
-          check_client_org: Type.Optional(Type.String({ description: 'If "true", clientOrgUser is included.' })),
+          check_client_org: Type.Optional(flag('If true, clientOrgUser is included.')),
         }),
         response: { 200: User },
       },

@@ -8,7 +8,13 @@ import type { NameCheck } from './name-check.ts';
 const Validation = named(
   'NameCheck',
   Type.Object({
-    Status: Type.String({ description: 'One of VALID, USER_EXISTS, RESERVED, INVALID or NOT_ALLOWED.' }),
+    Status: Type.String({
+      enum: ['VALID', 'USER_EXISTS', 'RESERVED', 'INVALID', 'NOT_ALLOWED'],
+      description: [
+        'VALID if it can be used. USER_EXISTS if an account has it, RESERVED if nobody may have it, INVALID if it',
+        'breaks the rules, NOT_ALLOWED if the domain of the address is not permitted here.',
+      ].join(' '),
+    }),
   }),
 );
 const Text = Type.Optional(Type.String());

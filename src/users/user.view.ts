@@ -23,7 +23,7 @@ export const User = named(
     is_admin: Type.Boolean(),
     last_login: Timestamp,
     created: Timestamp,
-    type: Type.Integer({ description: '0 for a user, 1 for an organization.' }),
+    type: Type.Integer({ enum: [0, 1], description: '0 for a user, 1 for an organization.' }),
     active: Type.Boolean(),
     prohibit_login: Type.Boolean(),
     location: Type.String(),

@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { parse } from 'yaml';
 import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
 import { numbersOf } from '../support/authz.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
 interface Operation {
+  readonly description?: string;
   readonly parameters?: readonly { readonly name: string; readonly schema: object }[];
   readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>;
@@ -32,6 +34,31 @@ describe('API documentation', () => {
     atrium = await openTestServer();
   });
   after(() => atrium.close());
+
+  it('The document is served as JSON and as YAML, with a tag that saves the next download', async () => {
+    const served = async (suffix: string) => {
+      const first = await atrium.as()('GET', `/openapi.${suffix}`);
+      assert.equal(first.status, 200);
+      assert.equal(first.headers.get('content-type'), `application/${suffix}; charset=utf-8`);
+      assert.equal(first.headers.get('cache-control'), 'no-cache');
+      assert.equal(first.text, readFileSync(`openapi/atrium.${suffix}`, 'utf8'));
+      const etag = first.headers.get('etag') ?? '';
+      assert.match(etag, /^"[\w-]{22}"$/);
+      const again = await atrium.as()('GET', `/openapi.${suffix}`, undefined, { 'If-None-Match': etag });
+      assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', etag]);
+      const stale = await atrium.as()('GET', `/openapi.${suffix}`, undefined, { 'If-None-Match': '"old"' });
+      assert.equal(stale.status, 200);
+      return first.text;
+    };
+    assert.deepEqual(parse(await served('yaml')), JSON.parse(await served('json')));
+  });
+
+  it('An operation that only some deployments have says so', () => {
+    const text = (name: `${string} ${string}`) => OPERATIONS.get(name)?.description ?? '';
+    assert.match(text('GET /api/v1/user/hosted-token'), /Exists only if `DEPLOYMENT` is `hosted`\.$/);
+    assert.match(text('GET /links/installer.pub'), /Exists only if `DEPLOYMENT` is `marketplace`\.$/);
+    assert.doesNotMatch(text('GET /api/v1/user'), /Exists only/);
+  });
 
   it('Every operation documents the content of its successful response, unless that is empty', () => {
     for (const [name, { responses }] of OPERATIONS) {

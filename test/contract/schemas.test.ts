@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Type from 'typebox';
+import { NAMED_ROUTES, operationName } from '../../scripts/openapi/operation-names.ts';
+import { publisher } from '../../scripts/openapi/published-schemas.ts';
+import { createWords } from '../../scripts/openapi/words/words.ts';
 import { describeEveryDeployment } from '../../scripts/routes.ts';
-import { publisher } from '../../src/http/openapi/published-schemas.ts';
 import { named } from '../../src/http/schemas.ts';
 
 interface Schema {
@@ -13,7 +15,14 @@ interface Schema {
 interface Media {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
+interface Described {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly items?: Described;
+}
 interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly description?: string; readonly schema: object }[];
   readonly operationId: string;
   readonly requestBody?: Media;
   readonly responses: Readonly<Record<string, Media>>;
@@ -22,6 +31,11 @@ interface Operation {
 const NOUNS =
   'AuditEntry AuditPage Cluster Contract Credential Delivery Email Error Installer Member Order Organization Overview ' +
   'Permission Principal Robot Role Session Subscription Team Token User';
+
+const VERBS =
+  'list get create update delete add remove assign check count search find export import verify preview explain render ' +
+  'receive report retry revoke release retire end set confirm follow unfollow download';
+const BARE_VERBS = new Set(['signIn', 'signOut']);
 
 /** Documents of any form: what the caller stored, or what a chart renders. */
 const FORMLESS = new Set([
@@ -62,26 +76,66 @@ describe('Schemas of the API documentation', async () => {
   });
 
   it('Every operation has a unique name that reads as a verb and its object', () => {
-    const names = new Map(operations.map(({ name, operation }) => [name, operation.operationId]));
-    assert.equal(new Set(names.values()).size, operations.length);
-    for (const [name, id] of names) {
-      assert.match(id, /^(list|get|create|post|set|update|delete)([A-Z0-9][a-z0-9]*)+/, name);
+    const names = operations.map(({ operation }) => operation.operationId);
+    assert.deepEqual(
+      names.filter((name, place) => names.indexOf(name) !== place),
+      [],
+    );
+    const verbs = new RegExp(`^(${VERBS.replaceAll(' ', '|')})([A-Z][a-z0-9]*)+$`);
+    assert.deepEqual(
+      names.filter((name) => !verbs.test(name) && !BARE_VERBS.has(name)),
+      [],
+    );
+    // Two names for one verb or noun, and words that only a path needs.
+    assert.deepEqual(
+      names.filter((name) => /^post|Org(?!anization)|Authz|CurrentUser./.test(name)),
+      [],
+    );
+  });
+
+  it('The table of operation names contains exactly the documented routes', () => {
+    const routes = operations.map(({ name }) => name.replace(/\{(\w+)\}/g, ':$1'));
+    assert.deepEqual([...NAMED_ROUTES].sort(), routes.sort());
+    assert.throws(() => operationName({ method: 'GET', path: '/new' }), /GET \/new has no name: add one to NAMES/);
+  });
+
+  it('Every schema, property and parameter says what it is for', () => {
+    const silent = Object.entries(components.schemas).flatMap(([name, schema]) => silentIn(name, schema as Described));
+    for (const { name, operation } of operations) {
+      const mute = (operation.parameters ?? []).filter(({ description = '' }) => description === '');
+      silent.push(...mute.map((parameter) => `${name} ${parameter.name}`));
     }
-    const expected = {
-      'GET /api/v1/orgs': 'listOrgs',
-      'POST /api/v1/orgs': 'createOrg',
-      'GET /api/v1/orgs/{org}/teams': 'listOrgTeams',
-      'GET /api/v1/teams/{id}': 'getTeam',
-      'PATCH /api/v1/teams/{id}': 'updateTeam',
-      'DELETE /api/v1/teams/{id}/members/{username}': 'deleteTeamMember',
-      'PUT /api/v1/orgs/{org}/members/{username}': 'setOrgMember',
-      'GET /api/v1/user': 'getCurrentUser',
-      'GET /api/v1/users/{username}': 'getUser',
-      'GET /marketplace/api/v1/version': 'getMarketplaceVersion',
-      'GET /api/v1/admin/marketplace/deliveries': 'listAdminMarketplaceDeliveries',
-      'GET /api/v1/admin/marketplace/deliveries/{id}': 'getAdminMarketplaceDelivery',
-    };
-    assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, names.get(name)])), expected);
+    assert.deepEqual(silent, []);
+  });
+
+  it('Words for what does not exist, and schemas without words, stop the generation', () => {
+    const words = createWords();
+    words.schema('Unheard', { type: 'object', properties: { of: { type: 'string' } } });
+    words.parameter('doSomething', '/things/{thing}', 'path', 'thing');
+    assert.throws(
+      () => words.requireComplete(),
+      /says nothing about: property Unheard\.of, schema Unheard, parameter thing of doSomething$/,
+    );
+    assert.throws(() => createWords().requireComplete(), /describes what is not there: .*Team\.units/);
+  });
+
+  it('Closed sets are enums, and flags are booleans', () => {
+    const schemas = components.schemas as Record<string, { properties: Record<string, { enum?: unknown }> }>;
+    const choices = (schema: string, property: string) => schemas[schema]?.properties[property]?.enum;
+    assert.deepEqual(choices('Delivery', 'state'), ['received', 'done', 'refused', 'dead']);
+    assert.deepEqual(choices('Installer', 'state'), ['unbound', 'expired', 'bound', 'spent']);
+    assert.deepEqual(choices('Team', 'type'), ['builtin', 'custom']);
+    assert.deepEqual(choices('NameCheck', 'Status'), ['VALID', 'USER_EXISTS', 'RESERVED', 'INVALID', 'NOT_ALLOWED']);
+    assert.deepEqual(choices('User', 'type'), [0, 1]);
+    const parameter = (route: string, name: string) =>
+      operations.find((one) => one.name === route)?.operation.parameters?.find((one) => one.name === name)?.schema;
+    const marketplaces = { type: 'string', enum: ['CloudA', 'CloudB', 'CloudC'] };
+    assert.deepEqual(parameter('GET /api/v1/admin/marketplace/deliveries', 'marketplace'), marketplaces);
+    assert.deepEqual(parameter('GET /api/v1/user/clusters', 'all'), { type: 'boolean' });
+    assert.deepEqual(parameter('GET /api/v1/user/credentials', 'summary'), { type: 'boolean' });
+    // A set of choices without a type says nothing to a generator.
+    const untyped = JSON.stringify({ paths, components }).match(/\{"enum":/g) ?? [];
+    assert.deepEqual(untyped, []);
   });
 
   it('Two different schemas of the same name are rejected', () => {
@@ -97,4 +151,13 @@ describe('Schemas of the API documentation', async () => {
 function isNamed({ $ref, items, anyOf }: Schema): boolean {
   if (anyOf) return anyOf.every(isNamed);
   return $ref !== undefined || (items !== undefined && isNamed(items));
+}
+
+/** What is referred to describes itself. */
+function silentIn(place: string, { $ref, description = '', properties = {}, items }: Described): string[] {
+  return [
+    ...($ref === undefined && description === '' && !place.endsWith('[]') ? [place] : []),
+    ...Object.entries(properties).flatMap(([name, part]) => silentIn(`${place}.${name}`, part)),
+    ...(items ? silentIn(`${place}[]`, items) : []),
+  ];
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { readList } from '../support/golden.ts';
 import { sharedServer } from '../support/shared-server.ts';
@@ -28,13 +28,15 @@ describe('Specification', () => {
       // A page of the frontend that happens to answer there is not the endpoint.
       for (const { method, path, schema } of atrium.instance.routes)
         if (!schema.hide) mounted.add(normal(`${method} ${path}`));
-      const paths = atrium.instance.describe().paths as Record<string, Record<string, object>>;
-      for (const [path, methods] of Object.entries(paths)) {
-        for (const [method, operation] of Object.entries(methods)) {
-          const line = normal(`${method.toUpperCase()} ${path}`);
-          described.add(line);
-          extensions.set(line, 'x-extension' in operation && operation['x-extension'] === true);
-        }
+    }
+    const { paths } = JSON.parse(readFileSync('openapi/atrium.json', 'utf8')) as {
+      paths: Record<string, Record<string, object>>;
+    };
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        const line = normal(`${method.toUpperCase()} ${path}`);
+        described.add(line);
+        extensions.set(line, 'x-extension' in operation && operation['x-extension'] === true);
       }
     }
     if (process.env.UPDATE_GOLDEN === '1') {
@@ -68,8 +70,8 @@ describe('Specification', () => {
     assert.deepEqual(marked, [], 'set or remove `extension: true` in the schema of these routes');
   });
 
-  it('The API documentation describes only mounted endpoints', () => {
+  it('The API documentation describes exactly the mounted endpoints', () => {
     assert.ok(described.size >= specified.length);
-    for (const line of described) assert.ok(mounted.has(line), line);
+    assert.deepEqual([...described].sort(), [...mounted].sort());
   });
 });

@@ -257,6 +257,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'linters',
+    what: 'the OpenAPI document without a warning of Redocly and Spectral, installed for this',
+    files: ['test/long/linters.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'rolling-restarts',
     what: `${COUNTS.rollingRestarts} restarts of two replicas under load`,
     files: ['test/long/rolling-restart.test.ts'],

@@ -50,7 +50,8 @@ const Entry = named(
       description: 'When it happened, as the marketplace says. Null if it does not say.',
     }),
     state: Type.String({
-      description: `One of ${STATES.join(', ')}. Dead means that the server gave up after many attempts.`,
+      enum: [...DELIVERY_STATES],
+      description: 'Dead means that the server gave up after many attempts.',
     }),
     reason: Type.String(),
     status: OrNull<number>('integer'),

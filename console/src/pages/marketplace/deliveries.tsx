@@ -85,9 +85,14 @@ interface Filters {
   readonly search: string | undefined;
 }
 
-function useFound(filters: Filters, outcome: string | undefined): List<Delivery> {
+function useFound({ marketplace, search }: Filters, outcome: string | undefined): List<Delivery> {
   return useList(outcome === undefined ? undefined : 'GET /admin/marketplace/deliveries', {
-    query: { ...filters, outcome: unlessEmpty(outcome ?? ''), limit: 50 },
+    query: {
+      search,
+      marketplace: marketplace as Delivery['marketplace'] | undefined,
+      outcome: unlessEmpty(outcome ?? ''),
+      limit: 50,
+    },
   });
 }
 

@@ -31,7 +31,7 @@ function Installers() {
   const query = {
     q: unlessEmpty(useSettled(q.value)),
     state: unlessEmpty(state.value) as Installer['state'] | undefined,
-    marketplace: unlessEmpty(marketplace.value),
+    marketplace: unlessEmpty(marketplace.value) as Installer['marketplace'] | undefined,
     limit: 50,
   };
   const installers = useKept(useList('GET /admin/marketplace/installers', { query }), '');

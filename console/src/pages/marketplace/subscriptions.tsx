@@ -28,7 +28,7 @@ function Subscriptions() {
   const query = {
     q: unlessEmpty(useSettled(q.value)),
     state: unlessEmpty(state.value) as Subscription['state'] | undefined,
-    marketplace: unlessEmpty(marketplace.value),
+    marketplace: unlessEmpty(marketplace.value) as Subscription['marketplace'] | undefined,
     limit: 50,
   };
   const subscriptions = useKept(useList('GET /admin/marketplace/subscriptions', { query }), '');

@@ -20,7 +20,7 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
   const password = useSignal('');
   const isEverything = useSignal(false);
   const levels = useSignal<Levels>({});
-  const scopes = isEverything.value ? ['all'] : scopesOf(levels.value);
+  const scopes = isEverything.value ? (['all'] as const) : scopesOf(levels.value);
   const create = useAction(async () => {
     const token = await api.call('POST /users/{username}/tokens', {
       path: { username },

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import type { Token } from '../../../../client/api.gen.ts';
 import { isSiteAdmin } from '../../data/session.ts';
 import { SCOPE_AREAS } from '../../parts/token-scopes.ts';
 
@@ -59,6 +60,8 @@ export function ScopeMatrix({ levels }: { levels: Signal<Levels> }) {
   );
 }
 
-export function scopesOf(levels: Levels): string[] {
-  return Object.entries(levels).map(([area, level]) => `${level}:${area}`);
+type Scope = Token['scopes'][number];
+
+export function scopesOf(levels: Levels): Scope[] {
+  return Object.entries(levels).map(([area, level]) => `${level}:${area}` as Scope);
 }

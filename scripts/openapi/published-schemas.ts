@@ -1,4 +1,6 @@
-import { SHOWN } from '../schemas.ts';
+import { SHOWN } from '../../src/http/schemas.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
 
 interface ShownSchema {
   readonly [SHOWN]: object;
@@ -6,7 +8,7 @@ interface ShownSchema {
 }
 
 /** Schemas as the documentation shows them: each named one once, and a reference to it wherever it occurs. */
-export function publisher() {
+export function publisher(describe: (name: string, schema: Schema) => object = (_name, schema) => schema) {
   const found = new Map<string, { readonly source: string; shown: unknown }>();
   return { publish, schemas };
 
@@ -33,13 +35,14 @@ export function publisher() {
   /** Our own keyword for 64-bit numbers in a body is published as an ordinary type. */
   function plain(value: object): unknown {
     if ('int64' in value) return { type: 'integer', format: 'int64' };
-    const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+    const whole = 'enum' in value && !('type' in value) ? { type: 'string', ...value } : value;
+    const entries = Object.entries(whole).filter(([, part]) => part !== undefined);
     return Object.fromEntries(entries.map(([key, part]) => [key, publish(part)]));
   }
 
   function schemas(): Record<string, unknown> {
     const names = [...found.keys()].sort();
-    return Object.fromEntries(names.map((name) => [name, found.get(name)?.shown]));
+    return Object.fromEntries(names.map((name) => [name, describe(name, found.get(name)?.shown as Schema)]));
   }
 }
 

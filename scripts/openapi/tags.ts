@@ -1,14 +1,14 @@
-/** What the operations of each group are about. */
+/** What the operations of each group are about, in the order of the alphabet. */
 export const TAGS = {
-  server: 'The server itself.',
-  user: 'The signed-in user: profile, email addresses, sessions, followers, clusters and orders.',
-  authorization: 'Roles, permissions, and the answers to who may do what, and why.',
   administration:
     'Organizations with their teams, members, clusters, contracts and robots, and what site administrators do.',
-  credentials: 'Cloud credentials, and the buckets that they open.',
-  tokens: 'Access tokens.',
+  authorization: 'Roles, permissions, and the answers to who may do what, and why.',
   bus: 'Access to the message bus.',
+  credentials: 'Cloud credentials, and the buckets that they open.',
   marketplace: 'Notifications of cloud marketplaces, installers and claims.',
+  server: 'The server itself.',
+  tokens: 'Access tokens.',
+  user: 'The signed-in user: profile, email addresses, sessions, followers, clusters and orders.',
 } as const;
 
 export function tagsOf(operations: readonly { readonly tags?: readonly string[] }[]) {

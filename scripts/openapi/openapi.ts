@@ -1,30 +1,40 @@
 import { STATUS_CODES } from 'node:http';
-import { type Access, neededScope } from '../access.ts';
-import type { BookedRoute } from '../route-book.ts';
-import { ErrorBody, ListenerErrorBody } from '../schemas.ts';
+import { LISTENER_PREFIX } from '../../src/app.ts';
+import { type Access, neededScope } from '../../src/http/access.ts';
+import type { BookedRoute } from '../../src/http/route-book.ts';
+import { ErrorBody, ListenerErrorBody } from '../../src/http/schemas.ts';
 import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
-import { operationName } from './operation-name.ts';
+import { operationName } from './operation-names.ts';
 import { publisher } from './published-schemas.ts';
 import { errorStatuses } from './statuses.ts';
 import { tagsOf } from './tags.ts';
+import { createWords } from './words/words.ts';
 
-export const LISTENER_PREFIX = '/marketplace/api/v1';
+type Words = ReturnType<typeof createWords>;
+
+export interface DocumentedRoute extends BookedRoute {
+  /** If not every deployment has the route. */
+  readonly deployments?: readonly string[];
+}
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
   readonly required?: readonly string[];
 }
 
-/** The OpenAPI 3.1 document of the routes that are mounted: the schemas in it are the ones that validate. */
-export function describeApi(routes: readonly BookedRoute[], version: string) {
-  const { publish, schemas } = publisher();
+/** The OpenAPI 3.1 document of these routes: the schemas in it are the ones that validate. */
+export function describeApi(routes: readonly DocumentedRoute[], version: string) {
+  const words = createWords();
+  const { publish, schemas } = publisher(words.schema);
   const paths: Record<string, Record<string, object>> = {};
-  const shown = routes.filter((route) => !route.schema.hide).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const shown = routes.filter((route) => !route.schema.hide).sort((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1));
   for (const route of shown) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: publish(describeRoute(route)) as object };
+    const path = pathOf(route);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: publish(describeRoute(route, words)) as object };
   }
   const responses = publish(errorResponses(shown)) as Record<string, object>;
+  const named = schemas();
+  words.requireComplete();
   return {
     openapi: '3.1.0',
     info: {
@@ -32,13 +42,13 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
       version,
       description: 'API of a self-hosted platform: authorization, the signed-in user and the marketplace listener.',
       contact: { name: 'The maintainers of Atrium' },
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
     tags: tagsOf(shown.map(({ schema }) => schema)),
     paths,
     components: {
-      schemas: schemas(),
+      schemas: named,
       responses,
       headers: HEADERS,
       securitySchemes: {
@@ -66,19 +76,24 @@ export function describeApi(routes: readonly BookedRoute[], version: string) {
   };
 }
 
-function describeRoute(route: BookedRoute): object {
+function pathOf({ path }: BookedRoute): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function describeRoute(route: DocumentedRoute, words: Words): object {
   const { schema, access } = route;
+  const operationId = operationName(route);
   const parameters = [
-    ...parametersOf(schema.params, 'path'),
-    ...parametersOf(schema.querystring, 'query'),
+    ...parametersOf(schema.params, 'path', describeParameter),
+    ...parametersOf(schema.querystring, 'query', describeParameter),
     ...requestHeaders(route),
   ];
   return {
-    operationId: operationName(route),
+    operationId,
     ...(schema.summary && { summary: schema.summary }),
     ...(schema.tags && { tags: schema.tags }),
     ...(schema.extension && { 'x-extension': true }),
-    description: whoMayCall(access, route.method),
+    description: [whoMayCall(access, route.method), ...whereItIs(route)].join(' '),
     security: securityOf(access),
     ...(parameters.length > 0 && { parameters }),
     ...(schema.body && {
@@ -86,14 +101,22 @@ function describeRoute(route: BookedRoute): object {
     }),
     responses: responsesOf(route),
   };
+
+  function describeParameter(place: string, name: string): string | undefined {
+    return words.parameter(operationId, pathOf(route), place, name);
+  }
 }
 
-function parametersOf(schema: ObjectSchema | undefined, place: 'path' | 'query'): object[] {
+function parametersOf(
+  schema: ObjectSchema | undefined,
+  place: 'path' | 'query',
+  describe: (place: string, name: string) => string | undefined,
+): object[] {
   return Object.entries(schema?.properties ?? {}).map(([name, { description, ...rest }]) => ({
     name,
     in: place,
     required: place === 'path' || (schema?.required?.includes(name) ?? false),
-    ...(description && { description }),
+    description: description ?? describe(place, name),
     schema: rest,
   }));
 }
@@ -108,6 +131,10 @@ function whoMayCall(access: Access, method: string): string {
     holds: `Requires the \`${access.relation}\` relation.`,
   }[access.who];
   return `${who} A token requires the \`${neededScope(access, method)}\` scope.`;
+}
+
+function whereItIs({ deployments }: DocumentedRoute): string[] {
+  return deployments ? [`Exists only if \`DEPLOYMENT\` is \`${deployments.join('` or `')}\`.`] : [];
 }
 
 function securityOf(access: Access): object[] {
