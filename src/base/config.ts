@@ -115,6 +115,14 @@ const rootKey = setting('32 bytes as base64 or hex', (value) => {
 
 const port = whole(0, 65535);
 
+const MOST_WORKERS = 64;
+const workers = setting(`auto | a whole number from 1 to ${MOST_WORKERS}`, (value): number | 'auto' => {
+  const number = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (value === 'auto') return value;
+  if (number < 1 || number > MOST_WORKERS) throw new Error(`must be auto or a whole number from 1 to ${MOST_WORKERS}`);
+  return number;
+});
+
 const limitSettings = Object.fromEntries(
   Object.values(LIMITS).map(({ setting, fallback, of }) => [
     setting,
@@ -130,11 +138,15 @@ export const SETTINGS = {
   BASE_URL: url('http', 'https')(undefined, 'URL at which clients reach the server. By default, http://HOST:PORT.'),
   DATA_DIR: text('./data', 'Folder for the built-in database, the key file and demo.json.'),
   DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL database to use instead of the built-in one.'),
-  DATABASE_POOL: whole(1, 500)('10', 'Maximum number of PostgreSQL connections, plus one for revision queries.'),
+  DATABASE_POOL: whole(1, 500)(
+    '10',
+    'Maximum number of PostgreSQL connections of each worker, plus one for revision queries.',
+  ),
   DATABASE_TIMEOUT_MS: whole(100, 600_000)(
     '10000',
     'Queries that take longer fail. A database that does not answer at all is noticed after 2 s.',
   ),
+  WORKERS: workers('1', 'Processes that serve requests. auto: one for each core. Needs PostgreSQL if more than one.'),
   SHUTDOWN_DELAY_MS: whole(0, 600_000)(
     '3000',
     'How long SIGTERM keeps the server open after /readyz fails, so that load balancers notice first.',
