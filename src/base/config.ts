@@ -54,6 +54,19 @@ function url(...schemes: string[]) {
   });
 }
 
+function urls(...schemes: string[]) {
+  const one = url(...schemes)('', '').read;
+  return setting(`URLs (${schemes.join(', ')}), separated by commas`, (value): readonly string[] => {
+    const list = value.split(',').map((item) => one(item.trim()));
+    const [first = ''] = list;
+    if (list.some((item) => new URL(item).protocol !== new URL(first).protocol)) {
+      throw new Error(`must not mix ${schemes.map((scheme) => `${scheme}://`).join(' and ')}`);
+    }
+    if (new Set(list).size < list.length) throw new Error('must not name an address twice');
+    return list;
+  });
+}
+
 const flag = setting('true | false', (value) => {
   if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
   return value === 'true';
@@ -177,8 +190,11 @@ export const SETTINGS = {
     '',
     'Private networks where storage services may be called. By default, only the public internet is.',
   ),
-  BUS_URL: url('nats', 'tls')('nats://127.0.0.1:4222', 'URL at which clients reach the message bus.'),
-  BUS_WS_URL: url('ws', 'wss')(undefined, 'WebSocket URL of the message bus.'),
+  BUS_URL: urls('nats', 'tls')(
+    'nats://127.0.0.1:4222',
+    'URL at which clients reach the message bus. If it is a cluster, that of each server.',
+  ),
+  BUS_WS_URL: urls('ws', 'wss')(undefined, 'WebSocket URL of the message bus, or of each of its servers.'),
   BUS_CREDENTIALS_MINUTES: whole(1, 10_080)('60', 'Lifetime of message bus credentials. Clients must renew them.'),
   OPENFGA_URL: url('http', 'https')(undefined, 'OpenFGA server. This version ignores it and uses its own engine.'),
   CENTRAL_MARKETPLACE_URL: url('http', 'https')(undefined, 'Central marketplace server that provides the claim rules.'),
