@@ -66,6 +66,8 @@ const ALL_COUNTS = {
   workerRolls: [0, 4, 12],
   workerKills: [0, 6, 16],
   busKills: [0, 3, 12],
+  /** Revoke and ask pairs on two replicas of two releases. */
+  upgradePairs: [0, 1000, 10_000],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
   backupWriters: [1, 3],
   keyRotations: [1, 3],

@@ -275,6 +275,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'upgrades',
+    what: `${COUNTS.upgradePairs} revoke and ask pairs on replicas of two releases`,
+    files: ['test/long/upgrade.test.ts'],
+    minutes: 2,
+  },
+  {
     name: 'soak',
     what: `${COUNTS.soakSeconds} s of mixed load, with a bound on memory`,
     files: ['test/long/soak.test.ts'],
