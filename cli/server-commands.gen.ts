@@ -118,17 +118,28 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
       "config"
     ],
     "usage": [
-      "bus config [--dir FOLDER]"
+      "bus config [--dir FOLDER] [--server N] [--routes HOST:PORT,…]"
     ],
     "options": [
       {
         "name": "--dir",
         "value": "FOLDER",
         "help": "folder for the files of NATS; ./atrium-bus by default"
+      },
+      {
+        "name": "--server",
+        "value": "N",
+        "help": "which server, if BUS_URL names several"
+      },
+      {
+        "name": "--routes",
+        "value": "LIST",
+        "help": "where each server hears the others; by default, port 6222 of its host"
       }
     ],
     "examples": [
-      "atrium bus config --dir /srv/nats > nats.conf"
+      "atrium bus config --dir /srv/nats > nats.conf",
+      "atrium bus config --dir /srv/nats --server 2 > nats-2.conf"
     ]
   },
   {

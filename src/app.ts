@@ -10,7 +10,7 @@ import { honorKeys } from './http/create-once.ts';
 import { type ErrorFormat, marketplaceFormat, platformFormat, sendError } from './http/error-format.ts';
 import { createGate, refuseUnknown } from './http/gate.ts';
 import { createWatch } from './http/observe.ts';
-import { createRateLimit } from './http/rate-limit.ts';
+import { createRateLimit, type Share } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
@@ -45,6 +45,8 @@ export interface AppParts {
   readonly sessionUsage: Pick<SessionUsage, 'note'>;
   readonly relations: Relations;
   readonly brake: Brake;
+  /** If other processes serve the same ports. */
+  readonly share?: Share | undefined;
   /** Sees the rejected requests of the platform, not those of the marketplace listener. */
   readonly noteRejection: (request: FastifyRequest, error: unknown) => void;
   readonly idempotency: Pick<Idempotency, 'run'>;
@@ -75,7 +77,7 @@ export function createApp(parts: AppParts) {
     cors: createCors({ origins: config.CORS_ORIGINS, credentials: config.CORS_CREDENTIALS }),
     word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
   });
-  const count = createRateLimit(config.RATE_LIMIT);
+  const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'platform'));
   const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
   const book = createRouteBook(app, ({ path, access }) =>
     createGate(access, admission(access), count, metrics.requests.of(path)),
@@ -132,7 +134,7 @@ export function createListenerApp(parts: AppParts) {
     refuse: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
     word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });
-  const count = createRateLimit(config.RATE_LIMIT);
+  const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'listener'));
   // Nobody signs in here.
   const book = createRouteBook(app, ({ path, access }) =>
     createGate(access, (_request, done) => done(), count, metrics.requests.of(path)),
@@ -141,6 +143,11 @@ export function createListenerApp(parts: AppParts) {
   setErrorFormat(app, marketplaceFormat, book);
   app.register(async (scope) => listenerScope(scope, book, parts), { prefix: LISTENER_PREFIX });
   return app;
+}
+
+/** The two ports count on their own. */
+function sharePart({ share }: Pick<AppParts, 'share'>, part: string): Share | undefined {
+  return share && ((name, allowance) => share(`${part} ${name}`, allowance));
 }
 
 type Book = ReturnType<typeof createRouteBook>;

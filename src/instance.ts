@@ -6,6 +6,7 @@ import { findRoot } from './base/keys.ts';
 import { limitsOf } from './base/limits.ts';
 import { createMetrics } from './base/metrics.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
+import { within } from './base/within.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
@@ -13,8 +14,9 @@ import { openDb, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { wireFeatures } from './features.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
-import { createBrake } from './http/brake.ts';
+import { type Brake, createBrake } from './http/brake.ts';
 import { createDrain } from './http/drain.ts';
+import type { Share } from './http/rate-limit.ts';
 import { createIdempotencyStore } from './idempotency/idempotency.store.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { wireIdentity } from './identity/identity.wiring.ts';
@@ -30,6 +32,7 @@ import { createVault } from './vault/vault.ts';
 /** A replica that is further behind than this forgets everything and starts over. */
 const CHANGES_KEPT = 100_000n;
 const UPKEEP_EVERY_MS = 60_000;
+const READY_WITHIN_MS = 2000;
 
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 
@@ -39,10 +42,12 @@ interface Surroundings {
   readonly say: (line: string) => void;
   /** The built-in database stopped for good: only another process can open it again. */
   readonly onStopped?: (error: Error) => void;
+  /** What this process shares with others that serve the same ports. */
+  readonly common?: { readonly brake: Brake; readonly share: Share } | undefined;
 }
 
 /** The composition root: config → database → stores → rules → app. The only file that knows them all. */
-export async function openInstance(config: Config, { log, say, onStopped }: Surroundings) {
+export async function openInstance(config: Config, { log, say, onStopped, common }: Surroundings) {
   // Only looks: a damaged key file is reported before a database is opened.
   findRoot(config.ATRIUM_KEY, config.DATA_DIR);
   const db = await openDb({
@@ -77,7 +82,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
   const room = createRoom(limitsOf(config));
   const identity = wireIdentity(db, revisions, room, keys.derive('token'));
   const metrics = createMetrics(() => revisions.queries);
-  const brake = createBrake(config.AUTH_FAILURES);
+  const brake = common?.brake ?? createBrake(config.AUTH_FAILURES);
   let baseUrl = config.BASE_URL ?? '';
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
   const idempotency = createIdempotency(createIdempotencyStore(db), vault, keys.derive('idempotency'));
@@ -95,6 +100,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     sessionUsage: identity.sessionUsage,
     version: VERSION,
     baseUrl: () => baseUrl,
+    share: common?.share,
   };
   const { app, routes } = createApp(parts);
   const isMarketplace = config.DEPLOYMENT === 'marketplace';
@@ -133,6 +139,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     /** The port of the marketplace listener, if it has its own. */
     listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
     listen,
+    ready,
     leave,
     close,
   };
@@ -147,10 +154,23 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     await listener?.listen({ host: config.HOST, port: config.MARKETPLACE_PORT ?? 0 });
     if (isMarketplace) marketplace.sweep.start();
     if (config.ADMIN_PORT !== 0) {
-      admin = await openAdmin({ host: config.ADMIN_HOST, port: config.ADMIN_PORT }, metrics, () => ping(db));
+      const { registry } = metrics;
+      admin = await openAdmin(
+        { host: config.ADMIN_HOST, port: config.ADMIN_PORT },
+        { ready, metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }) },
+      );
     }
     bus.start();
     return `http://${host}:${port}`;
+  }
+
+  /** Rejects if requests would fail, and says why. */
+  async function ready(): Promise<void> {
+    try {
+      await within(READY_WITHIN_MS, ping(db), 'no answer');
+    } catch (cause) {
+      throw new Error('the database does not answer', { cause });
+    }
   }
 
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */

@@ -1,7 +1,12 @@
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
 import { type Config, dotEnv, readConfig } from './base/config.ts';
 import { requireNode } from './base/node-version.ts';
 import type { Instance } from './instance.ts';
 import { describeFailure, exitCodeOf } from './operations/failure-text.ts';
+import { StartFailure } from './operations/workers/member.ts';
+import { workerCount } from './operations/workers/worker-count.ts';
+import { connectWorker, type WorkerLink } from './operations/workers/worker-link.ts';
 
 const END_WITHIN_MS = 9500;
 /** npm passes a signal on, and a supervisor may send it to the whole group, so the same one can arrive twice. */
@@ -9,33 +14,80 @@ const SAME_SIGNAL_MS = 500;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 let config: Config | undefined;
-let instance: Instance | undefined;
+/** What a signal ends: the instance of this process, or the supervisor of its workers. */
+let server: Pick<Instance, 'leave' | 'close'> | undefined;
 let isListening = false;
 let hasFailed = false;
 let signaledAt: number | undefined;
 let closeSocket = () => {};
+/** If this process is one of several that serve the same ports. */
+let worker: WorkerLink | undefined;
 
 /** The process: reads the settings, handles signals, and reports faults in words that the operator can act on. */
 async function main(): Promise<void> {
   requireNode();
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
-  process.on('SIGTERM', end).on('SIGINT', end);
+  worker = cluster.isWorker ? connectWorker({ leave: () => server?.leave(), close: closeWorker }) : undefined;
+  // A signal to the whole group reaches workers, too. The supervisor tells them what to do.
+  const onSignal = worker ? () => undefined : end;
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  if (worker) process.on('SIGHUP', onSignal);
   const isDemo = process.argv.slice(2).some((argument) => argument === 'demo' || argument === '--demo');
   const demo = isDemo ? await import('./operations/demo/demo.ts') : undefined;
   config = readConfig({ ...demo?.DEMO_SETTINGS, ...dotEnv(), ...process.env });
-  // Everything else takes most of a second to load, and wrong settings should be reported at once.
-  const [{ createLog }, { openInstance }] = await Promise.all([import('./base/log.ts'), import('./instance.ts')]);
+  const { count, reason } = workerCount(config);
+  if (reason !== undefined && !worker) say(reason);
+  const { createLog } = await import('./base/log.ts');
   const log = createLog(config.LOG_LEVEL);
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'unexpected fault; the process exits');
     process.exit(1);
   });
-  instance = await openInstance(config, { log, say, onStopped: stop });
-  const address = await instance.listen();
+  const { address, listenerPort } =
+    count > 1 && !worker ? await supervise(config, count, log) : await serve(config, log, demo);
+  isListening = true;
+  if (worker) return;
+  if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
+  if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
+  say(`listening on ${address}`);
+}
+
+/** Starts the workers, and does nothing else with requests. */
+async function supervise(config: Config, count: number, log: Logger) {
+  const { createSupervisor } = await import('./operations/workers/supervisor.ts');
+  const supervisor = createSupervisor(config, count, log);
+  server = supervisor;
+  const serving = await supervisor.listen();
+  process.on('SIGHUP', () => {
+    say('SIGHUP: replacing the workers, one after the other');
+    void supervisor.roll();
+  });
+  say(`${count} workers serve requests`);
+  return serving;
+}
+
+type Demo = typeof import('./operations/demo/demo.ts');
+
+/** Serves requests in this process, alone or as one of several workers. */
+async function serve(config: Config, log: Logger, demo: Demo | undefined) {
+  // It takes most of a second to load, and wrong settings should be reported at once.
+  const { openInstance } = await import('./instance.ts');
+  const open = worker
+    ? await openInstance(
+        // The supervisor has the admin port.
+        { ...config, ADMIN_PORT: 0 },
+        {
+          log: log.child({ worker: worker.number }),
+          say: worker.number === 1 ? say : () => undefined,
+          common: worker.common,
+        },
+      )
+    : await openInstance(config, { log, say, onStopped: stop });
+  server = open;
+  const address = await open.listen();
   isListening = true;
   // No other process can open the built-in database, so its server runs commands itself.
-  if (instance.db.driver === 'pglite') {
-    const open = instance;
+  if (open.db.driver === 'pglite') {
     const { listenForCommands } = await import('./operations/command-socket.ts');
     closeSocket = await listenForCommands(config.DATA_DIR, async (request, print) => {
       // Rarely needed, and much to load.
@@ -46,15 +98,16 @@ async function main(): Promise<void> {
       return () => undefined;
     });
   }
-  if (demo) await demo.openDemo(instance, config, address, say);
-  else {
-    const { createFirstAdministrator } = await import('./operations/first-start.ts');
-    await createFirstAdministrator(instance, config.BASE_URL ?? address, say);
-  }
-  if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
-  const listenerPort = instance.listenerPort();
-  if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
-  say(`listening on ${address}`);
+  // What happens once in a deployment, or is printed once, is for the first worker.
+  if (worker === undefined || worker.number === 1) await prepare(open, config, demo, address);
+  worker?.serve(open, address);
+  return { address, listenerPort: open.listenerPort() };
+}
+
+async function prepare(open: Instance, config: Config, demo: Demo | undefined, address: string): Promise<void> {
+  if (demo) return await demo.openDemo(open, config, address, say);
+  const { createFirstAdministrator } = await import('./operations/first-start.ts');
+  await createFirstAdministrator(open, config.BASE_URL ?? address, say);
 }
 
 /**
@@ -64,7 +117,7 @@ async function main(): Promise<void> {
 function end(signal: NodeJS.Signals): void {
   const now = performance.now();
   if (hasFailed || (signaledAt !== undefined && now - signaledAt < SAME_SIGNAL_MS)) return;
-  if (instance === undefined || config === undefined) process.exit(0);
+  if (server === undefined || config === undefined) process.exit(0);
   const isFirst = signaledAt === undefined;
   signaledAt = now;
   const isTyped = signal === 'SIGINT' && process.stdin.isTTY;
@@ -74,7 +127,7 @@ function end(signal: NodeJS.Signals): void {
     close(0);
     return;
   }
-  instance.leave();
+  server.leave();
   if (delayMs > 0) say(`${signal}: not ready any more; requests are accepted for another ${delayMs} ms`);
   const finish = () => {
     say(`${signal}: finishing the requests in progress`);
@@ -87,10 +140,23 @@ function end(signal: NodeJS.Signals): void {
 function close(patienceMs?: number): void {
   setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
   closeSocket();
-  instance?.close(patienceMs).then(
+  server?.close(patienceMs).then(
     () => process.exit(0),
     (error) => leave(`did not shut down cleanly: ${describeFailure(error)}`),
   );
+}
+
+/** What the supervisor wants of a worker in the end. The first time, it may still be starting. */
+function closeWorker(patienceMs: number | undefined): void {
+  if (server === undefined) process.exit(0);
+  setTimeout(() => process.exit(1), END_WITHIN_MS).unref();
+  server
+    .close(patienceMs)
+    .then(() => worker?.finish())
+    .then(
+      () => process.exit(0),
+      (error) => leave(`did not shut down cleanly: ${describeFailure(error)}`),
+    );
 }
 
 /** The built-in database stopped and cannot continue in this process. The supervisor starts another, which recovers. */
@@ -103,7 +169,7 @@ function stop(error: Error): void {
   // Requests under way are answered with 503.
   setImmediate(
     () =>
-      void instance?.close(1000).then(
+      void server?.close(1000).then(
         () => leave(words),
         () => leave(words),
       ),
@@ -113,14 +179,17 @@ function stop(error: Error): void {
 async function fail(error: unknown): Promise<void> {
   if (signaledAt !== undefined || hasFailed) return;
   hasFailed = true;
-  const words = `cannot start: ${describeFailure(error, config)}`;
-  setTimeout(() => leave(words, exitCodeOf(error)), END_WITHIN_MS).unref();
-  await instance?.close(0).catch(() => undefined);
-  leave(words, exitCodeOf(error));
+  const code = error instanceof StartFailure ? error.ending.code || 1 : exitCodeOf(error);
+  // A worker that ended with a code has said why.
+  const isSaid = error instanceof StartFailure && error.ending.code;
+  const words = isSaid ? undefined : `cannot start: ${describeFailure(error, config)}`;
+  setTimeout(() => leave(words, code), END_WITHIN_MS).unref();
+  await server?.close(0).catch(() => undefined);
+  leave(words, code);
 }
 
-function leave(line: string, code = 1): never {
-  process.stderr.write(`atrium ${line}\n`);
+function leave(line: string | undefined, code = 1): never {
+  if (line !== undefined) process.stderr.write(`atrium ${line}\n`);
   process.exit(code);
 }
 

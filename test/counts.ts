@@ -62,6 +62,12 @@ const ALL_COUNTS = {
   /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */
   soakSeconds: [0, 60],
   rollingRestarts: [0, 12],
+  /** Rolling restarts of four workers under load, SIGKILLs of one of them, and of a server of the bus. */
+  workerRolls: [0, 4, 12],
+  workerKills: [0, 6, 16],
+  busKills: [0, 3, 12],
+  /** Revoke and ask pairs on two replicas of two releases. */
+  upgradePairs: [0, 1000, 10_000],
   /** Clients that write while a backup is taken, and rotations of all keys next to a running server. */
   backupWriters: [1, 3],
   keyRotations: [1, 3],

@@ -54,6 +54,19 @@ function url(...schemes: string[]) {
   });
 }
 
+function urls(...schemes: string[]) {
+  const one = url(...schemes)('', '').read;
+  return setting(`URLs (${schemes.join(', ')}), separated by commas`, (value): readonly string[] => {
+    const list = value.split(',').map((item) => one(item.trim()));
+    const [first = ''] = list;
+    if (list.some((item) => new URL(item).protocol !== new URL(first).protocol)) {
+      throw new Error(`must not mix ${schemes.map((scheme) => `${scheme}://`).join(' and ')}`);
+    }
+    if (new Set(list).size < list.length) throw new Error('must not name an address twice');
+    return list;
+  });
+}
+
 const flag = setting('true | false', (value) => {
   if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
   return value === 'true';
@@ -115,6 +128,14 @@ const rootKey = setting('32 bytes as base64 or hex', (value) => {
 
 const port = whole(0, 65535);
 
+const MOST_WORKERS = 64;
+const workers = setting(`auto | a whole number from 1 to ${MOST_WORKERS}`, (value): number | 'auto' => {
+  const number = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (value === 'auto') return value;
+  if (number < 1 || number > MOST_WORKERS) throw new Error(`must be auto or a whole number from 1 to ${MOST_WORKERS}`);
+  return number;
+});
+
 const limitSettings = Object.fromEntries(
   Object.values(LIMITS).map(({ setting, fallback, of }) => [
     setting,
@@ -130,11 +151,15 @@ export const SETTINGS = {
   BASE_URL: url('http', 'https')(undefined, 'URL at which clients reach the server. By default, http://HOST:PORT.'),
   DATA_DIR: text('./data', 'Folder for the built-in database, the key file and demo.json.'),
   DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL database to use instead of the built-in one.'),
-  DATABASE_POOL: whole(1, 500)('10', 'Maximum number of PostgreSQL connections, plus one for revision queries.'),
+  DATABASE_POOL: whole(1, 500)(
+    '10',
+    'Maximum number of PostgreSQL connections of each worker, plus one for revision queries.',
+  ),
   DATABASE_TIMEOUT_MS: whole(100, 600_000)(
     '10000',
     'Queries that take longer fail. A database that does not answer at all is noticed after 2 s.',
   ),
+  WORKERS: workers('1', 'Processes that serve requests. auto: one for each core. Needs PostgreSQL if more than one.'),
   SHUTDOWN_DELAY_MS: whole(0, 600_000)(
     '3000',
     'How long SIGTERM keeps the server open after /readyz fails, so that load balancers notice first.',
@@ -165,8 +190,11 @@ export const SETTINGS = {
     '',
     'Private networks where storage services may be called. By default, only the public internet is.',
   ),
-  BUS_URL: url('nats', 'tls')('nats://127.0.0.1:4222', 'URL at which clients reach the message bus.'),
-  BUS_WS_URL: url('ws', 'wss')(undefined, 'WebSocket URL of the message bus.'),
+  BUS_URL: urls('nats', 'tls')(
+    'nats://127.0.0.1:4222',
+    'URL at which clients reach the message bus. If it is a cluster, that of each server.',
+  ),
+  BUS_WS_URL: urls('ws', 'wss')(undefined, 'WebSocket URL of the message bus, or of each of its servers.'),
   BUS_CREDENTIALS_MINUTES: whole(1, 10_080)('60', 'Lifetime of message bus credentials. Clients must renew them.'),
   OPENFGA_URL: url('http', 'https')(undefined, 'OpenFGA server. This version ignores it and uses its own engine.'),
   CENTRAL_MARKETPLACE_URL: url('http', 'https')(undefined, 'Central marketplace server that provides the claim rules.'),

@@ -47,7 +47,7 @@ function createDurations(name: string, help: string) {
     name,
     help,
     type: 'histogram',
-    get: async () => ({ name, help, type: 'histogram', values: values() }),
+    get: async () => ({ name, help, type: 'histogram', values: values(), aggregator: 'sum' }),
   };
   return { of, metric: metric as unknown as Metric };
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
 import type { Accounts } from './bus-accounts.ts';
 import type { Link } from './connection.client.ts';
 import type { Keyrings } from './keyring.ts';
@@ -10,6 +11,8 @@ interface Parts {
   readonly link: Link;
   /** What else the bus needs once it has its accounts. */
   readonly afterwards: () => Promise<void>;
+  /** Whether the bus has several servers, each of which has to know everything. */
+  readonly isCluster: boolean;
   /** Called when updates begin to fail, and when they succeed again. */
   readonly onChange: (error: unknown) => void;
 }
@@ -25,15 +28,20 @@ const REPEAT_AFTER_MS = 60_000;
 const MAX_WAIT_MS = 10_000;
 const ANSWER_WITHIN_MS = 1500;
 const UPDATE = '$SYS.REQ.CLAIMS.UPDATE';
+const PING = '$SYS.REQ.SERVER.PING';
+const PING_WITHIN_MS = 400;
 
 /**
  * Sends a running bus its accounts and the keys that they reject. The state in the database is the outbox: it changes
  * in the transaction that closes an account, and every replica sends it until the bus has it. The server accepts an
  * older text in place of a newer one, so a replica always checks again after sending: one that was late corrects it
  * immediately.
+ *
+ * In a cluster, an update reaches the servers that are there at that moment. One that was away starts with what it has
+ * on its disk, so the accounts are sent again as soon as another set of servers answers.
  */
-export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange }: Parts) {
-  let told = { changedAt: 0, times: 0, at: 0 };
+export function createAnnouncer({ accounts, keyrings, link, afterwards, isCluster, onChange }: Parts) {
+  let told = { changedAt: 0, times: 0, at: 0, servers: '' };
   let wait = LOOK_EVERY_MS;
   let isFailing = false;
   let isClosed = false;
@@ -53,18 +61,38 @@ export function createAnnouncer({ accounts, keyrings, link, afterwards, onChange
     if ((await keyrings.find()) === undefined) return;
     const changedAt = await accounts.changedAt();
     const isFresh = performance.now() - told.at < REPEAT_AFTER_MS && told.times === link.times && told.times > 0;
-    if (changedAt === told.changedAt && isFresh) return;
+    const isTold = changedAt === told.changedAt && isFresh;
+    if (isTold && !isCluster) return;
     const connection = await link.get();
     const { times } = link;
+    const servers = isCluster ? await serversOf(connection) : [''];
+    if (isTold && servers.join() === told.servers) return;
     const setup = await accounts.describe();
-    for (const { key, jwt } of setup.accounts) {
-      if (key === setup.systemAccount) continue;
-      const answer = await connection.request(UPDATE, jwt, { timeout: ANSWER_WITHIN_MS });
+    for (const { key, jwt } of setup.accounts)
+      if (key !== setup.systemAccount) await send(connection, jwt, servers.length);
+    await afterwards();
+    told = { changedAt: setup.changedAt, times, at: performance.now(), servers: servers.join() };
+  }
+
+  /** Every server has to confirm it. */
+  async function send(connection: NatsConnection, jwt: string, servers: number): Promise<void> {
+    const options = { strategy: 'count', maxMessages: servers, maxWait: ANSWER_WITHIN_MS } as const;
+    let confirmed = 0;
+    for await (const answer of await connection.requestMany(UPDATE, jwt, options)) {
       const { error } = answer.json<{ error?: { description?: string } }>();
       if (error) throw new Error(`the message bus rejected an account update: ${error.description}`);
+      confirmed += 1;
     }
-    await afterwards();
-    told = { changedAt: setup.changedAt, times, at: performance.now() };
+    if (confirmed < servers)
+      throw new Error(`${confirmed} of ${servers} servers of the bus confirmed an account update`);
+  }
+
+  /** A server that starts again has another ID. */
+  async function serversOf(connection: NatsConnection): Promise<string[]> {
+    const answers = await connection.requestMany(PING, '', { strategy: 'timer', maxWait: PING_WITHIN_MS });
+    const ids: string[] = [];
+    for await (const answer of answers) ids.push(answer.json<{ server: { id: string } }>().server.id);
+    return ids.sort();
   }
 
   function succeeded(): void {

@@ -18,7 +18,7 @@ import { createKeyringStore } from './keyring.store.ts';
 import { createKeyrings } from './keyring.ts';
 import { createHolderStore } from './revocation.store.ts';
 import { createRevocation } from './revocation.ts';
-import { serverConfig } from './server-config.ts';
+import { placeOf, serverConfig, type Which } from './server-config.ts';
 
 /** Wires the message bus. The server does not contact the bus itself until there is a reason to. */
 export function wireBus(
@@ -26,12 +26,12 @@ export function wireBus(
   { callers }: Identity,
   visible: VisibleClusters,
 ) {
-  const { BUS_URL: url, BUS_WS_URL: wsUrl } = config;
+  const { BUS_URL: urls, BUS_WS_URL: wsUrls = [] } = config;
   const keyrings = createKeyrings(createKeyringStore(db), vault);
   const accounts = createAccounts(keyrings, createAccountsStore(db));
-  const system = createLink({ url, name: 'atrium', account: async () => (await keyrings.get()).system });
-  const application = createLink({ url, name: 'atrium', account: async () => (await keyrings.get()).application });
-  const stream = createHistoryStream(application);
+  const system = createLink({ urls, name: 'atrium', account: async () => (await keyrings.get()).system });
+  const application = createLink({ urls, name: 'atrium', account: async () => (await keyrings.get()).application });
+  const stream = createHistoryStream(application, urls.length);
   const issuer = createIssuer(
     keyrings,
     createBusUsers(createBusUserStore(db), vault),
@@ -48,7 +48,8 @@ export function wireBus(
   return {
     issuer,
     history,
-    serverConfig: async (folder = './atrium-bus') => serverConfig(await accounts.describe(), { url, wsUrl, folder }),
+    serverConfig: async (folder = './atrium-bus', which: Which = {}) =>
+      serverConfig(await accounts.describe(), placeOf({ urls, wsUrls, folder }, which)),
     mount,
     start,
     close,
@@ -57,12 +58,15 @@ export function wireBus(
   function mount(scope: Scope): void {
     const store = createBusStore(db, revisions.write);
     const bus = createBus({ issuer, store, visible, personNamed: callers.personNamed });
-    busRoutes(scope, { bus, history, busEndpoints: [url, ...(wsUrl === undefined ? [] : [wsUrl])] });
+    busRoutes(scope, { bus, history, busEndpoints: [...urls, ...wsUrls] });
   }
 
   /** Starts to send a running bus what it has to know, and to revoke credentials. */
   function start(): void {
-    announcer = createAnnouncer({ accounts, keyrings, link: system, afterwards: stream.ensure, onChange });
+    announcer = createAnnouncer({
+      ...{ accounts, keyrings, link: system, afterwards: stream.ensure, onChange },
+      isCluster: urls.length > 1,
+    });
     revocation.start();
   }
 

@@ -13,7 +13,8 @@ export interface Link {
 }
 
 interface Options {
-  readonly url: string;
+  /** Of all servers of the bus. If the one in use is lost, another takes over. */
+  readonly urls: readonly string[];
   readonly name: string;
   /** The account that this connection belongs to. */
   readonly account: () => Promise<KeyPair>;
@@ -31,7 +32,7 @@ const EVERYTHING = ['>'];
  * Connects when first needed and then reconnects by itself. It creates its own user, whose key exists only in memory
  * and is gone when the process ends.
  */
-export function createLink({ url, name, account, once = false }: Options): Link {
+export function createLink({ urls, name, account, once = false }: Options): Link {
   const self = createKeyPair('user');
   let connecting: Promise<NatsConnection> | undefined;
   let connection: NatsConnection | undefined;
@@ -64,9 +65,9 @@ export function createLink({ url, name, account, once = false }: Options): Link 
     // Loaded when used: most installations start without a bus.
     const { connect } = await import('@nats-io/transport-node');
     const made = await connect({
-      servers: url,
+      servers: [...urls],
       name,
-      ...(url.startsWith('tls:') && { tls: {} }),
+      ...(urls[0]?.startsWith('tls:') && { tls: {} }),
       authenticator: (nonce) => prove(issuer, nonce ?? ''),
       timeout: once ? ANSWER_WITHIN_MS : CONNECT_WITHIN_MS,
       ...(once

@@ -13,17 +13,25 @@ const YEAR_NS = 365 * 86_400 * 1_000_000_000;
 const KEPT_PER_RESOURCE = 64;
 const REPORT_BYTES = 8192;
 
+/** A stream survives the loss of a server if most of its copies remain, so two would be no better than one. */
+const COPIES = 3;
+
 /** The stream of this deployment on the bus: the last reports on each resource, for a year. */
-export function createHistoryStream(link: Link): HistoryStream & { ensure(): Promise<void> } {
+export function createHistoryStream(link: Link, servers: number): HistoryStream & { ensure(): Promise<void> } {
+  const copies = servers >= COPIES ? COPIES : 1;
   return { ensure, subjects, reports };
 
   /** Reports of clusters are lost until the stream exists. */
   async function ensure(): Promise<void> {
-    await asking((manager) => infoOf(manager, undefined));
+    await asking(async (manager) => {
+      const { config } = await infoOf(manager, undefined, copies);
+      // The bus was one server before, or becomes one.
+      if (config.num_replicas !== copies) await manager.streams.update(STREAM, { num_replicas: copies });
+    });
   }
 
   async function subjects(filter: string): Promise<ReadonlyMap<string, number>> {
-    const info = await asking((manager) => infoOf(manager, filter));
+    const info = await asking((manager) => infoOf(manager, filter, copies));
     return new Map(Object.entries(info.state.subjects ?? {}));
   }
 
@@ -53,7 +61,7 @@ export function createHistoryStream(link: Link): HistoryStream & { ensure(): Pro
   }
 }
 
-async function infoOf(manager: JetStreamManager, filter: string | undefined): Promise<StreamInfo> {
+async function infoOf(manager: JetStreamManager, filter: string | undefined, copies: number): Promise<StreamInfo> {
   try {
     return await manager.streams.info(STREAM, filter === undefined ? {} : { subjects_filter: filter });
   } catch (error) {
@@ -68,5 +76,6 @@ async function infoOf(manager: JetStreamManager, filter: string | undefined): Pr
     max_msg_size: REPORT_BYTES,
     max_age: YEAR_NS,
     allow_direct: true,
+    num_replicas: copies,
   });
 }

@@ -1,6 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Metrics } from '../base/metrics.ts';
 import { originForm } from './target.ts';
 
 export interface AdminServer {
@@ -10,13 +9,19 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 2000;
+/** What the admin port shows, of one process or of several. Every answer comes soon, or is a rejection. */
+export interface AdminSource {
+  /** Rejects if requests would not be answered well; the message says why. */
+  readonly ready: () => Promise<unknown>;
+  /** Rejects if only a restart would help. Without it, an answer is proof enough. */
+  readonly alive?: () => Promise<unknown>;
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
+}
 
 /** The operator's port: health, readiness and metrics. Not for the public. */
 export async function openAdmin(
   place: { host: string; port: number },
-  metrics: Metrics,
-  reachDatabase: () => Promise<void>,
+  { ready, alive, metrics }: AdminSource,
 ): Promise<AdminServer> {
   let draining = false;
   const server = createServer((request, response) => {
@@ -25,7 +30,7 @@ export async function openAdmin(
     );
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(place.port, place.host, () => resolve());
+    server.once('error', reject).listen({ port: place.port, host: place.host, exclusive: true }, () => resolve());
   });
   return {
     port: (server.address() as AddressInfo).port,
@@ -40,22 +45,22 @@ export async function openAdmin(
   };
 
   async function answer(url: string, response: ServerResponse): Promise<void> {
-    if (url === '/healthz') send(response, 200, 'text/plain', 'ok\n');
-    else if (url === '/readyz') await answerReady(response);
+    if (url === '/healthz') await report(response, 'ok', alive);
+    else if (url === '/readyz' && draining) send(response, 503, 'text/plain', 'draining\n');
+    else if (url === '/readyz') await report(response, 'ready', ready);
     else if (url === '/metrics') {
-      send(response, 200, metrics.registry.contentType, await metrics.registry.metrics());
+      const { type, text } = await metrics();
+      send(response, 200, type, text);
     } else send(response, 404, 'text/plain', 'not found: try /healthz, /readyz or /metrics\n');
   }
 
-  async function answerReady(response: ServerResponse): Promise<void> {
-    if (draining) return send(response, 503, 'text/plain', 'draining\n');
-    const timeout = new Promise((_resolve, reject) => setTimeout(reject, READY_WITHIN_MS).unref());
-    const ready = await Promise.race([reachDatabase(), timeout]).then(
-      () => true,
-      () => false,
-    );
-    if (ready) send(response, 200, 'text/plain', 'ready\n');
-    else send(response, 503, 'text/plain', 'the database does not answer\n');
+  async function report(response: ServerResponse, word: string, look = async (): Promise<unknown> => undefined) {
+    try {
+      await look();
+      send(response, 200, 'text/plain', `${word}\n`);
+    } catch (error) {
+      send(response, 503, 'text/plain', `${(error as Error).message}\n`);
+    }
   }
 }
 

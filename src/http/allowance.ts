@@ -10,6 +10,8 @@ export interface Allowance {
   take(key: string, now: number): boolean;
   /** Gives back one that was taken. */
   give(key: string): void;
+  /** Counts what was taken elsewhere: it may have been more than is left here. A negative amount was given back. */
+  charge(key: string, amount: number, now: number): void;
   left(key: string, now: number): number;
   /** Seconds until one is available again. */
   wait(key: string, now: number): number;
@@ -21,7 +23,7 @@ export function createAllowance(size: number, windowMs: number): Allowance {
   const used = new Map<string, { amount: number; at: number }>();
   const rate = size / windowMs;
 
-  return { take, give, left: (key, now) => Math.max(0, Math.floor(size - usedBy(key, now))), wait };
+  return { take, give, charge, left: (key, now) => Math.max(0, Math.floor(size - usedBy(key, now))), wait };
 
   function usedBy(key: string, now: number): number {
     const entry = used.get(key);
@@ -31,15 +33,23 @@ export function createAllowance(size: number, windowMs: number): Allowance {
   function take(key: string, now: number): boolean {
     const amount = usedBy(key, now);
     if (amount + 1 > size) return false;
+    write(key, amount + 1, now);
+    return true;
+  }
+
+  function charge(key: string, amount: number, now: number): void {
+    write(key, Math.min(size, Math.max(0, usedBy(key, now) + amount)), now);
+  }
+
+  function write(key: string, amount: number, at: number): void {
     const entry = used.get(key);
     if (entry) {
-      entry.amount = amount + 1;
-      entry.at = now;
+      entry.amount = amount;
+      entry.at = at;
     } else {
-      if (used.size >= MAX_KEYS) makeRoom(now);
-      used.set(key, { amount: 1, at: now });
+      if (used.size >= MAX_KEYS) makeRoom(at);
+      used.set(key, { amount, at });
     }
-    return true;
   }
 
   function give(key: string): void {

@@ -93,9 +93,20 @@ export const SERVER_COMMANDS = {
     help: {
       summary: 'print the configuration of a NATS server',
       subcommands: ['config'],
-      usage: ['bus config [--dir FOLDER]'],
-      options: [{ name: '--dir', value: 'FOLDER', help: 'folder for the files of NATS; ./atrium-bus by default' }],
-      examples: ['atrium bus config --dir /srv/nats > nats.conf'],
+      usage: ['bus config [--dir FOLDER] [--server N] [--routes HOST:PORT,…]'],
+      options: [
+        { name: '--dir', value: 'FOLDER', help: 'folder for the files of NATS; ./atrium-bus by default' },
+        { name: '--server', value: 'N', help: 'which server, if BUS_URL names several' },
+        {
+          name: '--routes',
+          value: 'LIST',
+          help: 'where each server hears the others; by default, port 6222 of its host',
+        },
+      ],
+      examples: [
+        'atrium bus config --dir /srv/nats > nats.conf',
+        'atrium bus config --dir /srv/nats --server 2 > nats-2.conf',
+      ],
     },
     inServer: async (args) => (await import('./commands/bus-command.ts')).busIn(args),
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { serverConfig } from '../../src/bus/server-config.ts';
+import { readConfig } from '../../src/base/config.ts';
+import { placeOf, serverConfig, type Which } from '../../src/bus/server-config.ts';
 
 const SETUP = {
   operatorJwt: 'eyJ.op',
@@ -36,5 +37,49 @@ describe('NATS server configuration', () => {
   it('The NATS server configuration quotes the folder path', () => {
     const text = serverConfig(SETUP, { url: 'nats://a', wsUrl: undefined, folder: '/srv/my "bus"' });
     assert.match(text, /dir: "\/srv\/my \\"bus\\"\/accounts"/);
+  });
+});
+
+describe('NATS server configuration of a cluster', () => {
+  const three = ['nats://bus-1.example.com:4222', 'nats://bus-2.example.com:4223', 'nats://bus-3.example.com'];
+  const print = (which: Which, urls = three, wsUrls: string[] = []) =>
+    serverConfig(SETUP, placeOf({ urls, wsUrls, folder: '/srv' }, which));
+
+  it('Each server of a cluster has a name and addresses of its own, and routes to all others', () => {
+    const text = print({ number: 2 });
+    assert.match(text, /^server_name: "atrium-bus-2"\nlisten: "0\.0\.0\.0:4223"$/m);
+    assert.match(text, /^client_advertise: "bus-2\.example\.com:4223"$/m);
+    assert.match(text, /^ {2}listen: "0\.0\.0\.0:6222"$/m);
+    const routes = [...text.matchAll(/"nats:\/\/(.*)"/g)].map((found) => found[1]);
+    assert.deepEqual(routes, ['bus-1.example.com:6222', 'bus-3.example.com:6222']);
+    assert.match(print({ number: 3 }, three, ['ws://a:1', 'ws://a:2', 'ws://a:3']), /listen: "0\.0\.0\.0:3"/);
+  });
+
+  it('A single server is no cluster', () => {
+    const text = print({}, ['nats://bus.example.com']);
+    assert.doesNotMatch(text, /cluster|client_advertise/);
+    assert.match(text, /^server_name: "atrium-bus"$/m);
+  });
+
+  it('A server of a cluster is printed only if it is clear which one, and where the others are', () => {
+    assert.throws(() => print({}), /BUS_URL names 3 servers: choose one of them with --server 1 to 3/);
+    assert.throws(() => print({ number: 4 }), /--server must be a number from 1 to 3/);
+    const near = ['nats://127.0.0.1:4222', 'nats://127.0.0.1:4223'];
+    assert.throws(() => print({ number: 1 }, near), /servers on one host need ports of their own/);
+    for (const routes of [['a:1'], ['a:1', 'a:1'], ['a:1', 'a'], ['a:1', 'user@a:2']]) {
+      assert.throws(
+        () => print({ number: 1, routes }, near),
+        /^AppError: --routes must name host:port of each of the 2/,
+      );
+    }
+    assert.match(print({ number: 1, routes: ['127.0.0.1:1', '127.0.0.1:2'] }, near), /listen: "127\.0\.0\.1:1"/);
+  });
+
+  it('The addresses of a bus share a scheme, and none is named twice', () => {
+    assert.deepEqual(readConfig({ BUS_URL: 'nats://a:1, nats://b/' }).BUS_URL, ['nats://a:1', 'nats://b']);
+    assert.throws(() => readConfig({ BUS_URL: 'nats://a,tls://b' }), /BUS_URL must not mix nats:\/\/ and tls:\/\//);
+    assert.throws(() => readConfig({ BUS_URL: 'nats://a,nats://a' }), /BUS_URL must not name an address twice/);
+    assert.throws(() => readConfig({ BUS_URL: 'nats://a,' }), /BUS_URL must be a URL/);
+    assert.throws(() => readConfig({ BUS_WS_URL: 'ws://a,http://b' }), /BUS_WS_URL must be a URL/);
   });
 });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { type Db, openDb, sql } from '../../src/db/db.ts';
 import { migrate, migrationStatus } from '../../src/db/migrate.ts';
 import { readMigrations } from '../../src/db/migration-files.ts';
 import { DRIVERS, migrated, newPlace, openTestDb, temporaryFolder } from '../support/db.ts';
 import { API_DRIVERS } from '../support/drivers.ts';
+import { contractions, oldestCompatible } from '../support/previous-release.ts';
 import { lacks } from '../support/requirements.ts';
 import { lockTable } from '../support/table-lock.ts';
 
@@ -188,6 +189,50 @@ test('Every migration from 0019 on declares which releases can run on its schema
       /0001_one.sql: compatible-from must be a number from 1 to 1/,
     );
   }
+});
+
+describe('What a migration does to the previous release', () => {
+  it('No migration that declares itself compatible takes away what the previous release uses', () => {
+    for (const file of readMigrations('migrations')) assert.deepEqual(contractions(file), [], file.name);
+  });
+
+  it('A migration that takes something away is noticed, unless it declares that older releases must stop', () => {
+    const taking = [
+      'alter table a drop column b;',
+      'alter table a drop b;',
+      'DROP TABLE a',
+      'drop table if exists a cascade;',
+      'alter table a rename to b;',
+      'alter table a\n  rename column b to c;',
+      'alter table a alter column b type text;',
+      'alter table a alter b set data type text;',
+      'alter table a alter column b set not null;',
+      'alter table a add column b int not null;',
+      'alter table a alter column b drop default;',
+    ];
+    for (const text of taking) {
+      assert.equal(contractions({ number: 2, compatibleFrom: 1, text }).length, 1, text);
+      assert.deepEqual(contractions({ number: 2, compatibleFrom: 2, text }), [], text);
+    }
+    const giving = [
+      "alter table a add column b text not null default '';",
+      'alter table a add column b int;\n-- drop table a',
+      'create table b (id int not null); drop index c;',
+      'alter table a add constraint c check (b > 0) not valid;',
+    ];
+    for (const text of giving) assert.deepEqual(contractions({ number: 2, compatibleFrom: 1, text }), [], text);
+  });
+
+  it('The oldest release that may run next to this one follows from what the migrations declare', () => {
+    const files = {
+      '0001_one.sql': ONE,
+      '0002_two.sql': TWO,
+      '0003_three.sql': '-- compatible-from: 2\nselect 1;',
+      '0004_four.sql': '-- compatible-from: 1\nselect 1;',
+    };
+    assert.equal(oldestCompatible(folderOf(files)), 2);
+    assert.equal(oldestCompatible(folderOf({ ...files, '0004_four.sql': 'select 1;' })), 4);
+  });
 });
 
 describe('Migrations of replicas on postgres', { skip: lacks('postgresql') }, () => {

@@ -5,7 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readConfig } from '../../src/base/config.ts';
 import { placeRoot } from '../../src/base/keys.ts';
+import { examineConnections, examineWorkers } from '../../src/operations/doctor/worker-checks.ts';
 import { contentOf, openPlace } from '../support/backup.ts';
 import { migrated, newPlace, type Place, temporaryFolder } from '../support/db.ts';
 import { examine, faultsOf } from '../support/doctor.ts';
@@ -27,6 +29,20 @@ describe('atrium doctor', () => {
     const report = await examine({ PORT: 'x', DEPLOYMENT: 'moon', ATRIUM_KEY: 'geheim' });
     assert.deepEqual(faultsOf(report), ['settings', 'settings', 'settings']);
     assert.doesNotMatch(report.text('settings'), /geheim/);
+  });
+
+  it('atrium doctor reports workers that the database or the machine does not allow', async () => {
+    const alone = await examine({ DATA_DIR: join(temporaryFolder(), 'none'), WORKERS: '4' });
+    assert.equal(alone.level('workers'), 'warning');
+    assert.match(alone.text('workers'), /WORKERS=4 needs PostgreSQL/);
+    const config = readConfig({ WORKERS: '4', DATABASE_URL: 'postgres://127.0.0.1/atrium' });
+    assert.match(examineWorkers(config, 2)[0]?.advice ?? '', /^Set WORKERS=auto/);
+    assert.equal(examineWorkers(config, 4)[0]?.level, 'ok');
+    // Four workers and, while they are replaced, a fifth, with eleven connections each.
+    assert.deepEqual(
+      [55, 54].map((most) => examineConnections(config, most)[0]?.level),
+      ['ok', 'warning'],
+    );
   });
 
   it('atrium doctor creates nothing where no data exists', async () => {

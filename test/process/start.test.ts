@@ -22,11 +22,12 @@ describe('Starting on an empty folder', () => {
 
   it('The first start creates a database, keys and root, and prints a working token once', async () => {
     writeFileSync(join(cwd, 'folder'), `${dataDir}\n`);
-    writeFileSync(join(cwd, '.env'), `DATA_DIR_FILE=${join(cwd, 'folder')}\nLOG_LEVEL=error\n`);
+    writeFileSync(join(cwd, '.env'), `DATA_DIR_FILE=${join(cwd, 'folder')}\nLOG_LEVEL=error\nWORKERS=3\n`);
     const server = startServer({ cwd });
     const address = await server.listening();
     assert.match(address, /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.match(server.stdout(), /creating the database in .*, this takes a few seconds/);
+    assert.match(server.stdout(), /^WORKERS=3 needs PostgreSQL .*: only one process can open the built-in database/m);
     const shown = [...new Set(server.stdout().match(TOKEN))];
     assert.equal(shown.length, 1, 'one token is shown');
     assert.ok(server.stdout().includes(`  ${address}/welcome#token=${shown[0]}\n`), 'and a link with it');

@@ -269,6 +269,24 @@ export const LANES: readonly Lane[] = [
     minutes: 3,
   },
   {
+    name: 'workers',
+    what: `${COUNTS.workerRolls} rolling restarts of four workers, ${COUNTS.workerKills} SIGKILLs of one of them`,
+    files: ['test/long/workers.test.ts'],
+    minutes: 2,
+  },
+  {
+    name: 'bus-cluster',
+    what: `${COUNTS.busKills} SIGKILLs of one of three NATS servers under load`,
+    files: ['test/long/bus-cluster.test.ts'],
+    minutes: 1,
+  },
+  {
+    name: 'upgrades',
+    what: `${COUNTS.upgradePairs} revoke and ask pairs on replicas of two releases`,
+    files: ['test/long/upgrade.test.ts'],
+    minutes: 2,
+  },
+  {
     name: 'soak',
     what: `${COUNTS.soakSeconds} s of mixed load, with a bound on memory`,
     files: ['test/long/soak.test.ts'],

@@ -42,6 +42,7 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
     name: 'atrium_marketplace_ranges_age_seconds',
     help: 'Seconds since the list of address ranges was last confirmed; -1: there is none.',
     registers,
+    aggregator: 'max',
     collect() {
       this.set(rangesAge() ?? -1);
     },
@@ -57,6 +58,8 @@ export function createMeasures({ registry }: Pick<Metrics, 'registry'>, { depth,
       help,
       labelNames: ['marketplace'],
       registers,
+      // All workers read the same rows.
+      aggregator: 'max',
       async collect() {
         const now = await ask();
         if (now) show(now, this);

@@ -10,13 +10,13 @@ const CHECK = 'bus';
 const WITHIN_MS = 2000;
 
 /** Connects as the server itself does and looks for the stream. Creates neither keys nor the stream. */
-export async function examineBus(db: Db, safe: Safe, { BUS_URL: url }: Config): Promise<Finding[]> {
-  const host = new URL(url).host;
+export async function examineBus(db: Db, safe: Safe, { BUS_URL: urls }: Config): Promise<Finding[]> {
+  const host = urls.map((url) => new URL(url).host).join(', ');
   const keys = await createKeyrings(createKeyringStore(db), safe).find();
   if (!keys) return [ok(CHECK, 'the message bus has not been used yet')];
-  const link = createLink({ url, name: 'atrium doctor', account: async () => keys.application, once: true });
+  const link = createLink({ urls, name: 'atrium doctor', account: async () => keys.application, once: true });
   try {
-    return [await examineLink(link, host, url === SETTINGS.BUS_URL.fallback)];
+    return [await examineLink(link, host, urls.join() === SETTINGS.BUS_URL.fallback)];
   } finally {
     await link.close();
   }

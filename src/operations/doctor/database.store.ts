@@ -5,7 +5,8 @@ import type { SealedColumn } from '../../vault/rotation.ts';
 const SERVER = sql(
   'doctor.server',
   `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
-          clock_timestamp() as now, pg_is_in_recovery() as is_standby`,
+          current_setting('max_connections')::int as most_connections, clock_timestamp() as now,
+          pg_is_in_recovery() as is_standby`,
 );
 const ACTIVITY = sql(
   'doctor.activity',
@@ -42,9 +43,16 @@ export interface SealedValue {
 export function createDoctorStore(query: Query) {
   return {
     async server() {
-      const [row] = await query<{ version: string; number: number; now: Date; is_standby: boolean }>(SERVER);
+      const [row] = await query<{
+        version: string;
+        number: number;
+        most_connections: number;
+        now: Date;
+        is_standby: boolean;
+      }>(SERVER);
       if (!row) throw new Error('the database does not report its version');
-      return { version: row.version, number: row.number, now: row.now, isStandby: row.is_standby };
+      const { version, number, now } = row;
+      return { version, number, now, mostConnections: row.most_connections, isStandby: row.is_standby };
     },
     async activity() {
       const [row] = await query<{ connections: number; waiting: number; idle: number }>(ACTIVITY);

@@ -10,6 +10,7 @@ import { refuseEmptyDatabase } from '../../vault/root-key.ts';
 import { type AuditRow, createDoctorStore } from './database.store.ts';
 import { type Finding, fault, look, ok, warning } from './finding.ts';
 import { examineSecrets } from './secret-checks.ts';
+import { examineConnections } from './worker-checks.ts';
 
 type Store = ReturnType<typeof createDoctorStore>;
 
@@ -29,7 +30,13 @@ export async function examineInside(db: Db, config: Config): Promise<Finding[]> 
   const server = await store.server();
   const drift = server.now.getTime() - (asked + Date.now()) / 2;
   const schema = await examineSchema(db);
-  const findings = [...examineServer(db, server), ...schema.findings, ...examineTime(drift), ...examineOpenFiles(db)];
+  const findings = [
+    ...examineServer(db, server),
+    ...examineConnections(config, server.mostConnections),
+    ...schema.findings,
+    ...examineTime(drift),
+    ...examineOpenFiles(db),
+  ];
   findings.push(...(await look('keys', () => examineKeyOfEmpty(db, config))));
   if (!schema.isPresent) return findings;
   const looks = [

@@ -1,5 +1,6 @@
 import { type Config, ConfigError, readConfig } from '../../base/config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
+import { examineWorkers } from './worker-checks.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -9,7 +10,12 @@ export function examineSettings(env: Environment): { config?: Config; findings: 
     const config = readConfig(env);
     return {
       config,
-      findings: [ok('settings', 'all settings are valid'), ...examineAddress(config), ...examineMode(config)],
+      findings: [
+        ok('settings', 'all settings are valid'),
+        ...examineAddress(config),
+        ...examineMode(config),
+        ...examineWorkers(config),
+      ],
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -1,0 +1,13 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from '../../base/config.ts';
+
+/** How many workers to run, and why it is not as many as the setting says. */
+export function workerCount(
+  { WORKERS, DATABASE_URL }: Pick<Config, 'WORKERS' | 'DATABASE_URL'>,
+  cores = availableParallelism(),
+): { readonly count: number; readonly reason?: string } {
+  const wanted = WORKERS === 'auto' ? cores : WORKERS;
+  if (WORKERS === 1 || DATABASE_URL !== undefined) return { count: wanted };
+  const why = 'only one process can open the built-in database';
+  return { count: 1, reason: `WORKERS=${WORKERS} needs PostgreSQL (DATABASE_URL): ${why}, so one worker serves` };
+}
