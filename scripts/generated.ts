@@ -11,9 +11,34 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     '.env.example': envExample(),
     'docs/configuration.md': configurationPage(),
     'openapi/atrium.json': `${JSON.stringify(document, null, 2)}\n`,
+    ...deployFiles(),
     ...clientFiles(document),
     ...(await cliFiles(readFileSync('src/authz/platform.fga', 'utf8'))),
   };
+}
+
+/** These are written by hand, except for the version of the release and the Node that it is tested with. */
+function deployFiles(): Record<string, string> {
+  const { version, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    version: string;
+    devDependencies: { node: string };
+  };
+  const [major, minor] = devDependencies.node.split('.');
+  const replaced = (path: string, ...changes: readonly [RegExp, string][]) => [
+    path,
+    changes.reduce(
+      (text, [from, to]) => text.replaceAll(from, (_all, before: string) => before + to),
+      readFileSync(path, 'utf8'),
+    ),
+  ];
+  return Object.fromEntries([
+    replaced(
+      'Dockerfile',
+      [/(image\.version=")[^"]*(?=")/g, version],
+      [/(\bnode:)[\d.]+(?=-slim\b)/g, `${major}.${minor}`],
+    ),
+    replaced('deploy/helm/atrium/Chart.yaml', [/(^(?:appV|v)ersion: ).*$/gm, version]),
+  ]);
 }
 
 function envExample(): string {
