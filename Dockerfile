@@ -1,4 +1,5 @@
-FROM node:24-slim AS build
+# The minor version is that of package.json; a test compares them. Rebuild to get the fixes of Debian.
+FROM node:24.21-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The image brings its own Node, so the one pinned for development is not fetched.
@@ -11,7 +12,15 @@ COPY cli cli
 COPY console console
 RUN node scripts/build.mjs && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM node:24.21-slim
+# docker build --build-arg REVISION=$(git rev-parse HEAD) .
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Atrium" \
+  org.opencontainers.image.description="A self-hosted platform API server: authorization, the signed-in user, the marketplace listener." \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="1.27.0" \
+  org.opencontainers.image.revision="$REVISION" \
+  org.opencontainers.image.base.name="docker.io/library/node:24.21-slim"
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -23,7 +32,9 @@ COPY --from=build /app/console/dist console/dist
 COPY migrations migrations
 COPY openapi/atrium.json openapi/atrium.yaml openapi/
 RUN mkdir -m 700 /data && chown node:node /data && ln -s /app/bin/atrium.mjs /usr/local/bin/atrium
-USER node
+# A number, so that Kubernetes sees that it is not root. It is the user node. The root file system can be read-only:
+# only /data is written to, and code that cannot be kept in the home folder is compiled at each start.
+USER 1000:1000
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

@@ -61,6 +61,7 @@ export function sendError(
 ): FastifyReply {
   const error = toAppError(thrown);
   const status = format.statuses[error.kind];
+  if (error.kind === 'tooLarge') readOn(request, reply);
   if (status >= 500)
     logOf(request).error({ err: error.detail.cause ?? error, kind: error.kind }, safeText(error.message));
   if (error.kind === 'unauthenticated') reply.header('WWW-Authenticate', 'token');
@@ -71,6 +72,20 @@ export function sendError(
     .header('Content-Type', 'application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(format.body(error, request.id));
+}
+
+/** Larger bodies are cut off. */
+const MAX_READ_ON = 16 * 1024 * 1024;
+
+/**
+ * The framework closes the connection after a body that it does not want. Whoever is still sending then loses the
+ * response with the connection: a proxy reports 502 and may take this server for broken. So a body that has an end in
+ * sight is read, and forgotten.
+ */
+function readOn(request: FastifyRequest, reply: FastifyReply): void {
+  if (!(Number(request.headers['content-length']) <= MAX_READ_ON)) return;
+  reply.removeHeader('connection');
+  request.raw.resume();
 }
 
 /** Translates errors of the framework. Anything else that was thrown is our fault, and its cause goes to the log. */

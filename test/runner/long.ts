@@ -244,6 +244,13 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'deploy',
+    what: 'deploy/ with helm, kubeconform, hadolint, systemd-analyze, promtool, nginx and Caddy, fetched on first use',
+    files: ['test/long/deploy.test.ts', 'test/long/proxies.test.ts', 'test/long/image.test.ts'],
+    minutes: 8,
+    onDemand: 'building helm alone takes some minutes',
+  },
+  {
     name: 'mutation',
     what: `${COUNTS.mutants} small changes of the code of each area, which its tests must notice`,
     files: ['test/long/mutation.test.ts'],
