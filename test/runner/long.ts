@@ -209,6 +209,7 @@ export const LANES: readonly Lane[] = [
       'test/cli/output.test.ts',
       'test/cli/stories.test.ts',
       'test/cli/usage.test.ts',
+      'test/cli/watch.test.ts',
     ],
     minutes: 1,
   },
