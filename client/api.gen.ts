@@ -29,12 +29,6 @@ export type AdminBusCredentials = {
   readonly credentials: string;
 };
 
-export type AllowedPermissions = {
-  readonly objectType: string;
-  readonly objectID: bigint;
-  readonly allowedPermissions: readonly string[];
-};
-
 export type ArchiveLink = {
   /** Shown only here. Whoever has it can download the archive. */
   readonly link: string;
@@ -53,22 +47,10 @@ export type AuditEntry = {
   readonly id: bigint;
   readonly at: string;
   readonly organization_id: bigint;
-  readonly actor: {
-    readonly id: bigint;
-    readonly name: string;
-  };
-  /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
-  readonly on_behalf_of?: {
-    readonly id: bigint;
-    readonly name: string;
-  };
+  readonly actor: AuditEntryActor;
+  readonly on_behalf_of?: AuditEntryOnBehalfOf;
   readonly action: string;
-  readonly object: {
-    readonly type: string;
-    readonly id: bigint;
-    /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
-    readonly name?: string;
-  };
+  readonly object: AuditEntryObject;
   /** State before or after the change. Null if there is none. */
   readonly before: unknown;
   /** State before or after the change. Null if there is none. */
@@ -77,6 +59,24 @@ export type AuditEntry = {
   readonly previous_hash: string;
   /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
+};
+
+export type AuditEntryActor = {
+  readonly id: bigint;
+  readonly name: string;
+};
+
+export type AuditEntryObject = {
+  readonly type: string;
+  readonly id: bigint;
+  /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
+  readonly name?: string;
+};
+
+/** The user for whom the actor, a site administrator, acted. Absent if there is none. */
+export type AuditEntryOnBehalfOf = {
+  readonly id: bigint;
+  readonly name: string;
 };
 
 export type AuditPage = {
@@ -93,10 +93,12 @@ export type AuditVerdict = {
 export type AuthorizationModel = {
   /** The model in the OpenFGA language. */
   readonly text: string;
-  readonly types: readonly {
-    readonly type: string;
-    readonly relations: readonly ModelRelation[];
-  }[];
+  readonly types: readonly AuthorizationModelType[];
+};
+
+export type AuthorizationModelType = {
+  readonly type: string;
+  readonly relations: readonly ModelRelation[];
 };
 
 export type AvailablePermissions = {
@@ -158,13 +160,7 @@ export type BusCredentials = {
 
 export type ChartSelectionInput = {
   readonly name: string;
-  readonly sourceRef: {
-    readonly apiGroup?: string | null | undefined;
-    readonly kind?: string | null | undefined;
-    readonly namespace?: string | null | undefined;
-    readonly name: string;
-    readonly url?: string | null | undefined;
-  };
+  readonly sourceRef: ChartSelectionSourceRefInput;
   readonly version: string;
   readonly releaseName: string;
   readonly namespace: string;
@@ -172,6 +168,14 @@ export type ChartSelectionInput = {
     readonly [key: string]: unknown;
   } | null | undefined;
   readonly valuesPatch?: readonly PatchStepInput[] | null | undefined;
+};
+
+export type ChartSelectionSourceRefInput = {
+  readonly apiGroup?: string | null | undefined;
+  readonly kind?: string | null | undefined;
+  readonly namespace?: string | null | undefined;
+  readonly name: string;
+  readonly url?: string | null | undefined;
 };
 
 export type Claimability = {
@@ -205,13 +209,7 @@ export type Cluster = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  readonly status: {
-    readonly response: {
-      readonly phase: string;
-      readonly reason: string;
-      readonly message: string;
-    };
-  };
+  readonly status: ClusterStatus;
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
   readonly heartbeatAt: string;
@@ -255,13 +253,17 @@ export type ClusterInfo = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  readonly status: {
-    readonly response: {
-      readonly phase: string;
-      readonly reason: string;
-      readonly message: string;
-    };
-  };
+  readonly status: ClusterStatus;
+};
+
+export type ClusterStatus = {
+  readonly response: ClusterStatusResponse;
+};
+
+export type ClusterStatusResponse = {
+  readonly phase: string;
+  readonly reason: string;
+  readonly message: string;
 };
 
 export type ClusterV2 = {
@@ -290,13 +292,7 @@ export type ClusterV2 = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  readonly status: {
-    readonly response: {
-      readonly phase: string;
-      readonly reason: string;
-      readonly message: string;
-    };
-  };
+  readonly status: ClusterStatus;
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
   readonly heartbeatAt: string;
@@ -371,14 +367,7 @@ export type Delivery = {
   readonly done_at: string | null;
   /** When the server acts on it again. Null unless its state is received. */
   readonly next_try_at: string | null;
-  /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-  readonly links: {
-    /** The installer that a bind names. */
-    readonly installer?: string;
-    readonly organization_id?: bigint;
-    readonly contract_id?: bigint;
-    readonly subscription_id?: bigint;
-  };
+  readonly links: DeliveryLinks;
 };
 
 export type DeliveryDetail = {
@@ -405,16 +394,18 @@ export type DeliveryDetail = {
   readonly done_at: string | null;
   /** When the server acts on it again. Null unless its state is received. */
   readonly next_try_at: string | null;
-  /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-  readonly links: {
-    /** The installer that a bind names. */
-    readonly installer?: string;
-    readonly organization_id?: bigint;
-    readonly contract_id?: bigint;
-    readonly subscription_id?: bigint;
-  };
+  readonly links: DeliveryLinks;
   /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
   readonly notification: unknown;
+};
+
+/** What the delivery is about, and what its installer is bound to now. Only what exists. */
+export type DeliveryLinks = {
+  /** The installer that a bind names. */
+  readonly installer?: string;
+  readonly organization_id?: bigint;
+  readonly contract_id?: bigint;
+  readonly subscription_id?: bigint;
 };
 
 export type DeliveryPage = {
@@ -599,15 +590,8 @@ export type Installer = {
 export type InstallerBinding = {
   readonly bound_at: string;
   readonly subscription_id?: bigint;
-  readonly organization: {
-    readonly id: bigint;
-    readonly name: string;
-  };
-  readonly contract: {
-    readonly id: bigint;
-    readonly uid: string;
-    readonly revoked: boolean;
-  };
+  readonly organization: InstallerBindingOrganization;
+  readonly contract: InstallerBindingContract;
   readonly cluster_id?: string;
   readonly cloud_account?: string;
   readonly admin_login: string;
@@ -615,6 +599,17 @@ export type InstallerBinding = {
   readonly base_url: string;
   readonly version: string;
   readonly claim_id: string;
+};
+
+export type InstallerBindingContract = {
+  readonly id: bigint;
+  readonly uid: string;
+  readonly revoked: boolean;
+};
+
+export type InstallerBindingOrganization = {
+  readonly id: bigint;
+  readonly name: string;
 };
 
 export type InstallerPage = {
@@ -633,19 +628,23 @@ export type LifecycleNotificationInput = {
   readonly applicationId: string;
   readonly eventTime?: string | undefined;
   readonly provisioningState?: string | undefined;
-  readonly billingDetails?: {
-    readonly resourceUsageId?: string | undefined;
-  } | undefined;
-  readonly plan?: {
-    readonly publisher?: string | undefined;
-    readonly product?: string | undefined;
-    readonly name?: string | undefined;
-    readonly version?: string | undefined;
-  } | undefined;
+  readonly billingDetails?: LifecycleNotificationBillingDetailsInput | undefined;
+  readonly plan?: LifecycleNotificationPlanInput | undefined;
   readonly error?: {
     readonly [key: string]: unknown;
   } | undefined;
   readonly bindingInfo?: BindingInfoInput | undefined;
+};
+
+export type LifecycleNotificationBillingDetailsInput = {
+  readonly resourceUsageId?: string | undefined;
+};
+
+export type LifecycleNotificationPlanInput = {
+  readonly publisher?: string | undefined;
+  readonly product?: string | undefined;
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
 };
 
 export type MarketplaceEvent = {
@@ -672,46 +671,56 @@ export type MarketplaceEventPage = {
 };
 
 export type MarketplaceSummary = {
-  readonly deliveries: {
-    readonly received: number;
-    readonly done: number;
-    readonly refused: number;
-    readonly dead: number;
-  };
+  readonly deliveries: MarketplaceSummaryDeliveries;
   /** When the oldest delivery arrived that is not finished. Null if there is none. */
   readonly oldest_waiting_at: string | null;
-  readonly installers: {
-    readonly unbound: number;
-    readonly expired: number;
-    readonly bound: number;
-    readonly spent: number;
-  };
-  readonly subscriptions: {
-    readonly Pending: number;
-    readonly Running: number;
-    readonly Failed: number;
-    readonly Bound: number;
-    readonly Deleting: number;
-    readonly DeletionFailed: number;
-    readonly Deleted: number;
-  };
-  readonly events: {
-    readonly waiting: number;
-    readonly sent: number;
-    readonly dead: number;
-  };
+  readonly installers: MarketplaceSummaryInstallers;
+  readonly subscriptions: MarketplaceSummarySubscriptions;
+  readonly events: MarketplaceSummaryEvents;
   /** When the oldest event was made that is not sent yet. Null if there is none. */
   readonly oldest_event_at: string | null;
-  readonly marketplaces: readonly ({
-    readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
-    readonly proven_by: 'address' | 'secret';
-    /** How many secrets are live. */
-    readonly secrets: number;
-    /** When it last sent a delivery that was kept. Null if it never did. */
-    readonly last_delivery_at: string | null;
-  })[];
+  readonly marketplaces: readonly MarketplaceSummaryMarketplace[];
   /** How long ago the list of address ranges was confirmed. Null if there is none. */
   readonly ranges_age_seconds: number | null;
+};
+
+export type MarketplaceSummaryDeliveries = {
+  readonly received: number;
+  readonly done: number;
+  readonly refused: number;
+  readonly dead: number;
+};
+
+export type MarketplaceSummaryEvents = {
+  readonly waiting: number;
+  readonly sent: number;
+  readonly dead: number;
+};
+
+export type MarketplaceSummaryInstallers = {
+  readonly unbound: number;
+  readonly expired: number;
+  readonly bound: number;
+  readonly spent: number;
+};
+
+export type MarketplaceSummaryMarketplace = {
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+  readonly proven_by: 'address' | 'secret';
+  /** How many secrets are live. */
+  readonly secrets: number;
+  /** When it last sent a delivery that was kept. Null if it never did. */
+  readonly last_delivery_at: string | null;
+};
+
+export type MarketplaceSummarySubscriptions = {
+  readonly Pending: number;
+  readonly Running: number;
+  readonly Failed: number;
+  readonly Bound: number;
+  readonly Deleting: number;
+  readonly DeletionFailed: number;
+  readonly Deleted: number;
 };
 
 export type Member = {
@@ -735,18 +744,15 @@ export type Member = {
   readonly orgAdmin: boolean;
   readonly clientOrgUser?: boolean;
   /** The teams of the organization that the member is in, as far as the caller may see them. */
-  readonly teams: readonly ({
-    readonly id: bigint;
-    readonly name: string;
-    readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
-  })[];
+  readonly teams: readonly MemberTeam[];
   /** When the earliest of the present memberships in teams of the organization began. */
   readonly joined_at: string;
 };
 
-export type MemberTeamInput = {
-  /** Name of the team. By default, Viewers. */
-  readonly team?: string | undefined;
+export type MemberTeam = {
+  readonly id: bigint;
+  readonly name: string;
+  readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
 };
 
 export type ModelRelation = {
@@ -755,11 +761,13 @@ export type ModelRelation = {
   readonly title: string;
   /** What the relation is for, and who holds it. */
   readonly description: string;
-  /** The permission of a custom role that grants the relation, if there is one. */
-  readonly catalog?: {
-    readonly namespace: string;
-    readonly action: string;
-  };
+  readonly catalog?: ModelRelationCatalog;
+};
+
+/** The permission of a custom role that grants the relation, if there is one. */
+export type ModelRelationCatalog = {
+  readonly namespace: string;
+  readonly action: string;
 };
 
 export type NameCheck = {
@@ -832,6 +840,11 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+export type NewMemberInput = {
+  /** Name of the team. By default, Viewers. */
+  readonly team?: string | undefined;
+};
+
 export type NewNotificationSecretInput = {
   readonly marketplace: 'CloudB' | 'CloudC';
   /** By default, the server creates one. */
@@ -839,11 +852,15 @@ export type NewNotificationSecretInput = {
 };
 
 export type NewOrderInput = {
-  readonly spec: {
-    readonly items?: readonly {
-      readonly chart: ChartSelectionInput;
-    }[] | null | undefined;
-  };
+  readonly spec: NewOrderSpecInput;
+};
+
+export type NewOrderSpecInput = {
+  readonly items?: readonly NewOrderSpecItemInput[] | null | undefined;
+};
+
+export type NewOrderSpecItemInput = {
+  readonly chart: ChartSelectionInput;
 };
 
 export type NewOrganizationInput = {
@@ -911,6 +928,12 @@ export type NotificationSecret = {
   readonly added_at?: string;
 };
 
+export type ObjectPermissions = {
+  readonly objectType: string;
+  readonly objectID: bigint;
+  readonly allowedPermissions: readonly string[];
+};
+
 export type ObjectReferenceInput = {
   readonly objectType: string;
   readonly objectID: bigint | number;
@@ -919,11 +942,13 @@ export type ObjectReferenceInput = {
 export type Order = {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: {
-    readonly uid: string;
-    readonly name: string;
-    readonly creationTimestamp: string;
-  };
+  readonly metadata: OrderMetadata;
+};
+
+export type OrderMetadata = {
+  readonly uid: string;
+  readonly name: string;
+  readonly creationTimestamp: string;
 };
 
 export type Organization = {
@@ -944,44 +969,53 @@ export type Overview = {
   readonly teams?: number;
   readonly roles?: number;
   readonly robots?: number;
-  readonly tokens?: {
-    /** All tokens of robot accounts. */
-    readonly all: number;
-    /** Valid tokens that expire within 30 days. */
-    readonly expiring: number;
-    /** Valid tokens that were not used for 90 days, or were never used since then. */
-    readonly unused: number;
-  };
-  readonly clusters?: {
-    readonly all: number;
-    readonly by_phase: {
-      readonly Active: number;
-      readonly Inactive: number;
-      readonly NotReady: number;
-      readonly NotConnected: number;
-      readonly Registered: number;
-      readonly NotImported: number;
-      readonly Lost: number;
-    };
-  };
-  readonly contracts?: {
-    readonly all: number;
-    /** Contracts that are not revoked and end within 30 days. */
-    readonly ending: number;
-  };
-  /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
-  readonly last_change?: {
-    readonly at: string;
-    readonly actor: {
-      readonly id: bigint;
-      readonly name: string;
-    };
-    readonly action: string;
-    readonly object: {
-      readonly type: string;
-      readonly id: bigint;
-    };
-  };
+  readonly tokens?: OverviewTokens;
+  readonly clusters?: OverviewClusters;
+  readonly contracts?: OverviewContracts;
+  readonly last_change?: OverviewLastChange;
+};
+
+export type OverviewClusters = {
+  readonly all: number;
+  readonly by_phase: OverviewClustersByPhase;
+};
+
+export type OverviewClustersByPhase = {
+  readonly Active: number;
+  readonly Inactive: number;
+  readonly NotReady: number;
+  readonly NotConnected: number;
+  readonly Registered: number;
+  readonly NotImported: number;
+  readonly Lost: number;
+};
+
+export type OverviewContracts = {
+  readonly all: number;
+  /** Contracts that are not revoked and end within 30 days. */
+  readonly ending: number;
+};
+
+/** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
+export type OverviewLastChange = {
+  readonly at: string;
+  readonly actor: AuditEntryActor;
+  readonly action: string;
+  readonly object: OverviewLastChangeObject;
+};
+
+export type OverviewLastChangeObject = {
+  readonly type: string;
+  readonly id: bigint;
+};
+
+export type OverviewTokens = {
+  /** All tokens of robot accounts. */
+  readonly all: number;
+  /** Valid tokens that expire within 30 days. */
+  readonly expiring: number;
+  /** Valid tokens that were not used for 90 days, or were never used since then. */
+  readonly unused: number;
 };
 
 export type PatchStepInput = {
@@ -1005,11 +1039,13 @@ export type PermissionDetail = {
   readonly namespace: string;
   readonly action: string;
   readonly description: string;
-  readonly associated?: readonly {
-    readonly namespace: string;
-    readonly action: string;
-    readonly required: boolean;
-  }[];
+  readonly associated?: readonly PermissionDetailAssociated[];
+};
+
+export type PermissionDetailAssociated = {
+  readonly namespace: string;
+  readonly action: string;
+  readonly required: boolean;
 };
 
 export type Principal = {
@@ -1030,31 +1066,37 @@ export type RemovedEmailsInput = {
 
 export type ReservedName = {
   readonly name: string;
-  /** The user or organization that had the name. */
-  readonly account: {
-    readonly type: 'user' | 'organization';
-    readonly id: bigint;
-    /** Its present name. Empty if it was deleted. */
-    readonly username: string;
-  };
+  readonly account: ReservedNameAccount;
   readonly reserved_at: string;
   readonly expires_at: string;
 };
 
+/** The user or organization that had the name. */
+export type ReservedNameAccount = {
+  readonly type: 'user' | 'organization';
+  readonly id: bigint;
+  /** Its present name. Empty if it was deleted. */
+  readonly username: string;
+};
+
 export type ResourceHistory = {
-  readonly items: readonly {
-    readonly key: string;
-    readonly values: readonly {
-      readonly resource: string;
-      readonly resourceID: string;
-      readonly licenseID: string;
-      readonly version: string;
-      readonly timestamp: string;
-    }[];
-    readonly lastSeen: string;
-  }[];
+  readonly items: readonly ResourceHistoryItem[];
   /** Send it to get the next page. Absent on the last page. */
   readonly cursor?: string;
+};
+
+export type ResourceHistoryItem = {
+  readonly key: string;
+  readonly values: readonly ResourceHistoryItemValue[];
+  readonly lastSeen: string;
+};
+
+export type ResourceHistoryItemValue = {
+  readonly resource: string;
+  readonly resourceID: string;
+  readonly licenseID: string;
+  readonly version: string;
+  readonly timestamp: string;
 };
 
 export type Robot = {
@@ -1080,25 +1122,29 @@ export type Role = {
 
 export type RoleEffects = {
   /** Ordered by user ID; those after the first thousand are left out. */
-  readonly changes: readonly {
-    readonly user: UserReference;
-    readonly gains: readonly Permission[];
-    readonly loses: readonly Permission[];
-  }[];
+  readonly changes: readonly RoleEffectsChange[];
   /** How many users the change affects. */
   readonly total: number;
 };
 
+export type RoleEffectsChange = {
+  readonly user: UserReference;
+  readonly gains: readonly Permission[];
+  readonly loses: readonly Permission[];
+};
+
 export type RoleImportReport = {
-  readonly changes: readonly ({
-    readonly role: string;
-    readonly kind: 'create' | 'update' | 'delete';
-    readonly words: readonly string[];
-  })[];
+  readonly changes: readonly RoleImportReportChange[];
   readonly unchanged: number;
   /** Roles that are not in the document and are kept. */
   readonly unmanaged: readonly string[];
   readonly dry_run: boolean;
+};
+
+export type RoleImportReportChange = {
+  readonly role: string;
+  readonly kind: 'create' | 'update' | 'delete';
+  readonly words: readonly string[];
 };
 
 export type RolePreviewInput = {
@@ -1647,7 +1693,7 @@ export interface Operations {
       };
       body: readonly ObjectReferenceInput[] | RawBody;
     };
-    answer: readonly AllowedPermissions[];
+    answer: readonly ObjectPermissions[];
   };
   /** List the objects of a type on which a user holds a relation, as far as the caller may see them */
   'GET /authz/objects/{objectType}': {
@@ -1682,7 +1728,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: AllowedPermissions;
+    answer: ObjectPermissions;
   };
   /** Explain why a user holds a relation on an object, or what is missing */
   'GET /authz/objects/{objectType}/{objID}/explain': {
@@ -2187,7 +2233,7 @@ export interface Operations {
         org: Id;
         username: Id;
       };
-      body?: MemberTeamInput | RawBody | undefined;
+      body?: NewMemberInput | RawBody | undefined;
     };
     answer: undefined;
   };
@@ -2456,7 +2502,6 @@ export interface Operations {
     input: {
       path: {
         id: Id;
-        /** ID of a custom role. */
         role: Id;
       };
     };
@@ -2467,7 +2512,6 @@ export interface Operations {
     input: {
       path: {
         id: Id;
-        /** ID of a custom role. */
         role: Id;
       };
     };
