@@ -258,6 +258,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'generators',
+    what: 'clients for Go, Python, Java and TypeScript, generated from the OpenAPI document, compiled and used',
+    files: ['test/long/generators.test.ts'],
+    minutes: 4,
+  },
+  {
     name: 'rolling-restarts',
     what: `${COUNTS.rollingRestarts} restarts of two replicas under load`,
     files: ['test/long/rolling-restart.test.ts'],
