@@ -82,4 +82,10 @@ export const GLOBAL = {
   help: { about: 'show the help of this command', short: 'h' },
 } as const satisfies Options;
 
-export type GlobalValues = Values<Record<never, Arg>, typeof GLOBAL>['options'];
+/** Options of the commands whose result changes over time. */
+export const WATCHING = {
+  watch: { about: 'print the result, then each change of it, until Ctrl-C', short: 'w' },
+  interval: { about: 'with --watch: how often to look, every 5 seconds by default', value: 'SECONDS' },
+} as const satisfies Options;
+
+export type GlobalValues = Values<Record<never, Arg>, typeof GLOBAL & typeof WATCHING>['options'];

@@ -1,6 +1,7 @@
-import type { Arg, Args, Option, Options, Values } from './arguments.ts';
+import { type Arg, type Args, type Option, type Options, type Values, WATCHING } from './arguments.ts';
 import type { Shown } from './output.ts';
 import type { Session } from './session.ts';
+import type { Watch } from './watched.ts';
 
 /** A command as data. Help, completion, usage errors and the documentation page are all derived from it. */
 export interface Command<A extends Args = Args, O extends Options = Options> {
@@ -12,6 +13,8 @@ export interface Command<A extends Args = Args, O extends Options = Options> {
   readonly examples: readonly string[];
   /** The exit code of a rejection, if 1 is an answer of this command. */
   readonly exitIfRefused?: number;
+  /** Accepts --watch, and how. */
+  readonly watch?: Watch;
   run(session: Session, values: Values<A, O>): Promise<Shown | undefined>;
 }
 
@@ -41,6 +44,11 @@ export function command<const A extends Args = Record<never, Arg>, const O exten
   definition: Command<A, O>,
 ): Command {
   return definition as unknown as Command;
+}
+
+/** The options of a command besides those that every command accepts. */
+export function optionsOf({ options = {}, watch }: Command): Options {
+  return watch ? { ...options, ...WATCHING } : options;
 }
 
 export function isGroup(node: Node): node is Group {

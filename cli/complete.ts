@@ -1,6 +1,6 @@
 import { type Arg, GLOBAL, type Option } from './arguments.ts';
 import { CATALOGUE } from './catalogue.ts';
-import { type Command, isGroup, isOnServer, type Node, type ServerCommand } from './command.ts';
+import { type Command, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from './command.ts';
 import { readValues } from './parse.ts';
 import type { Screen } from './screen.ts';
 import { createSession, type Session } from './session.ts';
@@ -36,7 +36,7 @@ async function candidates(
   if (!node) return [];
   if (isOnServer(node)) return onServer(node, rest.length === 0, last);
   if (isGroup(node)) return Object.entries(node.commands).map(([name, { summary }]) => [name, summary]);
-  const options: Readonly<Record<string, Option>> = { ...node.options, ...GLOBAL };
+  const options: Readonly<Record<string, Option>> = { ...optionsOf(node), ...GLOBAL };
   const open = openOption(options, rest.at(-1) ?? '');
   if (open) return await values(open, rest.slice(0, -1), node);
   if (last.startsWith('-')) return Object.entries(options).map(([name, { about }]) => [`--${name}`, about]);

@@ -1,6 +1,6 @@
 import { type Args, GLOBAL, type Option } from './arguments.ts';
 import { CATALOGUE, HEADINGS } from './catalogue.ts';
-import { type Command, type Group, isGroup, isOnServer, type Node, type ServerCommand } from './command.ts';
+import { type Command, type Group, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from './command.ts';
 import type { Style } from './output.ts';
 
 /** The help of the program, a group or a command, line by line. */
@@ -21,6 +21,7 @@ function programHelp(style: Style): string[] {
     '',
     'Run atrium COMMAND --help for details.',
     'Exit codes: 0 done or yes, 1 rejected or no, 2 wrong usage, 3 server unreachable. For can, only no is 1.',
+    'A watch ends with Ctrl-C, and then with 130.',
     'ATRIUM_CONTEXT selects a context; ATRIUM_URL, ATRIUM_TOKEN and ATRIUM_ORG override it. NO_COLOR turns off colors.',
   ];
 }
@@ -55,13 +56,13 @@ function groupHelp(path: readonly string[], group: Group, style: Style): string[
 }
 
 function commandHelp(path: readonly string[], command: Command, style: Style): string[] {
-  const { summary, details, args = {}, options = {}, examples } = command;
+  const { summary, details, args = {}, examples } = command;
   return [
     usageOf(path, command),
     '',
     `${capital(summary)}.${details ? ` ${details}` : ''}`,
     ...section('Arguments', argumentRows(args)),
-    ...section('Options', optionRows(options)),
+    ...section('Options', optionRows(optionsOf(command))),
     ...section('Global options', optionRows(GLOBAL)),
     '',
     style.bold('Examples'),
@@ -74,12 +75,13 @@ function commandHelp(path: readonly string[], command: Command, style: Style): s
 }
 
 /** `atrium team add TEAM USER… [options]` */
-export function usageOf(path: readonly string[], { args = {}, options = {} }: Command): string {
+export function usageOf(path: readonly string[], command: Command): string {
+  const { args = {} } = command;
   const words = Object.entries(args).map(([name, { optional, many }]) => {
     const word = `${argumentName(name)}${many ? '…' : ''}`;
     return optional ? `[${word}]` : word;
   });
-  return ['atrium', ...path, ...words, ...(Object.keys(options).length > 0 ? ['[options]'] : [])].join(' ');
+  return ['atrium', ...path, ...words, ...(Object.keys(optionsOf(command)).length > 0 ? ['[options]'] : [])].join(' ');
 }
 
 export function argumentRows(args: Args): [string, string][] {

@@ -48,14 +48,24 @@ async function run(
   exits.refused = command.exitIfRefused ?? EXIT.refused;
   const { createSession } = await import('./session.ts');
   const session = createSession(values.global, process.env, screen);
-  const shown = await command.run(session, values as never).catch(async (error: unknown) => {
-    if ((error as { status?: unknown }).status !== 404) throw error;
-    const { withHint } = await import('./hints.ts');
-    throw await withHint(error as ApiError, session, values.args);
-  });
+  const look = () =>
+    command.run(session, values as never).catch(async (error: unknown) => {
+      if ((error as { status?: unknown }).status !== 404) throw error;
+      const { withHint } = await import('./hints.ts');
+      throw await withHint(error as ApiError, session, values.args);
+    });
+  if (session.isWatching) {
+    const { watch } = await import('./watch.ts');
+    return await watch(session, { ...command.watch, look, pause });
+  }
+  const shown = await look();
   if (!shown) return 0;
   await screen.show(shown, session.format, session.fields);
   return shown.exit ?? 0;
+}
+
+function pause(ms: number): Promise<unknown> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Prints one line that says what went wrong, and returns the exit code for scripts. */

@@ -106,9 +106,9 @@ function cell(title: string, value: Text | readonly string[]): Cell {
   return { title, text: Array.isArray(value) ? value.join(', ') : String(value ?? ''), right: isNumber };
 }
 
-export function asJson(data: unknown): string {
+export function asJson(data: unknown, indent = 2): string {
   // These characters are legal in JSON, but some terminals interpret them.
-  return writeJson(data, 2).replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, escaped);
+  return writeJson(data, indent).replace(/[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, escaped);
 }
 
 export async function asYaml(data: unknown): Promise<string> {

@@ -1,5 +1,5 @@
-import { type Args, GLOBAL, type GlobalValues, type Option } from './arguments.ts';
-import { type Command, isGroup, isOnServer, type Node } from './command.ts';
+import { type Args, GLOBAL, type GlobalValues, type Option, WATCHING } from './arguments.ts';
+import { type Command, isGroup, isOnServer, type Node, optionsOf } from './command.ts';
 import { misuse } from './failure.ts';
 import { didYouMean } from './suggest.ts';
 
@@ -64,7 +64,7 @@ function missingVerb(path: readonly string[], verbs: readonly string[], word: st
 
 export function readValues(node: Command, words: readonly string[], path: readonly string[]): Read.Values {
   const here = ['atrium', ...path].join(' ');
-  const known: Readonly<Record<string, Option>> = { ...GLOBAL, ...node.options };
+  const known: Readonly<Record<string, Option>> = { ...GLOBAL, ...optionsOf(node) };
   const given = new Map<string, (string | true)[]>();
   const free: string[] = [];
   const end = endOfOptions(words);
@@ -105,7 +105,7 @@ export function readValues(node: Command, words: readonly string[], path: readon
   return {
     args: readArgs(node.args ?? {}, free, here, takesSecret(node)),
     options: pick(node.options ?? {}) as Read.Values['options'],
-    global: pick(GLOBAL) as unknown as GlobalValues,
+    global: pick({ ...GLOBAL, ...WATCHING }) as unknown as GlobalValues,
   };
 }
 

@@ -7,6 +7,9 @@ import type { Format } from './output.ts';
 import type { Screen } from './screen.ts';
 import { didYouMean } from './suggest.ts';
 
+const DEFAULT_INTERVAL_S = 5;
+const MAX_INTERVAL_S = 3600;
+
 export type Session = ReturnType<typeof createSession>;
 
 /** The environment of a command: which server, which account, which organization, and which screen. */
@@ -22,6 +25,9 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
     /** Only from the command line. */
     orgOption: global.org,
     format: formatOf(global),
+    /** With --watch: the time between two looks. */
+    intervalMs: intervalOf(global),
+    isWatching: global.watch,
     /** The fields that --json names; undefined for all. */
     fields: fieldsOf(global),
     configPath: path,
@@ -154,6 +160,13 @@ function formatOf({ json, yaml, output }: GlobalValues): Format {
   const [format = 'text', another] = chosen;
   if (another !== undefined) throw misuse(`the output cannot be both ${format} and ${another}; choose one`);
   return format as Format;
+}
+
+function intervalOf({ watch, interval }: GlobalValues): number {
+  if (interval !== undefined && !watch) throw misuse('--interval is only for --watch');
+  const seconds = interval === undefined ? DEFAULT_INTERVAL_S : Number(interval);
+  if (seconds >= 1 && seconds <= MAX_INTERVAL_S) return seconds * 1000;
+  throw misuse(`--interval must be a number of seconds from 1 to ${MAX_INTERVAL_S}, such as 10`);
 }
 
 function fieldsOf({ json }: GlobalValues): readonly string[] | undefined {

@@ -34,16 +34,6 @@ export type AdminBusCredentials = {
   readonly credentials: string;
 };
 
-/** The relations that the caller holds on one object. */
-export type AllowedPermissions = {
-  /** Type of the object, as the authorization model names it. */
-  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
-  /** ID of the object. */
-  readonly objectID: bigint;
-  /** Names of the relations, such as can_view, in the order of the model. */
-  readonly allowedPermissions: readonly string[];
-};
-
 /** A signed link to the archive of an installer. */
 export type ArchiveLink = {
   /** Shown only here. Whoever has it can download the archive. */
@@ -70,31 +60,11 @@ export type AuditEntry = {
   readonly at: string;
   /** Whose log it is: an organization, a user for their own account, or 0 for the deployment. */
   readonly organization_id: bigint;
-  /** Who did it. */
-  readonly actor: {
-    /** ID of the account. 0 is the server itself. */
-    readonly id: bigint;
-    /** Name of the account at that time. */
-    readonly name: string;
-  };
-  /** The user for whom the actor, a site administrator, acted. Absent if there is none. */
-  readonly on_behalf_of?: {
-    /** ID of that user. */
-    readonly id: bigint;
-    /** Login name of that user at that time. */
-    readonly name: string;
-  };
+  readonly actor: AuditEntryActor;
+  readonly on_behalf_of?: AuditEntryOnBehalfOf;
   /** What was done, such as role.create. */
   readonly action: string;
-  /** What was changed. */
-  readonly object: {
-    /** Type of the object, such as cluster. */
-    readonly type: string;
-    /** ID of the object. It stays the same after the object is deleted. */
-    readonly id: bigint;
-    /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
-    readonly name?: string;
-  };
+  readonly object: AuditEntryObject;
   /** State before or after the change. Null if there is none. */
   readonly before: unknown;
   /** State before or after the change. Null if there is none. */
@@ -105,6 +75,32 @@ export type AuditEntry = {
   readonly previous_hash: string;
   /** SHA-256, in hexadecimal, of the 32 bytes of previous_hash followed by the UTF-8 text of a JSON array without whitespace: at, organization_id, actor.id, actor.name, action, object.type, object.id, before, after, request_id, previous_hash and, if there is on_behalf_of, its id and name. All elements are strings: numbers in decimal, before and after exactly as they are in this response, or null. In the first entry of an organization, previous_hash is all zeros. */
   readonly hash: string;
+};
+
+/** Who did it. */
+export type AuditEntryActor = {
+  /** ID of the account. 0 is the server itself. */
+  readonly id: bigint;
+  /** Name of the account at that time. */
+  readonly name: string;
+};
+
+/** What was changed. */
+export type AuditEntryObject = {
+  /** Type of the object, such as cluster. */
+  readonly type: string;
+  /** ID of the object. It stays the same after the object is deleted. */
+  readonly id: bigint;
+  /** The present name, if the caller may see the object, else the last one that the log tells. Absent if there is none. It is not part of the hash. */
+  readonly name?: string;
+};
+
+/** The user for whom the actor, a site administrator, acted. Absent if there is none. */
+export type AuditEntryOnBehalfOf = {
+  /** ID of that user. */
+  readonly id: bigint;
+  /** Login name of that user at that time. */
+  readonly name: string;
 };
 
 /** A part of an audit log, newest entry first. */
@@ -130,12 +126,15 @@ export type AuthorizationModel = {
   /** The model in the OpenFGA language. */
   readonly text: string;
   /** The types of objects, in the order of the model. */
-  readonly types: readonly {
-    /** Name of the type, such as cluster. */
-    readonly type: string;
-    /** The relations that can be held on objects of the type. */
-    readonly relations: readonly ModelRelation[];
-  }[];
+  readonly types: readonly AuthorizationModelType[];
+};
+
+/** A type of objects, and the relations that users can hold on them. */
+export type AuthorizationModelType = {
+  /** Name of the type, such as cluster. */
+  readonly type: string;
+  /** The relations that can be held on objects of the type. */
+  readonly relations: readonly ModelRelation[];
 };
 
 /** Everything that a custom role can permit. */
@@ -215,19 +214,7 @@ export type BusCredentials = {
 export type ChartSelectionInput = {
   /** Name of the chart in its source. */
   readonly name: string;
-  /** Where the chart comes from. */
-  readonly sourceRef: {
-    /** Accepted but ignored: the kind decides. */
-    readonly apiGroup?: string | null | undefined;
-    /** Kind of the source object. By default, HelmRepository. */
-    readonly kind?: string | null | undefined;
-    /** Namespace of the source object. By default, flux-system. */
-    readonly namespace?: string | null | undefined;
-    /** Name of the source object: a DNS name. */
-    readonly name: string;
-    /** Address of the charts. Without it, the source must exist in the cluster already. */
-    readonly url?: string | null | undefined;
-  };
+  readonly sourceRef: ChartSelectionSourceRefInput;
   /** Version of the chart, or a range of versions. */
   readonly version: string;
   /** Name of the release: a DNS name. */
@@ -240,6 +227,20 @@ export type ChartSelectionInput = {
   } | null | undefined;
   /** Steps that are applied to the values, in order. */
   readonly valuesPatch?: readonly PatchStepInput[] | null | undefined;
+};
+
+/** Where the chart comes from. */
+export type ChartSelectionSourceRefInput = {
+  /** Accepted but ignored: the kind decides. */
+  readonly apiGroup?: string | null | undefined;
+  /** Kind of the source object. By default, HelmRepository. */
+  readonly kind?: string | null | undefined;
+  /** Namespace of the source object. By default, flux-system. */
+  readonly namespace?: string | null | undefined;
+  /** Name of the source object: a DNS name. */
+  readonly name: string;
+  /** Address of the charts. Without it, the source must exist in the cluster already. */
+  readonly url?: string | null | undefined;
 };
 
 /** Whether somebody can still claim an organization that a marketplace created. */
@@ -298,18 +299,7 @@ export type Cluster = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  /** The last known state of the cluster. */
-  readonly status: {
-    /** What the cluster reported, or what follows from its silence. */
-    readonly response: {
-      /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
-      readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
-      /** Short cause of the phase for programs, as the cluster reported it, or empty. */
-      readonly reason: string;
-      /** Cause of the phase for people, as the cluster reported it, or empty. */
-      readonly message: string;
-    };
-  };
+  readonly status: ClusterStatus;
   /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
@@ -381,18 +371,22 @@ export type ClusterInfo = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  /** The last known state of the cluster. */
-  readonly status: {
-    /** What the cluster reported, or what follows from its silence. */
-    readonly response: {
-      /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
-      readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
-      /** Short cause of the phase for programs, as the cluster reported it, or empty. */
-      readonly reason: string;
-      /** Cause of the phase for people, as the cluster reported it, or empty. */
-      readonly message: string;
-    };
-  };
+  readonly status: ClusterStatus;
+};
+
+/** The last known state of the cluster. */
+export type ClusterStatus = {
+  readonly response: ClusterStatusResponse;
+};
+
+/** What the cluster reported, or what follows from its silence. */
+export type ClusterStatusResponse = {
+  /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
+  readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
+  /** Short cause of the phase for programs, as the cluster reported it, or empty. */
+  readonly reason: string;
+  /** Cause of the phase for people, as the cluster reported it, or empty. */
+  readonly message: string;
 };
 
 /** A Kubernetes cluster, as clients of the second version of these calls know it. */
@@ -443,18 +437,7 @@ export type ClusterV2 = {
   readonly createdAt: string;
   /** Time since creation, such as 43m, 8d or 6mo. */
   readonly age: string;
-  /** The last known state of the cluster. */
-  readonly status: {
-    /** What the cluster reported, or what follows from its silence. */
-    readonly response: {
-      /** Registered until its first heartbeat. NotConnected after two minutes without one, Lost after a day. */
-      readonly phase: 'Active' | 'Inactive' | 'NotReady' | 'NotConnected' | 'Registered' | 'NotImported' | 'Lost';
-      /** Short cause of the phase for programs, as the cluster reported it, or empty. */
-      readonly reason: string;
-      /** Cause of the phase for people, as the cluster reported it, or empty. */
-      readonly message: string;
-    };
-  };
+  readonly status: ClusterStatus;
   /** Name of the account that owns the hub cluster, at most 255 characters. */
   readonly hubClusterOwnerName: string;
   /** Time of the last heartbeat. 1970-01-01T00:00:00Z if there was none. */
@@ -561,17 +544,7 @@ export type Delivery = {
   readonly done_at: string | null;
   /** When the server acts on it again. Null unless its state is received. */
   readonly next_try_at: string | null;
-  /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-  readonly links: {
-    /** The installer that a bind names. */
-    readonly installer?: string;
-    /** The organization that its installer is bound to. */
-    readonly organization_id?: bigint;
-    /** The contract that its installer is bound to. */
-    readonly contract_id?: bigint;
-    /** The subscription that the delivery is about. */
-    readonly subscription_id?: bigint;
-  };
+  readonly links: DeliveryLinks;
 };
 
 /** A delivery with the content of its notification. */
@@ -610,19 +583,21 @@ export type DeliveryDetail = {
   readonly done_at: string | null;
   /** When the server acts on it again. Null unless its state is received. */
   readonly next_try_at: string | null;
-  /** What the delivery is about, and what its installer is bound to now. Only what exists. */
-  readonly links: {
-    /** The installer that a bind names. */
-    readonly installer?: string;
-    /** The organization that its installer is bound to. */
-    readonly organization_id?: bigint;
-    /** The contract that its installer is bound to. */
-    readonly contract_id?: bigint;
-    /** The subscription that the delivery is about. */
-    readonly subscription_id?: bigint;
-  };
+  readonly links: DeliveryLinks;
   /** Content of the notification, without secrets. Null if it was unreadable or too large to keep. */
   readonly notification: unknown;
+};
+
+/** What the delivery is about, and what its installer is bound to now. Only what exists. */
+export type DeliveryLinks = {
+  /** The installer that a bind names. */
+  readonly installer?: string;
+  /** The organization that its installer is bound to. */
+  readonly organization_id?: bigint;
+  /** The contract that its installer is bound to. */
+  readonly contract_id?: bigint;
+  /** The subscription that the delivery is about. */
+  readonly subscription_id?: bigint;
 };
 
 /** A part of the delivery log, newest delivery first. */
@@ -894,22 +869,8 @@ export type InstallerBinding = {
   readonly bound_at: string;
   /** The subscription that it was bound for. Absent if the marketplace has none. */
   readonly subscription_id?: bigint;
-  /** The organization that the customer got. */
-  readonly organization: {
-    /** ID of the organization. */
-    readonly id: bigint;
-    /** Present name of the organization. */
-    readonly name: string;
-  };
-  /** The contract that the customer got. */
-  readonly contract: {
-    /** ID of the contract. */
-    readonly id: bigint;
-    /** UUID of the contract. */
-    readonly uid: string;
-    /** Whether the contract was revoked since. */
-    readonly revoked: boolean;
-  };
+  readonly organization: InstallerBindingOrganization;
+  readonly contract: InstallerBindingContract;
   /** Cluster that the customer named. Absent if none. */
   readonly cluster_id?: string;
   /** Account of the customer at the cloud. Absent if none was named. */
@@ -924,6 +885,24 @@ export type InstallerBinding = {
   readonly version: string;
   /** With this ID the organization can be claimed. */
   readonly claim_id: string;
+};
+
+/** The contract that the customer got. */
+export type InstallerBindingContract = {
+  /** ID of the contract. */
+  readonly id: bigint;
+  /** UUID of the contract. */
+  readonly uid: string;
+  /** Whether the contract was revoked since. */
+  readonly revoked: boolean;
+};
+
+/** The organization that the customer got. */
+export type InstallerBindingOrganization = {
+  /** ID of the organization. */
+  readonly id: bigint;
+  /** Present name of the organization. */
+  readonly name: string;
 };
 
 /** A part of the list of installers, newest first. */
@@ -952,27 +931,31 @@ export type LifecycleNotificationInput = {
   readonly eventTime?: string | undefined;
   /** With PUT: Accepted, Succeeded or Failed. With DELETE: Deleting, Deleted or Failed. */
   readonly provisioningState?: string | undefined;
-  /** For metered billing. */
-  readonly billingDetails?: {
-    /** ID to report usage with. */
-    readonly resourceUsageId?: string | undefined;
-  } | undefined;
-  /** What was bought. */
-  readonly plan?: {
-    /** Publisher of the offer. */
-    readonly publisher?: string | undefined;
-    /** The offer. */
-    readonly product?: string | undefined;
-    /** Name of the plan in the offer. */
-    readonly name?: string | undefined;
-    /** Version of the plan. */
-    readonly version?: string | undefined;
-  } | undefined;
+  readonly billingDetails?: LifecycleNotificationBillingDetailsInput | undefined;
+  readonly plan?: LifecycleNotificationPlanInput | undefined;
   /** What went wrong at the marketplace, as it sends it. Only kept. */
   readonly error?: {
     readonly [key: string]: unknown;
   } | undefined;
   readonly bindingInfo?: BindingInfoInput | undefined;
+};
+
+/** For metered billing. */
+export type LifecycleNotificationBillingDetailsInput = {
+  /** ID to report usage with. */
+  readonly resourceUsageId?: string | undefined;
+};
+
+/** What was bought. */
+export type LifecycleNotificationPlanInput = {
+  /** Publisher of the offer. */
+  readonly publisher?: string | undefined;
+  /** The offer. */
+  readonly product?: string | undefined;
+  /** Name of the plan in the offer. */
+  readonly name?: string | undefined;
+  /** Version of the plan. */
+  readonly version?: string | undefined;
 };
 
 /** A message to the receiver of marketplace events. */
@@ -1009,71 +992,82 @@ export type MarketplaceEventPage = {
 
 /** The marketplace listener at a glance. */
 export type MarketplaceSummary = {
-  /** Number of deliveries in each state. */
-  readonly deliveries: {
-    /** How many are received. */
-    readonly received: number;
-    /** How many are done. */
-    readonly done: number;
-    /** How many are refused. */
-    readonly refused: number;
-    /** How many are dead. */
-    readonly dead: number;
-  };
+  readonly deliveries: MarketplaceSummaryDeliveries;
   /** When the oldest delivery arrived that is not finished. Null if there is none. */
   readonly oldest_waiting_at: string | null;
-  /** Number of installers in each state. */
-  readonly installers: {
-    /** How many are unbound. */
-    readonly unbound: number;
-    /** How many are expired. */
-    readonly expired: number;
-    /** How many are bound. */
-    readonly bound: number;
-    /** How many are spent. */
-    readonly spent: number;
-  };
-  /** Number of subscriptions in each state. */
-  readonly subscriptions: {
-    /** How many are Pending. */
-    readonly Pending: number;
-    /** How many are Running. */
-    readonly Running: number;
-    /** How many are Failed. */
-    readonly Failed: number;
-    /** How many are Bound. */
-    readonly Bound: number;
-    /** How many are Deleting. */
-    readonly Deleting: number;
-    /** How many are DeletionFailed. */
-    readonly DeletionFailed: number;
-    /** How many are Deleted. */
-    readonly Deleted: number;
-  };
-  /** Number of events in each state. */
-  readonly events: {
-    /** How many are waiting. */
-    readonly waiting: number;
-    /** How many are sent. */
-    readonly sent: number;
-    /** How many are dead. */
-    readonly dead: number;
-  };
+  readonly installers: MarketplaceSummaryInstallers;
+  readonly subscriptions: MarketplaceSummarySubscriptions;
+  readonly events: MarketplaceSummaryEvents;
   /** When the oldest event was made that is not sent yet. Null if there is none. */
   readonly oldest_event_at: string | null;
   /** The marketplaces that can send notifications. */
-  readonly marketplaces: readonly ({
-    /** Name of the marketplace. */
-    readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
-    /** Whether it authenticates by its address or by a secret. */
-    readonly proven_by: 'address' | 'secret';
-    /** How many secrets are live. */
-    readonly secrets: number;
-    /** When it last sent a delivery that was kept. Null if it never did. */
-    readonly last_delivery_at: string | null;
-  })[];
+  readonly marketplaces: readonly MarketplaceSummaryMarketplace[];
   /** How long ago the list of address ranges was confirmed. Null if there is none. */
   readonly ranges_age_seconds: number | null;
+};
+
+/** Number of deliveries in each state. */
+export type MarketplaceSummaryDeliveries = {
+  /** How many are received. */
+  readonly received: number;
+  /** How many are done. */
+  readonly done: number;
+  /** How many are refused. */
+  readonly refused: number;
+  /** How many are dead. */
+  readonly dead: number;
+};
+
+/** Number of events in each state. */
+export type MarketplaceSummaryEvents = {
+  /** How many are waiting. */
+  readonly waiting: number;
+  /** How many are sent. */
+  readonly sent: number;
+  /** How many are dead. */
+  readonly dead: number;
+};
+
+/** Number of installers in each state. */
+export type MarketplaceSummaryInstallers = {
+  /** How many are unbound. */
+  readonly unbound: number;
+  /** How many are expired. */
+  readonly expired: number;
+  /** How many are bound. */
+  readonly bound: number;
+  /** How many are spent. */
+  readonly spent: number;
+};
+
+/** How one marketplace proves who it is, and what it has sent. */
+export type MarketplaceSummaryMarketplace = {
+  /** Name of the marketplace. */
+  readonly marketplace: 'CloudA' | 'CloudB' | 'CloudC';
+  /** Whether it authenticates by its address or by a secret. */
+  readonly proven_by: 'address' | 'secret';
+  /** How many secrets are live. */
+  readonly secrets: number;
+  /** When it last sent a delivery that was kept. Null if it never did. */
+  readonly last_delivery_at: string | null;
+};
+
+/** Number of subscriptions in each state. */
+export type MarketplaceSummarySubscriptions = {
+  /** How many are Pending. */
+  readonly Pending: number;
+  /** How many are Running. */
+  readonly Running: number;
+  /** How many are Failed. */
+  readonly Failed: number;
+  /** How many are Bound. */
+  readonly Bound: number;
+  /** How many are Deleting. */
+  readonly Deleting: number;
+  /** How many are DeletionFailed. */
+  readonly DeletionFailed: number;
+  /** How many are Deleted. */
+  readonly Deleted: number;
 };
 
 /** A user, with their teams in an organization. */
@@ -1115,22 +1109,19 @@ export type Member = {
   /** Whether the user is in an organization of the kind client. Only on request. */
   readonly clientOrgUser?: boolean;
   /** The teams of the organization that the member is in, as far as the caller may see them. */
-  readonly teams: readonly ({
-    /** ID of the team. */
-    readonly id: bigint;
-    /** Name of the team. */
-    readonly name: string;
-    /** Permission that the team gives its members. */
-    readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
-  })[];
+  readonly teams: readonly MemberTeam[];
   /** When the earliest of the present memberships in teams of the organization began. */
   readonly joined_at: string;
 };
 
-/** The team that a new member joins. */
-export type MemberTeamInput = {
-  /** Name of the team. By default, Viewers. */
-  readonly team?: string | undefined;
+/** A team that the member is in. */
+export type MemberTeam = {
+  /** ID of the team. */
+  readonly id: bigint;
+  /** Name of the team. */
+  readonly name: string;
+  /** Permission that the team gives its members. */
+  readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
 };
 
 /** A relation of the authorization model, in words. */
@@ -1141,13 +1132,15 @@ export type ModelRelation = {
   readonly title: string;
   /** What the relation is for, and who holds it. */
   readonly description: string;
-  /** The permission of a custom role that grants the relation, if there is one. */
-  readonly catalog?: {
-    /** First half of the permission, such as cluster_mgmt. */
-    readonly namespace: string;
-    /** Second half of the permission, such as view clusters. */
-    readonly action: string;
-  };
+  readonly catalog?: ModelRelationCatalog;
+};
+
+/** The permission of a custom role that grants the relation, if there is one. */
+export type ModelRelationCatalog = {
+  /** First half of the permission, such as cluster_mgmt. */
+  readonly namespace: string;
+  /** Second half of the permission, such as view clusters. */
+  readonly action: string;
 };
 
 /** Whether a name or an address can be used. */
@@ -1258,6 +1251,12 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
+/** The team that a new member joins. */
+export type NewMemberInput = {
+  /** Name of the team. By default, Viewers. */
+  readonly team?: string | undefined;
+};
+
 /** A secret to add, with which a marketplace authenticates. */
 export type NewNotificationSecretInput = {
   /** Which marketplace sends the secret. */
@@ -1268,13 +1267,18 @@ export type NewNotificationSecretInput = {
 
 /** Charts to deploy. */
 export type NewOrderInput = {
-  /** What to deploy. */
-  readonly spec: {
-    /** The charts, in the order in which they are rendered. */
-    readonly items?: readonly {
-      readonly chart: ChartSelectionInput;
-    }[] | null | undefined;
-  };
+  readonly spec: NewOrderSpecInput;
+};
+
+/** What to deploy. */
+export type NewOrderSpecInput = {
+  /** The charts, in the order in which they are rendered. */
+  readonly items?: readonly NewOrderSpecItemInput[] | null | undefined;
+};
+
+/** A chart of the order. */
+export type NewOrderSpecItemInput = {
+  readonly chart: ChartSelectionInput;
 };
 
 /** An organization to create. */
@@ -1373,6 +1377,16 @@ export type NotificationSecret = {
   readonly added_at?: string;
 };
 
+/** The relations that the caller holds on one object. */
+export type ObjectPermissions = {
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
+  readonly objectID: bigint;
+  /** Names of the relations, such as can_view, in the order of the model. */
+  readonly allowedPermissions: readonly string[];
+};
+
 /** An object of the authorization model. */
 export type ObjectReferenceInput = {
   /** Type of the object, as the authorization model names it. */
@@ -1387,15 +1401,17 @@ export type Order = {
   readonly apiVersion: 'deploy.atrium.dev/v1';
   /** Kind of the document. */
   readonly kind: 'Order';
-  /** What identifies the order. */
-  readonly metadata: {
-    /** UUID, which the paths of the order contain. */
-    readonly uid: string;
-    /** Release name of its first chart, or empty. */
-    readonly name: string;
-    /** When the order was created. */
-    readonly creationTimestamp: string;
-  };
+  readonly metadata: OrderMetadata;
+};
+
+/** What identifies the order. */
+export type OrderMetadata = {
+  /** UUID, which the paths of the order contain. */
+  readonly uid: string;
+  /** Release name of its first chart, or empty. */
+  readonly name: string;
+  /** When the order was created. */
+  readonly creationTimestamp: string;
 };
 
 /** An organization: the owner of teams, roles, clusters, contracts and robot accounts. */
@@ -1432,65 +1448,79 @@ export type Overview = {
   readonly roles?: number;
   /** Number of robot accounts. Absent if the caller may not see them. */
   readonly robots?: number;
-  /** Tokens of robot accounts. Absent if the caller may not see them. */
-  readonly tokens?: {
-    /** All tokens of robot accounts. */
-    readonly all: number;
-    /** Valid tokens that expire within 30 days. */
-    readonly expiring: number;
-    /** Valid tokens that were not used for 90 days, or were never used since then. */
-    readonly unused: number;
-  };
-  /** Clusters of the organization. Absent if the caller may not see them. */
-  readonly clusters?: {
-    /** Number of all clusters. */
-    readonly all: number;
-    /** Number of clusters in each phase. */
-    readonly by_phase: {
-      /** How many are Active. */
-      readonly Active: number;
-      /** How many are Inactive. */
-      readonly Inactive: number;
-      /** How many are NotReady. */
-      readonly NotReady: number;
-      /** How many are NotConnected. */
-      readonly NotConnected: number;
-      /** How many are Registered. */
-      readonly Registered: number;
-      /** How many are NotImported. */
-      readonly NotImported: number;
-      /** How many are Lost. */
-      readonly Lost: number;
-    };
-  };
-  /** Contracts of the organization. Absent if the caller may not see them. */
-  readonly contracts?: {
-    /** Number of all contracts, revoked ones included. */
-    readonly all: number;
-    /** Contracts that are not revoked and end within 30 days. */
-    readonly ending: number;
-  };
-  /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
-  readonly last_change?: {
-    /** When it happened. */
-    readonly at: string;
-    /** Who did it. */
-    readonly actor: {
-      /** ID of the account. */
-      readonly id: bigint;
-      /** Name of the account at that time. */
-      readonly name: string;
-    };
-    /** What was done, such as role.create. */
-    readonly action: string;
-    /** What was changed. */
-    readonly object: {
-      /** Type of the object, such as cluster. */
-      readonly type: string;
-      /** ID of the object. */
-      readonly id: bigint;
-    };
-  };
+  readonly tokens?: OverviewTokens;
+  readonly clusters?: OverviewClusters;
+  readonly contracts?: OverviewContracts;
+  readonly last_change?: OverviewLastChange;
+};
+
+/** Clusters of the organization. Absent if the caller may not see them. */
+export type OverviewClusters = {
+  /** Number of all clusters. */
+  readonly all: number;
+  readonly by_phase: OverviewClustersByPhase;
+};
+
+/** Number of clusters in each phase. */
+export type OverviewClustersByPhase = {
+  /** How many are Active. */
+  readonly Active: number;
+  /** How many are Inactive. */
+  readonly Inactive: number;
+  /** How many are NotReady. */
+  readonly NotReady: number;
+  /** How many are NotConnected. */
+  readonly NotConnected: number;
+  /** How many are Registered. */
+  readonly Registered: number;
+  /** How many are NotImported. */
+  readonly NotImported: number;
+  /** How many are Lost. */
+  readonly Lost: number;
+};
+
+/** Contracts of the organization. Absent if the caller may not see them. */
+export type OverviewContracts = {
+  /** Number of all contracts, revoked ones included. */
+  readonly all: number;
+  /** Contracts that are not revoked and end within 30 days. */
+  readonly ending: number;
+};
+
+/** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
+export type OverviewLastChange = {
+  /** When it happened. */
+  readonly at: string;
+  readonly actor: OverviewLastChangeActor;
+  /** What was done, such as role.create. */
+  readonly action: string;
+  readonly object: OverviewLastChangeObject;
+};
+
+/** Who did it. */
+export type OverviewLastChangeActor = {
+  /** ID of the account. */
+  readonly id: bigint;
+  /** Name of the account at that time. */
+  readonly name: string;
+};
+
+/** What was changed. */
+export type OverviewLastChangeObject = {
+  /** Type of the object, such as cluster. */
+  readonly type: string;
+  /** ID of the object. */
+  readonly id: bigint;
+};
+
+/** Tokens of robot accounts. Absent if the caller may not see them. */
+export type OverviewTokens = {
+  /** All tokens of robot accounts. */
+  readonly all: number;
+  /** Valid tokens that expire within 30 days. */
+  readonly expiring: number;
+  /** Valid tokens that were not used for 90 days, or were never used since then. */
+  readonly unused: number;
 };
 
 /** One step of a JSON Patch (RFC 6902). */
@@ -1530,14 +1560,17 @@ export type PermissionDetail = {
   /** What the permission allows, in one sentence. */
   readonly description: string;
   /** Permissions that belong to it. Absent if there are none. */
-  readonly associated?: readonly {
-    /** First half of the other permission. */
-    readonly namespace: string;
-    /** Second half of the other permission. */
-    readonly action: string;
-    /** If true, this permission implies the other one. */
-    readonly required: boolean;
-  }[];
+  readonly associated?: readonly PermissionDetailAssociated[];
+};
+
+/** A permission that comes with this one. */
+export type PermissionDetailAssociated = {
+  /** First half of the other permission. */
+  readonly namespace: string;
+  /** Second half of the other permission. */
+  readonly action: string;
+  /** If true, this permission implies the other one. */
+  readonly required: boolean;
 };
 
 /** A user who holds a relation. */
@@ -1570,45 +1603,53 @@ export type RemovedEmailsInput = {
 export type ReservedName = {
   /** The name that is reserved. */
   readonly name: string;
-  /** The user or organization that had the name. */
-  readonly account: {
-    /** Whether it is or was a user or an organization. */
-    readonly type: 'user' | 'organization';
-    /** ID of the account. */
-    readonly id: bigint;
-    /** Its present name. Empty if it was deleted. */
-    readonly username: string;
-  };
+  readonly account: ReservedNameAccount;
   /** When the account was renamed or deleted. */
   readonly reserved_at: string;
   /** From then on, anyone can take the name. */
   readonly expires_at: string;
 };
 
+/** The user or organization that had the name. */
+export type ReservedNameAccount = {
+  /** Whether it is or was a user or an organization. */
+  readonly type: 'user' | 'organization';
+  /** ID of the account. */
+  readonly id: bigint;
+  /** Its present name. Empty if it was deleted. */
+  readonly username: string;
+};
+
 /** What a cluster reported about its resources, one item for each resource. */
 export type ResourceHistory = {
   /** One item for each resource. */
-  readonly items: readonly {
-    /** API group, kind and ID of the resource, separated by slashes. */
-    readonly key: string;
-    /** What was reported about the resource, oldest first. */
-    readonly values: readonly {
-      /** Kind of the resource. */
-      readonly resource: string;
-      /** ID of the resource. */
-      readonly resourceID: string;
-      /** License that it runs with, as reported, or empty. */
-      readonly licenseID: string;
-      /** Version of the resource, as reported, or empty. */
-      readonly version: string;
-      /** When the server received the report. */
-      readonly timestamp: string;
-    }[];
-    /** When the last report came. */
-    readonly lastSeen: string;
-  }[];
+  readonly items: readonly ResourceHistoryItem[];
   /** Send it to get the next page. Absent on the last page. */
   readonly cursor?: string;
+};
+
+/** A resource, and what was reported about it. */
+export type ResourceHistoryItem = {
+  /** API group, kind and ID of the resource, separated by slashes. */
+  readonly key: string;
+  /** What was reported about the resource, oldest first. */
+  readonly values: readonly ResourceHistoryItemValue[];
+  /** When the last report came. */
+  readonly lastSeen: string;
+};
+
+/** One report about the resource. */
+export type ResourceHistoryItemValue = {
+  /** Kind of the resource. */
+  readonly resource: string;
+  /** ID of the resource. */
+  readonly resourceID: string;
+  /** License that it runs with, as reported, or empty. */
+  readonly licenseID: string;
+  /** Version of the resource, as reported, or empty. */
+  readonly version: string;
+  /** When the server received the report. */
+  readonly timestamp: string;
 };
 
 /** An account for programs, owned by an organization. */
@@ -1650,34 +1691,40 @@ export type Role = {
 /** What a change of a role would give to and take from whom. */
 export type RoleEffects = {
   /** Ordered by user ID; those after the first thousand are left out. */
-  readonly changes: readonly {
-    readonly user: UserReference;
-    /** Permissions that the user would get. */
-    readonly gains: readonly Permission[];
-    /** Permissions that the user would lose. */
-    readonly loses: readonly Permission[];
-  }[];
+  readonly changes: readonly RoleEffectsChange[];
   /** How many users the change affects. */
   readonly total: number;
+};
+
+/** What one person gains and loses. */
+export type RoleEffectsChange = {
+  readonly user: UserReference;
+  /** Permissions that the user would get. */
+  readonly gains: readonly Permission[];
+  /** Permissions that the user would lose. */
+  readonly loses: readonly Permission[];
 };
 
 /** What an import of roles changed. */
 export type RoleImportReport = {
   /** One entry for each role that changed. */
-  readonly changes: readonly ({
-    /** Name of the role. */
-    readonly role: string;
-    /** What happened to the role. */
-    readonly kind: 'create' | 'update' | 'delete';
-    /** The change in words, one line for each part. */
-    readonly words: readonly string[];
-  })[];
+  readonly changes: readonly RoleImportReportChange[];
   /** Number of roles that are already as in the document. */
   readonly unchanged: number;
   /** Roles that are not in the document and are kept. */
   readonly unmanaged: readonly string[];
   /** If true, nothing was changed. */
   readonly dry_run: boolean;
+};
+
+/** What the import does to one role. */
+export type RoleImportReportChange = {
+  /** Name of the role. */
+  readonly role: string;
+  /** What happened to the role. */
+  readonly kind: 'create' | 'update' | 'delete';
+  /** The change in words, one line for each part. */
+  readonly words: readonly string[];
 };
 
 /** A change of a role: without id a new role, with id the fields to change. */
@@ -2330,7 +2377,7 @@ export interface Operations {
       };
       body: readonly ObjectReferenceInput[] | RawBody;
     };
-    answer: readonly AllowedPermissions[];
+    answer: readonly ObjectPermissions[];
   };
   /** List the objects of a type on which a user holds a relation, as far as the caller may see them */
   'GET /authz/objects/{objectType}': {
@@ -2368,7 +2415,7 @@ export interface Operations {
         org: Text;
       };
     };
-    answer: AllowedPermissions;
+    answer: ObjectPermissions;
   };
   /** Explain why a user holds a relation on an object, or what is missing */
   'GET /authz/objects/{objectType}/{objID}/explain': {
@@ -2905,7 +2952,7 @@ export interface Operations {
         /** Login name of the user. */
         username: Id;
       };
-      body?: MemberTeamInput | RawBody | undefined;
+      body?: NewMemberInput | RawBody | undefined;
     };
     answer: undefined;
   };

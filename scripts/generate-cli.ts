@@ -1,6 +1,6 @@
 import { GLOBAL } from '../cli/arguments.ts';
 import { CATALOGUE, type Entry, HEADINGS } from '../cli/catalogue.ts';
-import { type Command, isGroup, isOnServer, type Node, type ServerCommand } from '../cli/command.ts';
+import { type Command, isGroup, isOnServer, type Node, optionsOf, type ServerCommand } from '../cli/command.ts';
 import { argumentRows, capital, optionRows, usageOf } from '../cli/help.ts';
 import { MARKETPLACE_NAMES, shortNameOf } from '../src/marketplace/marketplaces.ts';
 import { SERVER_COMMANDS } from '../src/operations/server-commands.ts';
@@ -85,6 +85,11 @@ const INTRODUCTION = `# The command line
   arguments or if there is a comma.
 - **Scripts.** JSON and YAML have every ID exactly. Outside a terminal there are no colors and
   nothing is cut off; \`NO_COLOR\` turns off colors on a terminal.
+- **Watching.** With \`--watch\`, lists and details print what changes until Ctrl-C ends them with exit
+  code 130. On a terminal the result is painted anew. Elsewhere each change is a line or, with
+  \`-o json\`, a document such as \`{"change":"added","object":{…}}\`. A list that has only the newest
+  entries never reports one as removed. If the server is busy (429, 503) or away, the command waits
+  for as long as the server asks, at least for the interval, and goes on.
 - **What happens.** \`--debug\` prints each request and the status of its response to standard error,
   without tokens, cookies and bodies. \`atrium api\` sends any request.
 - **Destructive commands** ask for confirmation on a terminal; elsewhere they need \`--yes\`.
@@ -97,6 +102,7 @@ const INTRODUCTION = `# The command line
 | 1 | rejected, or no |
 | 2 | wrong usage; for \`atrium can\`, everything that is neither yes nor no |
 | 3 | the server cannot be reached |
+| 130 | ended with Ctrl-C |
 
 `;
 
@@ -131,8 +137,8 @@ function onServer(path: readonly string[], { summary, usage, options = [], examp
 }
 
 function describeCommand(path: readonly string[], command: Command): string {
-  const { summary, details, args = {}, options = {}, examples } = command;
-  const rows = [...argumentRows(args), ...optionRows(options)];
+  const { summary, details, args = {}, examples } = command;
+  const rows = [...argumentRows(args), ...optionRows(optionsOf(command))];
   return [
     `${path.length === 1 ? '###' : '####'} atrium ${path.join(' ')}`,
     '',

@@ -49,11 +49,16 @@ export const audit = command({
     'atrium audit --object cluster:prod --limit 100',
     'atrium audit --export --since 2026-01-01 > audit.ndjson',
     'atrium audit --mine --since 30d',
+    'atrium audit --watch --action role.',
     'atrium audit actions',
     'atrium audit --verify',
   ],
+  watch: { newestFirst: true },
   async run(session, { args, options }) {
     requireOneLog(session, options);
+    if (session.isWatching && (options.export || options.verify || args.what)) {
+      throw misuse('--watch is for the list of entries, without --export, --verify and actions');
+    }
     if (args.what !== undefined) return await actions(session, options);
     if (options.verify) return await verify(session);
     const query = {

@@ -20,8 +20,10 @@ export const can = command({
   examples: [
     'atrium can ann connect cluster:prod --why',
     'atrium can me edit org:acme',
+    'atrium can bob connect cluster:prod --watch',
     'atrium can dan view_orchestratorconfig cluster:prod --json',
   ],
+  watch: {},
   async run(session, { args, options }): Promise<Shown> {
     const object = await findObject(session, args.object);
     const relation = relationNamed(args.relation);

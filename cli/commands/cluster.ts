@@ -28,6 +28,8 @@ const details = {
 const PHASES = ['Active', 'Inactive', 'NotReady', 'NotConnected', 'Registered', 'NotImported', 'Lost'] as const;
 const ORDERS = ['name', 'heartbeat', 'nodes', 'created'] as const;
 const PAGE = 200;
+/** An agent reports every minute, mostly nothing new. */
+const VOLATILE = ['age', 'heartbeatAt'];
 type Details = Readonly<Record<keyof typeof details, string | undefined>>;
 
 function bodyOf(options: Details) {
@@ -83,7 +85,9 @@ export const cluster: Group = {
         'atrium cluster list --org acme',
         'atrium cluster list --all --phase Lost',
         'atrium cluster list --sort heartbeat',
+        'atrium cluster list --watch -o json',
       ],
+      watch: { ignore: VOLATILE },
       async run(session, { options }) {
         if (options.mine && options.all) throw misuse('use either --mine or --all, not both');
         const columns: Columns<ListedCluster> = {
@@ -115,6 +119,7 @@ export const cluster: Group = {
       summary: 'show a cluster',
       args: { cluster: cluster_ },
       examples: ['atrium cluster show prod', 'atrium cluster show prod --json'],
+      watch: { ignore: VOLATILE },
       async run(session, { args }) {
         const path = { id: await idOf(session, 'cluster', args.cluster) };
         return one(await session.client().call('GET /clusters/{id}', { path }), fields);

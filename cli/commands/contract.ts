@@ -64,6 +64,7 @@ export const contract: Group = {
     list: command({
       summary: 'list the contracts of the organization',
       examples: ['atrium contract list --org acme'],
+      watch: {},
       async run(session) {
         const columns: Columns<Contract> = {
           id: (row) => row.id,
@@ -81,6 +82,7 @@ export const contract: Group = {
       summary: 'show a contract',
       args: { contract: contract_ },
       examples: ['atrium contract show acme'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'contract', args.contract) };
         return one(await session.client().call('GET /contracts/{id}', { path }), fields);

@@ -32,6 +32,7 @@ export const credential: Group = {
       summary: 'list your cloud credentials, without their secrets',
       options: { type: { about: 'only credentials of this type, such as Aws', value: 'TYPE', many: true } },
       examples: ['atrium credential list', 'atrium credential list --type Aws --type Azure'],
+      watch: {},
       async run(session, { options }) {
         const query = { credential_type: options.type, summary: 'true' } as const;
         const found = await session.client().call('GET /user/credentials', { query });

@@ -16,6 +16,7 @@ export const listObjects = command({
     type: { about: `type of object: ${OBJECT_TYPES.join(', ')}` },
   },
   examples: ['atrium list-objects bob connect cluster', 'atrium list-objects me edit team -o name'],
+  watch: {},
   async run(session, { args }) {
     const type = TYPES[args.type.toLowerCase()] ?? args.type.toLowerCase();
     if (type.includes(':'))

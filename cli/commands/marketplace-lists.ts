@@ -59,6 +59,7 @@ export const installers = command({
     ...amountOf('installers'),
   },
   examples: ['atrium marketplace installers --state unbound', 'atrium marketplace installers --search acme'],
+  watch: { newestFirst: true },
   async run(session, { options }) {
     const columns: Columns<Installer> = {
       id: (row) => row.id,
@@ -92,6 +93,7 @@ export const subscriptions = command({
     ...amountOf('subscriptions'),
   },
   examples: ['atrium marketplace subscriptions', 'atrium marketplace subscriptions --state Failed'],
+  watch: { newestFirst: true },
   async run(session, { options }) {
     const columns: Columns<Subscription> = {
       id: (row) => row.id,
@@ -113,6 +115,7 @@ export const secrets = command({
   summary: 'list the live secrets of marketplaces, by fingerprint',
   details: 'A secret itself is never shown. Those from the settings have no time; they are retired there.',
   examples: ['atrium marketplace secrets'],
+  watch: {},
   async run(session) {
     const columns: Columns<Secret> = {
       fingerprint: (row) => row.fingerprint,
@@ -128,6 +131,7 @@ export const strangers = command({
   summary: 'list callers that were rejected and only counted, by day',
   options: { marketplace: onlyOf, ...amountOf('lines') },
   examples: ['atrium marketplace strangers --marketplace cloudA'],
+  watch: { newestFirst: true },
   async run(session, { options }) {
     const columns: Columns<Stranger> = {
       day: (row) => row.day,
@@ -154,6 +158,7 @@ export const events = command({
     ...amountOf('events'),
   },
   examples: ['atrium marketplace events --state dead', 'atrium marketplace events --type installer.bound --json'],
+  watch: { newestFirst: true },
   async run(session, { options }) {
     const columns: Columns<Event> = {
       id: (row) => row.id,
@@ -174,6 +179,7 @@ export const events = command({
 export const summary = command({
   summary: 'count deliveries, installers, subscriptions and events by state',
   examples: ['atrium marketplace summary', 'atrium marketplace summary --json=deliveries.dead'],
+  watch: {},
   async run(session) {
     const fields: Columns<Summary> = {
       deliveries: (row) => counted(row.deliveries),

@@ -72,7 +72,9 @@ export const marketplace: Group = {
       examples: [
         'atrium marketplace deliveries --since 7d',
         'atrium marketplace deliveries --outcome dead --marketplace cloudB',
+        'atrium marketplace deliveries --watch --interval 30',
       ],
+      watch: { newestFirst: true },
       async run(session, { options }) {
         const { marketplace: name, outcome, search, subject } = options;
         const since = options.since === undefined ? undefined : momentIn(options.since, -1);
@@ -88,6 +90,7 @@ export const marketplace: Group = {
       summary: 'show a delivery; with --json, also its payload',
       args: { id },
       examples: ['atrium marketplace show 17', 'atrium marketplace show 17 --json'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: readId(args.id) };
         return one(await session.client().call('GET /admin/marketplace/deliveries/{id}', { path }), fields);

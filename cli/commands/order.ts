@@ -45,6 +45,7 @@ export const order: Group = {
     list: command({
       summary: 'list your orders, newest first',
       examples: ['atrium order list'],
+      watch: {},
       async run(session) {
         return list(await all(session.client().each('GET /user/deploy/orders')), columns, 'none');
       },

@@ -65,6 +65,7 @@ export const org: Group = {
     list: command({
       summary: 'list your organizations; for site administrators, all organizations',
       examples: ['atrium org list', 'atrium org list --json'],
+      watch: {},
       async run(session) {
         const columns: Columns<Organization> = {
           id: (row) => row.id,
@@ -79,6 +80,7 @@ export const org: Group = {
       summary: 'show an organization',
       args: { org: org_ },
       examples: ['atrium org show acme'],
+      watch: {},
       async run(session, { args }) {
         const path = { org: orgOf(session, args.org) };
         return one(await session.client().call('GET /orgs/{org}', { path }), fields);
@@ -88,6 +90,7 @@ export const org: Group = {
       summary: 'show what an organization has, in numbers, as far as you may see it',
       args: { org: org_ },
       examples: ['atrium org overview acme'],
+      watch: {},
       async run(session, { args }) {
         const path = { org: orgOf(session, args.org) };
         const found = await session.client().call('GET /orgs/{org}/overview', { path });
@@ -143,6 +146,7 @@ export const org: Group = {
         sort: { about: 'what to sort by; by default the ID', value: 'WHAT', choices: ['name', 'joined'] },
       },
       examples: ['atrium org members acme', 'atrium org members acme --team Editors --sort joined'],
+      watch: {},
       async run(session, { args, options }) {
         const path = { org: orgOf(session, args.org) };
         const query = { q: options.search, team: options.team, sort: options.sort };

@@ -23,6 +23,7 @@ const token: Group = {
       summary: 'list the tokens of a robot account',
       args: { robot: robot_ },
       examples: ['atrium robot token list ci'],
+      watch: { ignore: ['last_used_at'] },
       async run(session, { args }) {
         const path = { id: await idOf(session, 'robot', args.robot) };
         return list(await all(session.client().each('GET /robots/{id}/tokens', { path })), tokenColumns, 'none');
@@ -61,6 +62,7 @@ export const robot: Group = {
     list: command({
       summary: 'list the robot accounts of the organization',
       examples: ['atrium robot list --org acme'],
+      watch: {},
       async run(session) {
         const path = { org: session.org() };
         return list(await all(session.client().each('GET /orgs/{org}/robots', { path })), columns, 'none');
@@ -70,6 +72,7 @@ export const robot: Group = {
       summary: 'show a robot account',
       args: { robot: robot_ },
       examples: ['atrium robot show ci'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'robot', args.robot) };
         return one(await session.client().call('GET /robots/{id}', { path }), columns);

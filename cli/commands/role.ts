@@ -35,6 +35,7 @@ export const role: Group = {
     list: command({
       summary: 'list the custom roles of the organization',
       examples: ['atrium role list --org acme'],
+      watch: {},
       async run(session) {
         const query = { org: session.org() };
         const roles = await session.client().call('GET /authz/roles', { query });
@@ -63,6 +64,7 @@ export const role: Group = {
       summary: 'show a role',
       args: { role: role_ },
       examples: ['atrium role show cluster-operator', 'atrium role show 7 --yaml'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'role', args.role) };
         return one(
@@ -75,6 +77,7 @@ export const role: Group = {
       summary: 'list the teams and users that have a role',
       args: { role: role_ },
       examples: ['atrium role who cluster-operator'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'role', args.role) };
         const query = { org: session.org() };

@@ -27,6 +27,7 @@ export const session: Group = {
       summary: 'list the browsers that you are signed in with',
       options: { user },
       examples: ['atrium session list', 'atrium session list --user ann'],
+      watch: { ignore: ['last_seen_at'] },
       async run({ client }, { options }) {
         const found =
           options.user === undefined

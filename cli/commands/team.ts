@@ -34,6 +34,7 @@ export const team: Group = {
     list: command({
       summary: 'list the teams of the organization',
       examples: ['atrium team list --org acme'],
+      watch: {},
       async run(session) {
         const columns: Columns<Team> = {
           id: (row) => row.id,
@@ -51,6 +52,7 @@ export const team: Group = {
       summary: 'show a team',
       args: { team: team_ },
       examples: ['atrium team show operators'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
         return one(await session.client().call('GET /teams/{id}', { path }), fields);
@@ -97,6 +99,7 @@ export const team: Group = {
       summary: 'list the members of a team',
       args: { team: team_ },
       examples: ['atrium team members operators'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
         const found = await all(session.client().each('GET /teams/{id}/members', { path }));
@@ -133,6 +136,7 @@ export const team: Group = {
       summary: 'list the custom roles of a team',
       args: { team: team_ },
       examples: ['atrium team roles operators'],
+      watch: {},
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
         const found = await session.client().call('GET /teams/{id}/roles', { path });

@@ -96,6 +96,7 @@ export const token: Group = {
       summary: 'list your access tokens',
       options: { user },
       examples: ['atrium token list'],
+      watch: { ignore: ['last_used_at'] },
       async run(session, { options }) {
         const path = { username: await ownerOf(session, options.user) };
         return list(await all(session.client().each('GET /users/{username}/tokens', { path })), tokenColumns, 'none');

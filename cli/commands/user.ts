@@ -53,6 +53,7 @@ export const user: Group = {
       summary: 'list all users, for site administrators',
       options: { search: { about: 'only users whose name or email address contains this text', value: 'TEXT' } },
       examples: ['atrium user list', 'atrium user list --search ann'],
+      watch: {},
       async run(session, { options }) {
         const columns: Columns<User> = {
           id: (row) => row.id,
@@ -70,6 +71,7 @@ export const user: Group = {
       summary: 'show a user',
       args: { user: user_ },
       examples: ['atrium user show ann'],
+      watch: {},
       async run(session, { args }) {
         const path = { username: args.user };
         const { data, etag } = await session.client().request('GET /users/{username}', { path });

@@ -10,6 +10,7 @@ export const whoCan = command({
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
   examples: ['atrium who-can connect cluster:prod', 'atrium who-can delete org:acme --json'],
+  watch: {},
   async run(session, { args }) {
     const object = await findObject(session, args.object);
     const relation = relationNamed(args.relation);

@@ -2,13 +2,18 @@ import { SHOWN } from '../../src/http/schemas.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
+type Describe = (name: string, schema: Schema) => object;
+
 interface ShownSchema {
   readonly [SHOWN]: object;
   readonly description?: string;
 }
 
-/** Schemas as the documentation shows them: each named one once, and a reference to it wherever it occurs. */
-export function publisher(describe: (name: string, schema: Schema) => object = (_name, schema) => schema) {
+/**
+ * Schemas as the documentation shows them: each named one once, and a reference to it wherever it occurs. Objects inside
+ * a named one get names, too, because generators call what has none `MemberTeamsInner`.
+ */
+export function publisher(describe: Describe = (_name, schema) => schema) {
   const found = new Map<string, { readonly source: string; shown: unknown }>();
   return { publish, schemas };
 
@@ -34,16 +39,72 @@ export function publisher(describe: (name: string, schema: Schema) => object = (
 
   /** Our own keyword for 64-bit numbers in a body is published as an ordinary type. */
   function plain(value: object): unknown {
-    if ('int64' in value) return { type: 'integer', format: 'int64' };
+    if ('int64' in value) return { type: 'integer', format: 'int64', minimum: 0 };
+    if (isOpen(value)) return plain({ ...value, properties: undefined, additionalProperties: true });
     const whole = 'enum' in value && !('type' in value) ? { type: 'string', ...value } : value;
     const entries = Object.entries(whole).filter(([, part]) => part !== undefined);
     return Object.fromEntries(entries.map(([key, part]) => [key, publish(part)]));
   }
 
   function schemas(): Record<string, unknown> {
-    const names = [...found.keys()].sort();
-    return Object.fromEntries(names.map((name) => [name, describe(name, found.get(name)?.shown as Schema)]));
+    const described = [...found].map(([name, { shown }]) => [name, describe(name, shown as Schema)] as const);
+    return Object.fromEntries([...nameInner(described, describe)].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
+}
+
+/** The same object below the same property of two schemas, such as a short and a long form, has one name. */
+function nameInner(schemas: readonly (readonly [string, Inline])[], describe: Describe): ReadonlyMap<string, unknown> {
+  const all = new Map<string, unknown>(schemas);
+  const inner = new Map<string, string>();
+  for (const [name, schema] of [...schemas].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    all.set(name, withNames(name, schema));
+  }
+  return all;
+
+  function withNames(name: string, schema: Inline): Inline {
+    const entries = Object.entries(schema.properties ?? {}).map(([key, value]) => {
+      const { items } = value;
+      if (items && isUnnamed(items)) return [key, { ...value, items: named(name, singular(key), items) }];
+      return [key, isUnnamed(value) ? named(name, key, value) : value];
+    });
+    return entries.length === 0 ? schema : { ...schema, properties: Object.fromEntries(entries) };
+  }
+
+  function named(name: string, key: string, schema: Inline): object {
+    const identity = JSON.stringify([key, schema]);
+    const title = inner.get(identity) ?? `${name}${pascal(key)}`;
+    if (!inner.has(identity)) {
+      if (all.has(title)) throw new Error(`two schemas are called ${title}`);
+      inner.set(identity, title);
+      // An item of a list has no description yet: the list has one.
+      all.set(title, withNames(title, 'description' in schema ? schema : describe(title, schema as Schema)));
+    }
+    return { $ref: `#/components/schemas/${title}` };
+  }
+}
+
+interface Inline {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Inline>>;
+  readonly items?: Inline;
+}
+
+function isUnnamed({ type, properties }: Inline): boolean {
+  return type === 'object' && Object.keys(properties ?? {}).length > 0;
+}
+
+/** An object of any form. With an empty list of properties, generators would create a class without fields. */
+function isOpen({ type, properties }: Inline): boolean {
+  return [type].flat().includes('object') && properties !== undefined && Object.keys(properties).length === 0;
+}
+
+/** `last_change` is LastChange, `basicInfo` is BasicInfo. */
+function pascal(key: string): string {
+  return key.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function singular(word: string): string {
+  return word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.replace(/([^s])s$/, '$1');
 }
 
 function shown({ [SHOWN]: shape, description }: ShownSchema): object {

@@ -5,7 +5,7 @@ import { AppError } from '../base/errors.ts';
 import { writeJson } from '../base/json.ts';
 import { callerIn, callerOf, holdsIn, signedIn, siteAdmin } from '../http/access.ts';
 import { readLimit, wholeNumber } from '../http/paging.ts';
-import { Int64, media, named, Timestamp } from '../http/schemas.ts';
+import { documented, Int64, media, named, Timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { type Audit, type AuditQuestion, type AuditRow, COUNTED_DAYS } from './audit.ts';
 import type { NameOf, ObjectNames, Reader } from './object-names.ts';
@@ -15,7 +15,7 @@ const MAX_LIMIT = 200;
 const JSON_TYPE = 'application/json; charset=utf-8';
 const NDJSON_TYPE = 'application/x-ndjson; charset=utf-8';
 
-const text = (description: string) => Type.Optional(Type.String({ description }));
+const text = (description: string) => Type.Optional(documented(Type.String({ description }), { minLength: 1 }));
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
 const Filters = {

@@ -11,7 +11,7 @@ const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYP
 const MAX_OBJECTS = 1000;
 
 const Allowed = named(
-  'AllowedPermissions',
+  'ObjectPermissions',
   Type.Object({
     objectType: Type.String({ enum: OBJECT_TYPES }),
     objectID: Int64,

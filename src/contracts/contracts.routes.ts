@@ -4,7 +4,7 @@ import { actorOf, callerIn, callerOf, holdsIn, holdsOn, ownerIn } from '../http/
 import { createOnce } from '../http/create-once.ts';
 import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, NoBody, named, PathId, readId, readMoment, Timestamp, timestamp } from '../http/schemas.ts';
+import { Int64, NoBody, named, PathId, readId, readMoment, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
@@ -42,7 +42,7 @@ const EditContract = named(
     clusters: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_ITEMS })),
     start: Type.Optional(Timestamp),
     end: Type.Optional(Type.Union([Timestamp, Type.Null()])),
-    quota: Type.Optional(quantities('number')),
+    quota: Type.Optional(shownAs(quantities('number'), quantities('integer'))),
     revoked: Type.Optional(Type.Boolean({ description: 'If true, revokes the contract permanently.' })),
   }),
 );

@@ -12,7 +12,6 @@ export const Int64 = Type.Unsafe<number | bigint>({ type: 'integer', format: 'in
  * is not a number.
  */
 export const Int64Input = Type.Unsafe<number | bigint>({ int64: true });
-export const OrgQuery = Type.Object({ org: Type.String({ description: 'Name of the organization.' }) });
 export const Timestamp = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
 
 /**
@@ -30,6 +29,16 @@ export const SHOWN = Symbol('shown');
 export function shownAs<Schema extends TSchema>(schema: Schema, shape: object): Schema {
   return Object.assign(schema, { [SHOWN]: shape });
 }
+
+/** Says more to readers than validation checks, because the rules check it, in their own words. */
+export function documented<Schema extends TSchema>(schema: Schema, further: object): Schema {
+  const { [SHOWN]: shape = schema } = schema as { readonly [SHOWN]?: object };
+  return shownAs({ ...schema }, { ...shape, ...further });
+}
+
+export const OrgQuery = Type.Object({
+  org: documented(Type.String({ description: 'Name of the organization.' }), { minLength: 1 }),
+});
 
 /** An ID in a path, to be read with `readId`, which rejects what is no ID in its own words. */
 export const PathId = shownAs(Type.String(), { type: 'integer', format: 'int64', minimum: 1 });
@@ -66,7 +75,9 @@ export const ErrorBody = named(
       description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
     }),
     relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
-    errors: Type.Optional(Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))),
+    errors: Type.Optional(
+      Type.Array(named('FieldError', Type.Object({ field: Type.String(), message: Type.String() }))),
+    ),
     request_id: Type.Optional(Type.String()),
   }),
 );

@@ -9,8 +9,8 @@ import { presentProfile, User } from '../users/user.view.ts';
 import type { Members } from './members.ts';
 
 const OrgMember = Type.Object({ org: Type.String(), username: Type.String() });
-const MemberTeam = named(
-  'MemberTeam',
+const NewMember = named(
+  'NewMember',
   Type.Object({
     team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
   }),
@@ -55,7 +55,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
         extension: true,
         params: OrgMember,
         optionalBody: true,
-        body: MemberTeam,
+        body: NewMember,
         response: { 204: NoBody },
       },
     },

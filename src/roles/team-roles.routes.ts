@@ -2,14 +2,14 @@ import Type from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
 import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
 import { unchanged } from '../http/etag.ts';
-import { NoBody, PathId, readId } from '../http/schemas.ts';
+import { documented, NoBody, PathId, readId } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';
 import type { TeamRoles } from './team-roles.ts';
 
 const TeamPath = Type.Object({ id: PathId });
-const TeamRole = Type.Object({ id: PathId, role: PathId });
+const TeamRole = Type.Object({ id: PathId, role: documented(PathId, { description: 'ID of a custom role.' }) });
 
 export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: RolePeople): void {
   const tags = ['administration'];

@@ -38,7 +38,7 @@ describe('Shell completion', () => {
     assert.deepEqual(await words('wh'), ['whoami', 'who-can']);
     assert.deepEqual(await words('email', ''), ['list', 'add', 'delete']);
     assert.deepEqual(await words('robot', 'token', 'c'), ['create']);
-    assert.deepEqual(await words('can', '--w'), ['--why']);
+    assert.deepEqual(await words('can', '--w'), ['--why', '--watch']);
     assert.deepEqual(await words('team', 'create', 'x', '--permission', 'r'), ['read']);
     assert.deepEqual(await words('completion', ''), ['bash', 'zsh', 'fish']);
     assert.deepEqual(await words('role', 'show', ''), ['cluster-operator']);

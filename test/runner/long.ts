@@ -209,6 +209,7 @@ export const LANES: readonly Lane[] = [
       'test/cli/output.test.ts',
       'test/cli/stories.test.ts',
       'test/cli/usage.test.ts',
+      'test/cli/watch.test.ts',
     ],
     minutes: 1,
   },
@@ -268,6 +269,12 @@ export const LANES: readonly Lane[] = [
     what: 'the OpenAPI document without a warning of Redocly and Spectral, installed for this',
     files: ['test/long/linters.test.ts'],
     minutes: 1,
+  },
+  {
+    name: 'generators',
+    what: 'clients for Go, Python, Java and TypeScript, generated from the OpenAPI document, compiled and used',
+    files: ['test/long/generators.test.ts'],
+    minutes: 4,
   },
   {
     name: 'rolling-restarts',

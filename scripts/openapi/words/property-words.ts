@@ -20,7 +20,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   '*.ok': 'Always true: a search that fails is an error.',
 
   'AdminBusCredentials.jwt': 'Signed claims of the user, which the bus verifies.',
-  'AllowedPermissions.allowedPermissions': 'Names of the relations, such as can_view, in the order of the model.',
+  'ObjectPermissions.allowedPermissions': 'Names of the relations, such as can_view, in the order of the model.',
   'ArchiveLink.expires_at': 'When the link stops working: 24 hours after it was issued.',
 
   'AuditAction.action': 'Name of the action, such as role.create.',
@@ -134,8 +134,8 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Email.verified': 'Whether its owner has confirmed it.',
   'Email.primary': 'Whether it is the primary address. Every user has exactly one.',
   'Error.errors': 'What is wrong with single fields, with status 422.',
-  'Error.errors[].field': 'Path of the field in the body, such as scopes or spec.items.0.chart.',
-  'Error.errors[].message': 'What is wrong with the field.',
+  'FieldError.field': 'Path of the field in the body, such as scopes or spec.items.0.chart.',
+  'FieldError.message': 'What is wrong with the field.',
 
   'ExcludingRelation.object': 'Type and ID of the object, such as cluster:7.',
   'ExcludingRelation.relation': 'The relation that excludes the user.',

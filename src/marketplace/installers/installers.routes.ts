@@ -3,7 +3,7 @@ import { dropAbsent } from '../../http/absent-fields.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
 import { createOnce } from '../../http/create-once.ts';
 import { choice } from '../../http/paging.ts';
-import { NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
+import { documented, NoBody, named, Timestamp, timestamp } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { marketplaceQuery, PlaceQuery, pageOf, readMarketplace, showPlaces, text } from '../marketplace.view.ts';
 import { MARKETPLACE_NAMES, type MarketplaceName } from '../marketplaces.ts';
@@ -22,9 +22,12 @@ const NewInstaller = named(
   Type.Object({
     marketplace: Type.Unsafe<MarketplaceName>({ type: 'string', enum: MARKETPLACE_NAMES }),
     days: Type.Optional(
-      Type.Integer({
-        description: `Number of days in which it can be bound: ${DEFAULT_DAYS} by default, maximum ${MAX_DAYS}.`,
-      }),
+      documented(
+        Type.Integer({
+          description: `Number of days in which it can be bound: ${DEFAULT_DAYS} by default, maximum ${MAX_DAYS}.`,
+        }),
+        { minimum: 1, maximum: MAX_DAYS },
+      ),
     ),
     is_test: Type.Optional(
       Type.Boolean({ description: 'For tests: it can be bound without the secret. Only some marketplaces have that.' }),
