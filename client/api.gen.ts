@@ -139,7 +139,7 @@ export type AuthorizationModelType = {
 
 /** Everything that a custom role can permit. */
 export type AvailablePermissions = {
-  /** The catalog, in the order in which a form should show it. */
+  /** All of them, those of one namespace together. */
   readonly permissions: readonly PermissionDetail[];
 };
 
@@ -160,7 +160,7 @@ export type BindResponse = {
 
 /** Which installer a customer binds, and to what. */
 export type BindingInfoInput = {
-  /** If present, it must be the marketplace that sends the notification. */
+  /** The marketplace that sends the notification; some must name themselves. */
   readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
   /** The installer to bind. Keys of this object are case-insensitive. */
   readonly installerId: string;
@@ -1149,6 +1149,16 @@ export type NameCheck = {
   readonly Status: 'VALID' | 'USER_EXISTS' | 'RESERVED' | 'INVALID' | 'NOT_ALLOWED';
 };
 
+/** An object on which a user holds a relation. */
+export type NamedObject = {
+  /** Type of the object, which is the one that was asked about. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
+  readonly id: bigint;
+  /** Present name of the object. */
+  readonly name: string;
+};
+
 /** What a client needs to connect to the message bus, also under the names that older clients read. */
 export type NatsCredentials = {
   /** Addresses of the bus: TCP first, then WebSocket. */
@@ -1383,7 +1393,7 @@ export type ObjectPermissions = {
   readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
   /** ID of the object. */
   readonly objectID: bigint;
-  /** Names of the relations, such as can_view, in the order of the model. */
+  /** Names of the relations, such as can_view. */
   readonly allowedPermissions: readonly string[];
 };
 
@@ -1575,8 +1585,8 @@ export type PermissionDetailAssociated = {
 
 /** A user who holds a relation. */
 export type Principal = {
-  /** Always user. */
-  readonly type: string;
+  /** What holds the relation: always a user. */
+  readonly type: 'user';
   /** ID of the user. */
   readonly id: bigint;
   /** Login name of the user. */
@@ -2399,7 +2409,7 @@ export interface Operations {
         user?: Text | undefined;
       };
     };
-    answer: readonly Principal[];
+    answer: readonly NamedObject[];
   };
   /** List the permissions that the caller holds on an object */
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': {
@@ -3376,7 +3386,7 @@ export interface Operations {
   'GET /user/clouds/{cloud}/buckets': {
     input: {
       path: {
-        /** aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services. */
+        /** The cloud of the buckets, in any letter case. Use s3 for S3-compatible services. */
         cloud: Id;
       };
       query?: {
@@ -3401,7 +3411,7 @@ export interface Operations {
   'POST /user/clouds/{cloud}/buckets': {
     input: {
       path: {
-        /** aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services. */
+        /** The cloud of the buckets, in any letter case. Use s3 for S3-compatible services. */
         cloud: Id;
       };
       query?: {

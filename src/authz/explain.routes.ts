@@ -11,7 +11,11 @@ const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYP
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
 const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
 const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
-const Principal = named('Principal', Type.Object({ type: Type.String(), ...Person.properties }));
+const Principal = named('Principal', Type.Object({ type: Type.String({ enum: ['user'] }), ...Person.properties }));
+const NamedObject = named(
+  'NamedObject',
+  Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
+);
 const Tuple = named(
   'Relationship',
   Type.Object({ user: Type.String(), relation: Type.String(), object: Type.String() }),
@@ -130,7 +134,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
           relation: Relation,
           user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
         }),
-        response: { 200: Type.Array(Principal) },
+        response: { 200: Type.Array(NamedObject) },
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { callerOf, signedIn } from '../http/access.ts';
-import { named } from '../http/schemas.ts';
+import { named, shownAs } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Buckets } from './buckets.ts';
 
@@ -20,9 +20,10 @@ const Options = named(
 );
 const Names = named('BucketNames', Type.Object({ names: Type.Array(Type.String()) }));
 const Cloud = Type.Object({
-  cloud: Type.String({
-    description: 'aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services.',
-  }),
+  cloud: shownAs(
+    Type.String({ description: 'The cloud of the buckets, in any letter case. Use s3 for S3-compatible services.' }),
+    { type: 'string', enum: ['aws', 's3', 'azure', 'azureStorage', 'gcp', 'gcs', 'gce'] },
+  ),
 });
 
 interface BucketRequest {

@@ -33,7 +33,12 @@ const HistoryQuery = Type.Object({
   group: Type.Optional(Type.String({ maxLength: 253, description: 'API group. Empty means the core group.' })),
   resource: Type.Optional(Type.String({ maxLength: 253, description: 'Kind of resource.' })),
   rid: Type.Optional(Type.String({ maxLength: 253, description: 'ID of the resource.' })),
-  since: Type.Optional(Type.String({ description: 'Only reports from this time on (RFC 3339).' })),
+  since: Type.Optional(
+    shownAs(Type.String({ description: 'Only reports from this time on (RFC 3339).' }), {
+      type: 'string',
+      format: 'date-time',
+    }),
+  ),
   limit: Type.Optional(
     shownAs(Type.String({ description: `Items per page. The default and maximum is ${MAX_ITEMS}.` }), {
       type: 'integer',

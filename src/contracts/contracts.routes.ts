@@ -20,7 +20,7 @@ const ContractInfo = named(
   'Contract',
   Type.Object({
     id: Int64,
-    uid: Type.String(),
+    uid: Type.String({ format: 'uuid' }),
     owner_id: Int64,
     name: Type.String(),
     product: Type.String(),

@@ -43,13 +43,13 @@ const NewOrder = named(
     spec: Type.Object({ items: maybe(Type.Array(Type.Object({ chart: Chart }))) }),
   }),
 );
-const OrderId = Type.Object({ id: Type.String() });
+const OrderId = Type.Object({ id: shownAs(Type.String(), { type: 'string', format: 'uuid' }) });
 const ListedOrder = named(
   'Order',
   Type.Object({
     apiVersion: Type.String({ enum: [API_VERSION] }),
     kind: Type.String({ enum: ['Order'] }),
-    metadata: Type.Object({ uid: Type.String(), name: Type.String(), creationTimestamp: Timestamp }),
+    metadata: Type.Object({ uid: Type.String({ format: 'uuid' }), name: Type.String(), creationTimestamp: Timestamp }),
   }),
 );
 /** Whatever else is sent counts as JSON, as clients of this API family expect. */

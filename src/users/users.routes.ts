@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { callerOf, seesAsAdmin, seesAsSelf, signedIn, siteAdmin } from '../http/access.ts';
 import { versionTag } from '../http/etag.ts';
 import { choice, PageQuery, readPage, showPage } from '../http/paging.ts';
-import { named, readId } from '../http/schemas.ts';
+import { named, readId, shownAs } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { hideAddresses, presentProfile, presentSelf, User } from './user.view.ts';
 import { USER_STATES, type Users } from './users.ts';
@@ -11,7 +11,13 @@ const Path = Type.Object({ username: Type.String() });
 const Search = Type.Object({ q: Type.Optional(Type.String({ description: 'Part of a name.' })), ...PageQuery });
 const ProfileSearch = Type.Object({
   ...Search.properties,
-  uid: Type.Optional(Type.String({ description: 'Only the user with this ID. 0 means any user.' })),
+  uid: Type.Optional(
+    shownAs(Type.String({ description: 'Only the user with this ID. 0 means any user.' }), {
+      type: 'integer',
+      format: 'int64',
+      minimum: 0,
+    }),
+  ),
 });
 const AdminSearch = Type.Object({
   ...Search.properties,

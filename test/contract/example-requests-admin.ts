@@ -135,14 +135,14 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
       note: ({ body }, created) => {
         const { pathname, searchParams } = new URL(body.link);
         const [, , , ownerID = '', name = '', installerID = ''] = pathname.split('/');
-        const [exp, sig] = [searchParams.get('exp') ?? '', searchParams.get('sig') ?? ''];
-        Object.assign(created, { ownerID, name, installerID, exp, sig });
+        const [exp, sig] = [Number(searchParams.get('exp')), searchParams.get('sig') ?? ''];
+        Object.assign(created, { ownerID: Number(ownerID), name, installerID, exp, sig });
       },
     }),
   ],
   [
     'downloadInstallerArchive',
-    ({ created: { ownerID = '', name = '', installerID = '', exp = '', sig = '' } }) => ({
+    ({ created: { ownerID = 0, name = '', installerID = '', exp = 0, sig = '' } }) => ({
       path: { ownerID, name, installerID },
       query: { exp, sig },
     }),

@@ -34,7 +34,7 @@ describe('npm run build', () => {
     const packages = Object.entries(lock.packages)
       .filter(([path, { dev, optional }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && !dev && !optional)
       .map(([path]) => path);
-    for (const name of ['dist', 'bin', 'console', 'migrations', 'package.json']) {
+    for (const name of ['dist', 'bin', 'console', 'migrations', 'openapi', 'package.json']) {
       cpSync(name, join(image, name), { recursive: true });
     }
     for (const path of packages) {
@@ -60,6 +60,7 @@ describe('npm run build', () => {
     assert.match(((await version.json()) as { version: string }).version, /^v\d+\.\d+\.\d+$/);
     assert.match(await (await get(`${address}/`)).text(), /<html/);
     assert.equal((await get(`${address}/api/v1/docs`)).status, 200);
+    assert.match(await (await get(`${address}/api/v1/openapi.yaml`)).text(), /^openapi: 3\.1\.0$/m);
     const env = {
       PATH: process.env.PATH,
       NODE_PRESERVE_SYMLINKS: '1',

@@ -18,7 +18,6 @@ const FAKES: Readonly<Record<string, string>> = {
   secret: 'EXAMPLE',
   sig: 'EXAMPLE',
   key: 'EXAMPLE',
-  exp: '1768555800',
   fingerprint: '0123456789ab',
   next_cursor: 'EXAMPLE',
   age: '12d',
@@ -54,6 +53,7 @@ export function createExampleValues(baseUrl: string, now = Date.now()) {
     if (typeof value === 'object' && value !== null) {
       return Object.fromEntries(Object.entries(value).map(([name, part]) => [stableText(name), stable(part, name)]));
     }
+    if (field === 'exp') return 1768555800;
     if (typeof value !== 'string') return value;
     const fake = FAKES[field];
     return fake !== undefined && value !== '' && !HARMLESS.test(value) ? fake : stableText(value);

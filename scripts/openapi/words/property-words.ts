@@ -20,7 +20,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   '*.ok': 'Always true: a search that fails is an error.',
 
   'AdminBusCredentials.jwt': 'Signed claims of the user, which the bus verifies.',
-  'ObjectPermissions.allowedPermissions': 'Names of the relations, such as can_view, in the order of the model.',
+  'ObjectPermissions.allowedPermissions': 'Names of the relations, such as can_view.',
   'ArchiveLink.expires_at': 'When the link stops working: 24 hours after it was issued.',
 
   'AuditAction.action': 'Name of the action, such as role.create.',
@@ -44,11 +44,11 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'AuthorizationModel.types': 'The types of objects, in the order of the model.',
   'AuthorizationModel.types[].type': 'Name of the type, such as cluster.',
   'AuthorizationModel.types[].relations': 'The relations that can be held on objects of the type.',
-  'AvailablePermissions.permissions': 'The catalog, in the order in which a form should show it.',
+  'AvailablePermissions.permissions': 'All of them, those of one namespace together.',
 
   'BindNotification.eventType': 'Any text, which is only recorded: this marketplace sends nothing but binds.',
   'BindNotification.eventTime': 'When it happened, by the clock of the marketplace.',
-  'BindingInfo.marketplace': 'If present, it must be the marketplace that sends the notification.',
+  'BindingInfo.marketplace': 'The marketplace that sends the notification; some must name themselves.',
   'BindingInfo.cloudAAccountID': 'Account of the customer at the cloud.',
   'BindingInfo.adminUsername': 'Login name that the first user should get. If it is taken, a suffix is added.',
   'BindingInfo.domainWhiteList': 'Domains of the customer, which go into the archive.',
@@ -206,6 +206,9 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'ModelRelation.relation': 'Name of the relation, such as can_view.',
   'ModelRelation.catalog.namespace': 'First half of the permission, such as cluster_mgmt.',
   'ModelRelation.catalog.action': 'Second half of the permission, such as view clusters.',
+  'NamedObject.type': 'Type of the object, which is the one that was asked about.',
+  'NamedObject.id': 'ID of the object.',
+  'NamedObject.name': 'Present name of the object.',
   'NeededRelationship.user_name': 'Name of the user, or type and ID if the caller may not know it.',
   'NeededRelationship.object_name': 'Name of the object, or type and ID if the caller may not know it.',
   'NewEmails.emails':
@@ -263,7 +266,7 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'PermissionDetail.associated[].namespace': 'First half of the other permission.',
   'PermissionDetail.associated[].action': 'Second half of the other permission.',
   'PermissionDetail.associated[].required': 'If true, this permission implies the other one.',
-  'Principal.type': 'Always user.',
+  'Principal.type': 'What holds the relation: always a user.',
   'Relationship.user': 'Who holds the relation, such as user:2 or team:4#member.',
   'Relationship.relation': 'The relation that is held.',
   'Relationship.object': 'On what it is held, such as cluster:7.',

@@ -12,7 +12,7 @@ const BindingEntry = named(
       bound_at: Timestamp,
       subscription_id: Type.Optional(Int64),
       organization: Type.Object({ id: Int64, name: Type.String() }),
-      contract: Type.Object({ id: Int64, uid: Type.String(), revoked: Type.Boolean() }),
+      contract: Type.Object({ id: Int64, uid: Type.String({ format: 'uuid' }), revoked: Type.Boolean() }),
       cluster_id: OptionalText,
       cloud_account: OptionalText,
       admin_login: Type.String(),

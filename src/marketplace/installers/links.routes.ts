@@ -1,14 +1,17 @@
 import Type from 'typebox';
 import { anyone } from '../../http/access.ts';
 import { sendBytes } from '../../http/bytes.ts';
-import { media, NoBody } from '../../http/schemas.ts';
+import { media, NoBody, PathId, shownAs } from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import { sha256 } from './archive.ts';
 import type { BoundInstaller } from './archive-files.ts';
 import type { Installers } from './installers.ts';
 
-const Path = Type.Object({ ownerID: Type.String(), name: Type.String(), installerID: Type.String() });
-const Signature = Type.Object({ exp: Type.Optional(Type.String()), sig: Type.Optional(Type.String()) });
+const Path = Type.Object({ ownerID: PathId, name: Type.String(), installerID: Type.String() });
+const Signature = Type.Object({
+  exp: Type.Optional(shownAs(Type.String(), { type: 'integer', format: 'int64' })),
+  sig: Type.Optional(Type.String()),
+});
 
 export interface LinkParts {
   readonly installers: Installers;
