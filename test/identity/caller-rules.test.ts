@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import {
+  type CallerStore,
+  type Callers,
+  createCallers,
+  type Person,
+  refuseUnusable,
+  type SessionGrant,
+  type TokenGrant,
+} from '../../src/identity/callers.ts';
+import { toPerson } from '../../src/identity/person.rows.ts';
+import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
+
+const KEY = Buffer.alloc(32, 1);
+const NOW = new Date('2026-01-01T00:00:00Z');
+const WRONG = { kind: 'unauthenticated', message: 'invalid username, password or token' };
+const ROW = {
+  revision: 1n,
+  id: 1n,
+  name: 'Ann',
+  full_name: '',
+  email: null,
+  language: '',
+  location: '',
+  website: '',
+  description: '',
+  is_admin: false,
+  active: true,
+  prohibit_login: false,
+  last_login_at: null,
+  created_at: NOW,
+  password_hash: null,
+  organization_ids: null,
+  permissions: null,
+  in_client_organization: false,
+};
+const ANN: Person = toPerson(ROW);
+const TOKEN = mintToken();
+const EXPIRING = mintToken();
+const grant = (tokenId: bigint, expiresAt: Date | null): TokenGrant => ({
+  person: ANN,
+  tokenId,
+  robotId: null,
+  scopes: ['all'],
+  expiresAt,
+});
+const GRANTS = new Map([
+  [hashSecret(KEY, TOKEN).toString('hex'), grant(1n, null)],
+  [hashSecret(KEY, EXPIRING).toString('hex'), grant(2n, NOW)],
+]);
+const SESSION: SessionGrant = {
+  person: ANN,
+  sessionId: 1n,
+  csrf: 'x',
+  createdAt: NOW,
+  expiresAt: NOW,
+  token: null,
+};
+
+describe('Who a credential belongs to', () => {
+  let asked: string[];
+  let callers: Callers;
+  const found = async <T>(what: string, value: T | undefined) => {
+    asked.push(what);
+    return { revision: 1n, value };
+  };
+  const store: CallerStore = {
+    byToken: (hash) => found('token', GRANTS.get(hash.toString('hex'))),
+    bySession: (hash) => found('session', hash.equals(hashSecret(KEY, 'cookie')) ? SESSION : undefined),
+    byLogin: (login) => found(login, ['ann', 'ann@example.com'].includes(login) ? ANN : undefined),
+    organization: (name) => found(name, name === 'acme' ? { id: 2n, name: 'acme' } : undefined),
+  };
+  beforeEach(() => {
+    asked = [];
+    const revisions = { current: async () => undefined, whenCurrent: () => undefined, latest: 1n, listen: () => 1 };
+    callers = createCallers(store, revisions, KEY);
+  });
+
+  it('A token is looked up once, and only the lookup is guarded', async () => {
+    let guarded = 0;
+    const guard = (look: () => Promise<TokenGrant>) => {
+      guarded += 1;
+      return look();
+    };
+    for (let time = 0; time < 3; time++) assert.equal((await callers.byToken(TOKEN, NOW, guard)).tokenId, 1n);
+    assert.deepEqual([guarded, asked], [1, ['token']]);
+    assert.equal((await callers.byToken(EXPIRING, new Date(NOW.getTime() - 1))).tokenId, 2n);
+  });
+
+  it('A text that cannot be a token is rejected without a lookup, and an unknown one after it', async () => {
+    await assert.rejects(callers.byToken('nonsense', NOW), WRONG);
+    assert.equal(callers.tokenName('nonsense'), undefined);
+    assert.deepEqual(asked, []);
+    await assert.rejects(callers.byToken(mintToken(), NOW), WRONG);
+    assert.deepEqual(asked, ['token']);
+  });
+
+  it('A token and a session end at the moment at which they expire', async () => {
+    await assert.rejects(callers.byToken(EXPIRING, NOW), WRONG);
+    const before = new Date(NOW.getTime() - 1);
+    assert.equal((await callers.bySession('cookie', before)).sessionId, 1n);
+    await assert.rejects(callers.bySession('cookie', NOW), WRONG);
+    await assert.rejects(callers.bySession('other', before), WRONG);
+  });
+
+  it('The name of a token is its keyed hash, which is the same each time', () => {
+    const name = hashSecret(KEY, TOKEN).toString('base64');
+    assert.deepEqual([callers.tokenName(TOKEN), callers.tokenName(TOKEN)], [name, name]);
+    assert.equal(callers.rememberedToken(name), undefined);
+  });
+
+  it('A person is named by their login in any case, and not by their email address', async () => {
+    assert.equal((await callers.personNamed('ANN'))?.id, 1n);
+    assert.equal(await callers.personNamed('ann@example.com'), undefined);
+    assert.equal(await callers.personNamed('bob'), undefined);
+    asked = [];
+    for (const odd of ['', 'é', 'x'.repeat(255)]) assert.equal(await callers.personNamed(odd), undefined);
+    assert.deepEqual(asked, []);
+  });
+
+  it('An organization is named in any case, and names that cannot be one are not looked up', async () => {
+    assert.equal(callers.rememberedOrganization('acme'), undefined);
+    assert.equal((await callers.organizationNamed('ACME'))?.id, 2n);
+    assert.equal(callers.rememberedOrganization('acme')?.id, 2n);
+    assert.equal(callers.rememberedOrganization('Acme')?.id, 2n);
+    asked = [];
+    // The Kelvin sign becomes the letter k in lower case.
+    for (const odd of ['', '\u212a', 'x'.repeat(255)]) {
+      assert.equal(await callers.organizationNamed(odd), undefined);
+      assert.equal(callers.rememberedOrganization(odd), undefined);
+    }
+    assert.deepEqual(asked, []);
+  });
+
+  it('A wrong password, an unknown login and an account without a password look the same', async () => {
+    for (const login of ['ann', 'nobody', 'é']) await assert.rejects(callers.byPassword(login, 'secret'), WRONG);
+    assert.deepEqual(asked, ['ann', 'nobody']);
+  });
+
+  it('An account that is not active or must not sign in is rejected, each with its own words', () => {
+    refuseUnusable(ANN);
+    const inactive = { kind: 'forbidden', message: /not activated/ };
+    assert.throws(() => refuseUnusable({ active: false, prohibitLogin: false }), inactive);
+    const prohibited = { kind: 'forbidden', message: /prohibited from signing in/ };
+    assert.throws(() => refuseUnusable({ active: true, prohibitLogin: true }), prohibited);
+  });
+});
+
+describe('What a person may do in their organizations', () => {
+  it('The highest permission among the teams of an organization counts, in any order', () => {
+    const ids = [1n, 2n, 1n, 2n, 3n, 1n];
+    const permissions = ['read', 'owner', 'write', 'none', 'none', 'read'] as const;
+    const { organizations } = toPerson({ ...ROW, organization_ids: ids, permissions: [...permissions] });
+    assert.deepEqual(
+      [...organizations],
+      [
+        [1n, 'write'],
+        [2n, 'owner'],
+        [3n, 'none'],
+      ],
+    );
+    assert.deepEqual([ANN.organizations.size, ANN.email], [0, '']);
+    assert.equal(toPerson({ ...ROW, email: 'ann@example.com' }).email, 'ann@example.com');
+  });
+});
