@@ -1,80 +1,34 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import {
-  type CallerStore,
-  type Callers,
-  createCallers,
-  type Person,
-  refuseUnusable,
-  type SessionGrant,
-  type TokenGrant,
-} from '../../src/identity/callers.ts';
+import { type Callers, createCallers, refuseUnusable, type TokenGrant } from '../../src/identity/callers.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
+import { CALLER_KEY, createMemoryCallers, personRow, STILL, tokenGrant } from '../support/caller-store.ts';
 
-const KEY = Buffer.alloc(32, 1);
 const NOW = new Date('2026-01-01T00:00:00Z');
 const WRONG = { kind: 'unauthenticated', message: 'invalid username, password or token' };
-const ROW = {
-  revision: 1n,
-  id: 1n,
-  name: 'Ann',
-  full_name: '',
-  email: null,
-  language: '',
-  location: '',
-  website: '',
-  description: '',
-  is_admin: false,
-  active: true,
-  prohibit_login: false,
-  last_login_at: null,
-  created_at: NOW,
-  password_hash: null,
-  organization_ids: null,
-  permissions: null,
-  in_client_organization: false,
-};
-const ANN: Person = toPerson(ROW);
+const ANN = toPerson(personRow({ name: 'Ann', email: 'ann@example.com' }));
 const TOKEN = mintToken();
 const EXPIRING = mintToken();
-const grant = (tokenId: bigint, expiresAt: Date | null): TokenGrant => ({
-  person: ANN,
-  tokenId,
-  robotId: null,
-  scopes: ['all'],
-  expiresAt,
-});
-const GRANTS = new Map([
-  [hashSecret(KEY, TOKEN).toString('hex'), grant(1n, null)],
-  [hashSecret(KEY, EXPIRING).toString('hex'), grant(2n, NOW)],
-]);
-const SESSION: SessionGrant = {
-  person: ANN,
-  sessionId: 1n,
-  csrf: 'x',
-  createdAt: NOW,
-  expiresAt: NOW,
-  token: null,
+const KNOWN = {
+  people: [ANN],
+  tokens: new Map([
+    [TOKEN, tokenGrant(ANN)],
+    [EXPIRING, tokenGrant(ANN, { tokenId: 2n, expiresAt: NOW })],
+  ]),
+  sessions: new Map([
+    ['cookie', { person: ANN, sessionId: 1n, csrf: 'x', createdAt: NOW, expiresAt: NOW, token: null }],
+  ]),
+  organizations: [{ id: 2n, name: 'acme' }],
 };
 
 describe('Who a credential belongs to', () => {
   let asked: string[];
   let callers: Callers;
-  const found = async <T>(what: string, value: T | undefined) => {
-    asked.push(what);
-    return { revision: 1n, value };
-  };
-  const store: CallerStore = {
-    byToken: (hash) => found('token', GRANTS.get(hash.toString('hex'))),
-    bySession: (hash) => found('session', hash.equals(hashSecret(KEY, 'cookie')) ? SESSION : undefined),
-    byLogin: (login) => found(login, ['ann', 'ann@example.com'].includes(login) ? ANN : undefined),
-    organization: (name) => found(name, name === 'acme' ? { id: 2n, name: 'acme' } : undefined),
-  };
   beforeEach(() => {
-    asked = [];
-    const revisions = { current: async () => undefined, whenCurrent: () => undefined, latest: 1n, listen: () => 1 };
-    callers = createCallers(store, revisions, KEY);
+    const memory = createMemoryCallers(KNOWN);
+    asked = memory.asked;
+    callers = createCallers(memory.store, STILL, CALLER_KEY);
   });
 
   it('A token is looked up once, and only the lookup is guarded', async () => {
@@ -105,7 +59,7 @@ describe('Who a credential belongs to', () => {
   });
 
   it('The name of a token is its keyed hash, which is the same each time', () => {
-    const name = hashSecret(KEY, TOKEN).toString('base64');
+    const name = hashSecret(CALLER_KEY, TOKEN).toString('base64');
     assert.deepEqual([callers.tokenName(TOKEN), callers.tokenName(TOKEN)], [name, name]);
     assert.equal(callers.rememberedToken(name), undefined);
   });
@@ -114,7 +68,7 @@ describe('Who a credential belongs to', () => {
     assert.equal((await callers.personNamed('ANN'))?.id, 1n);
     assert.equal(await callers.personNamed('ann@example.com'), undefined);
     assert.equal(await callers.personNamed('bob'), undefined);
-    asked = [];
+    asked.length = 0;
     for (const odd of ['', 'é', 'x'.repeat(255)]) assert.equal(await callers.personNamed(odd), undefined);
     assert.deepEqual(asked, []);
   });
@@ -124,7 +78,7 @@ describe('Who a credential belongs to', () => {
     assert.equal((await callers.organizationNamed('ACME'))?.id, 2n);
     assert.equal(callers.rememberedOrganization('acme')?.id, 2n);
     assert.equal(callers.rememberedOrganization('Acme')?.id, 2n);
-    asked = [];
+    asked.length = 0;
     // The Kelvin sign becomes the letter k in lower case.
     for (const odd of ['', '\u212a', 'x'.repeat(255)]) {
       assert.equal(await callers.organizationNamed(odd), undefined);
@@ -151,7 +105,7 @@ describe('What a person may do in their organizations', () => {
   it('The highest permission among the teams of an organization counts, in any order', () => {
     const ids = [1n, 2n, 1n, 2n, 3n, 1n];
     const permissions = ['read', 'owner', 'write', 'none', 'none', 'read'] as const;
-    const { organizations } = toPerson({ ...ROW, organization_ids: ids, permissions: [...permissions] });
+    const { organizations } = toPerson(personRow({ organization_ids: ids, permissions: [...permissions] }));
     assert.deepEqual(
       [...organizations],
       [
@@ -160,7 +114,8 @@ describe('What a person may do in their organizations', () => {
         [3n, 'none'],
       ],
     );
-    assert.deepEqual([ANN.organizations.size, ANN.email], [0, '']);
-    assert.equal(toPerson({ ...ROW, email: 'ann@example.com' }).email, 'ann@example.com');
+    const nobody = toPerson(personRow());
+    assert.deepEqual([nobody.organizations.size, nobody.email], [0, '']);
+    assert.equal(ANN.email, 'ann@example.com');
   });
 });
