@@ -4,16 +4,12 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, missingRelation } from '../../src/base/errors.ts';
 import {
   type Access,
-  actorFor,
   anyone,
   type Caller,
   holds,
   holdsIn,
   holdsOn,
   member,
-  ownerIn,
-  seesAsAdmin,
-  seesAsSelf,
   signedIn,
   siteAdmin,
   webhook,
@@ -357,45 +353,5 @@ describe('Admission', () => {
     const request = requestOf({ as: 'robot' });
     await new Promise((resolve) => door(signedIn('user'))(request, resolve));
     assert.deepEqual([request.caller, request.identified?.robotId], [null, 5n]);
-  });
-});
-
-describe('What a caller sees and signs', () => {
-  const caller = (changes: Partial<Caller> = {}): Caller => ({
-    person: ROOT,
-    via: 'token',
-    credentialKey: 't9',
-    scopes: ['all'],
-    until: null,
-    ...changes,
-  });
-  const limited = caller({ scopes: ['all', 'public-only'] });
-
-  it('A public-only token shows neither what administrators see nor what is for the user alone', () => {
-    assert.deepEqual([seesAsAdmin(caller()), seesAsAdmin(limited)], [true, false]);
-    assert.equal(seesAsAdmin(caller({ person: ANN })), false);
-    assert.deepEqual(
-      [seesAsSelf(caller(), 9n), seesAsSelf(limited, 9n), seesAsSelf(caller(), 1n)],
-      [true, false, false],
-    );
-  });
-
-  it('The audit log names the user, the administrator behind them, or the robot of an organization', () => {
-    assert.deepEqual(actorFor(caller(), 'r1'), { id: 9n, name: 'root', requestId: 'r1' });
-    assert.deepEqual(actorFor(caller({ person: ANN, sudoBy: ROOT }), 'r1'), {
-      id: 1n,
-      name: 'ann',
-      requestId: 'r1',
-      sudoBy: { id: 9n, name: 'root' },
-    });
-    const robot = actorFor(caller({ person: ACME_ACCOUNT, robotId: 5n }), 'r1');
-    assert.deepEqual(robot, { id: 20n, name: 'robot 5 of acme', requestId: 'r1' });
-  });
-
-  it('A route that is about nothing has no owner to name', () => {
-    const request = (ownerId?: bigint) =>
-      ({ caller: caller(ownerId === undefined ? {} : { ownerId }) }) as FastifyRequest;
-    assert.equal(ownerIn(request(3n)), 3n);
-    assert.throws(() => ownerIn(request()), { kind: 'internal' });
   });
 });

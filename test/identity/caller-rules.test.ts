@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type Callers, createCallers, refuseUnusable, type TokenGrant } from '../../src/identity/callers.ts';
+import {
+  type CallerStore,
+  type Callers,
+  createCallers,
+  refuseUnusable,
+  type TokenGrant,
+} from '../../src/identity/callers.ts';
+import { hashPassword } from '../../src/identity/passwords.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { hashSecret, mintToken } from '../../src/identity/token-text.ts';
 import { CALLER_KEY, createMemoryCallers, personRow, STILL, tokenGrant } from '../support/caller-store.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 const WRONG = { kind: 'unauthenticated', message: 'invalid username, password or token' };
-const ANN = toPerson(personRow({ name: 'Ann', email: 'ann@example.com' }));
+const PASSWORD = 'correct horse';
+const ANN = toPerson(personRow({ name: 'Ann', email: 'ann@example.com', password_hash: await hashPassword(PASSWORD) }));
+const BOB = toPerson(personRow({ id: 3n, name: 'bob' }));
 const TOKEN = mintToken();
 const EXPIRING = mintToken();
 const KNOWN = {
-  people: [ANN],
+  people: [ANN, BOB],
   tokens: new Map([
     [TOKEN, tokenGrant(ANN)],
     [EXPIRING, tokenGrant(ANN, { tokenId: 2n, expiresAt: NOW })],
@@ -67,7 +76,7 @@ describe('Who a credential belongs to', () => {
   it('A person is named by their login in any case, and not by their email address', async () => {
     assert.equal((await callers.personNamed('ANN'))?.id, 1n);
     assert.equal(await callers.personNamed('ann@example.com'), undefined);
-    assert.equal(await callers.personNamed('bob'), undefined);
+    assert.equal(await callers.personNamed('eve'), undefined);
     asked.length = 0;
     for (const odd of ['', 'é', 'x'.repeat(255)]) assert.equal(await callers.personNamed(odd), undefined);
     assert.deepEqual(asked, []);
@@ -87,9 +96,28 @@ describe('Who a credential belongs to', () => {
     assert.deepEqual(asked, []);
   });
 
-  it('A wrong password, an unknown login and an account without a password look the same', async () => {
-    for (const login of ['ann', 'nobody', 'é']) await assert.rejects(callers.byPassword(login, 'secret'), WRONG);
-    assert.deepEqual(asked, ['ann', 'nobody']);
+  it('Every credential waits for the current revision before it is looked up', async () => {
+    const memory = createMemoryCallers(KNOWN);
+    const current = async () => void memory.asked.push('revision');
+    const waiting = createCallers(memory.store, { ...STILL, current }, CALLER_KEY);
+    await waiting.byToken(TOKEN, NOW);
+    await waiting.byToken(TOKEN, NOW);
+    await waiting.bySession('cookie', new Date(0));
+    await waiting.byPassword('ann', PASSWORD);
+    const order = ['revision', 'token', 'revision', 'revision', 'session', 'revision', 'ann'];
+    assert.deepEqual(memory.asked, order);
+  });
+
+  it('The right password opens the account, by name in any case or by email address', async () => {
+    for (const login of ['ANN', ' ann ', 'ann@example.com']) {
+      assert.equal((await callers.byPassword(login, PASSWORD)).id, 1n);
+    }
+    await assert.rejects(callers.byPassword('ann', 'secret'), WRONG);
+  });
+
+  it('An unknown login and an account without a password look like a wrong password', async () => {
+    for (const login of ['bob', 'nobody', 'é']) await assert.rejects(callers.byPassword(login, 'secret'), WRONG);
+    assert.deepEqual(asked, ['bob', 'nobody']);
   });
 
   it('An account that is not active or must not sign in is rejected, each with its own words', () => {
