@@ -71,12 +71,12 @@ export function createRingStore(db: Db): RingStore & RootKeyStore {
     });
   }
 
-  async function renew(purpose: RingPurpose, wrap: Wrap, further: Parameters<RingStore['renew']>[2]): Promise<bigint> {
-    return await db.transaction(async (query) => {
+  async function renew(purpose: RingPurpose, wrap: Wrap, further: Parameters<RingStore['renew']>[2]): Promise<void> {
+    await db.transaction(async (query) => {
       await query(LOCK);
       for (const { ringKeyId, root, wrapped } of further) await query(INSERT_SLOT, [ringKeyId, root, wrapped]);
       await query(RETIRE, [purpose]);
-      return await insert(query, purpose, wrap);
+      await insert(query, purpose, wrap);
     });
   }
 
@@ -85,8 +85,7 @@ export function createRingStore(db: Db): RingStore & RootKeyStore {
   }
 }
 
-async function insert(query: Query, purpose: RingPurpose, wrap: Wrap): Promise<bigint> {
+async function insert(query: Query, purpose: RingPurpose, wrap: Wrap): Promise<void> {
   const { id } = only(await query<{ id: bigint }>(INSERT, [purpose]));
   for (const { root, wrapped } of wrap(id)) await query(INSERT_SLOT, [id, root, wrapped]);
-  return id;
 }

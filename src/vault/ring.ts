@@ -29,7 +29,7 @@ export interface RingStore {
   /** Creates the first keys of the ring, unless there is a ring already. */
   begin(keys: readonly { readonly purpose: RingPurpose; readonly wrap: Wrap }[]): Promise<void>;
   /** Replaces the current key, which is retired, with a new one, and adds the slots that are missing. */
-  renew(purpose: RingPurpose, wrap: Wrap, further: readonly (NewSlot & { ringKeyId: bigint })[]): Promise<bigint>;
+  renew(purpose: RingPurpose, wrap: Wrap, further: readonly (NewSlot & { ringKeyId: bigint })[]): Promise<void>;
   /** Removes the slots of every other root key. */
   keepOnly(root: string): Promise<void>;
 }

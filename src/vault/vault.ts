@@ -32,7 +32,12 @@ const MAX_KEYS = 10_000;
  * caller gives (kind and name). All functions query the database, so none may be called inside a transaction: on PGlite
  * that would wait for itself.
  */
-export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byId'>, onFault: () => void = () => {}) {
+export function createVault(
+  store: VaultStore,
+  ring: Pick<Ring, 'current' | 'byId'>,
+  onFault: () => void = () => {},
+  maxKeys = MAX_KEYS,
+) {
   const keys = new Map<bigint, OpenKey>();
   return { seal, sealer, open };
 
@@ -69,7 +74,7 @@ export function createVault(store: VaultStore, ring: Pick<Ring, 'current' | 'byI
 
   async function unwrap(key: DataKey): Promise<OpenKey> {
     const opened = { ownerId: key.ownerId, secret: openDataKey(await ring.byId(key.ringKeyId), key) };
-    if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value ?? key.id);
+    if (keys.size >= maxKeys) keys.delete(keys.keys().next().value ?? key.id);
     keys.set(key.id, opened);
     return opened;
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { type Credential, readCredential } from '../../src/http/credential.ts';
+import { type Credential, isBasic, readCredential } from '../../src/http/credential.ts';
 import { mintToken } from '../../src/identity/token-text.ts';
 
 const TOKEN = mintToken();
@@ -95,4 +95,16 @@ describe('Session cookie', () => {
     it(`Request headers ${JSON.stringify(headers).replaceAll(TOKEN, 'T')} are read as ${wanted.kind === 'none' ? 'no credential' : `a ${wanted.kind}`}`, () =>
       assert.deepEqual(read({ headers }), wanted));
   }
+});
+
+describe('Basic authentication', () => {
+  it('A password, and a token in its place, are Basic authentication; tokens of other headers and cookies are not', () => {
+    for (const header of [basic('ann:secret'), basic(`ann:${TOKEN}`), basic(`${TOKEN}:`)]) {
+      assert.equal(isBasic(authorization(header)), true);
+    }
+    const cookie = 'atrium_session=abc';
+    for (const other of [authorization(`token ${TOKEN}`), read({ headers: { cookie } }), NONE]) {
+      assert.equal(isBasic(other), false);
+    }
+  });
 });
