@@ -1,5 +1,6 @@
 import { type Config, dotEnv, readConfig } from './base/config.ts';
 import { requireNode } from './base/node-version.ts';
+import { saveMemoryWhileStarting } from './base/start-memory.ts';
 import type { Instance } from './instance.ts';
 import { describeFailure, exitCodeOf } from './operations/failure-text.ts';
 
@@ -18,6 +19,7 @@ let closeSocket = () => {};
 /** The process: reads the settings, handles signals, and reports faults in words that the operator can act on. */
 async function main(): Promise<void> {
   requireNode();
+  const started = saveMemoryWhileStarting();
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
   process.on('SIGTERM', end).on('SIGINT', end);
   const isDemo = process.argv.slice(2).some((argument) => argument === 'demo' || argument === '--demo');
@@ -54,6 +56,7 @@ async function main(): Promise<void> {
   if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
   const listenerPort = instance.listenerPort();
   if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
+  started();
   say(`listening on ${address}`);
 }
 
