@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { type Config, dotEnv, readConfig } from './base/config.ts';
 import { requireNode } from './base/node-version.ts';
+import { saveMemoryWhileStarting } from './base/start-memory.ts';
 import type { Instance } from './instance.ts';
 import { describeFailure, exitCodeOf } from './operations/failure-text.ts';
 import { StartFailure } from './operations/workers/member.ts';
@@ -26,6 +27,7 @@ let worker: WorkerLink | undefined;
 /** The process: reads the settings, handles signals, and reports faults in words that the operator can act on. */
 async function main(): Promise<void> {
   requireNode();
+  const started = saveMemoryWhileStarting();
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
   worker = cluster.isWorker ? connectWorker({ leave: () => server?.leave(), close: closeWorker }) : undefined;
   // A signal to the whole group reaches workers, too. The supervisor tells them what to do.
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
   const { address, listenerPort } =
     count > 1 && !worker ? await supervise(config, count, log) : await serve(config, log, demo);
   isListening = true;
+  started();
   if (worker) return;
   if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
   if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createFirstAdministrator } from '../../src/operations/first-start.ts';
@@ -98,5 +98,17 @@ describe('Replicas starting together on an empty database', { skip: lacks('postg
     assert.equal(shown.length, 1);
     for (const [index, server] of servers.entries()) server.kill(index === 0 ? 'SIGINT' : 'SIGTERM');
     for (const server of servers) assert.equal((await server.ended).code, 0);
+  });
+});
+
+describe('The memory of a server that has just started', { skip: lacks('postgresql') }, () => {
+  itLong('An idle server on PostgreSQL uses less than 150 MiB, also when it starts for the first time', async () => {
+    const { databaseUrl = '' } = await newPlace('postgres');
+    const server = startServer({ env: { DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY, NODE_COMPILE_CACHE: '' } });
+    assert.equal((await get(`${await server.listening()}/api/v1/version`)).status, 200);
+    const kib = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]);
+    assert.ok(kib < 150 * 1024, `${Math.round(kib / 1024)} MiB`);
+    server.kill('SIGTERM');
+    assert.equal((await server.ended).code, 0, server.stderr());
   });
 });
