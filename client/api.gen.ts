@@ -422,6 +422,13 @@ export type DeliveryPage = {
   readonly next_cursor: string | null;
 };
 
+export type DeploymentOverview = {
+  readonly users: number;
+  readonly organizations: number;
+  /** Those without an owner, which site administrators manage. */
+  readonly ownerless_organizations: number;
+};
+
 export type EditClusterInput = {
   readonly name?: string | undefined;
   /** UUID of its kube-system namespace. Cannot be changed. */
@@ -984,6 +991,22 @@ export type Overview = {
   };
 };
 
+export type PageContext = {
+  readonly user: User;
+  readonly organization?: Organization;
+  /** What the caller may do with the organization, and with the object if one was named. */
+  readonly allowed: readonly AllowedPermissions[];
+  readonly notices: {
+    /** Tokens of the caller that have expired or expire within 30 days, at most 20. */
+    readonly tokens: readonly {
+      readonly id: bigint;
+      readonly name: string;
+      readonly expires_at: string;
+    }[];
+    readonly unverified_emails: readonly string[];
+  };
+};
+
 export type PatchStepInput = {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
   readonly path: string;
@@ -1016,6 +1039,14 @@ export type Principal = {
   readonly type: string;
   readonly id: bigint;
   readonly name: string;
+};
+
+export type RelationHolder = {
+  readonly type: string;
+  readonly id: bigint;
+  readonly name: string;
+  /** Which of the relations in ?also the user holds. Absent if the request has none. */
+  readonly also?: readonly string[];
 };
 
 export type Relationship = {
@@ -1522,6 +1553,12 @@ export interface Operations {
     };
     answer: readonly Organization[];
   };
+  /** Count the users and organizations of the deployment */
+  'GET /admin/overview': {
+    input: {
+    };
+    answer: DeploymentOverview;
+  };
   /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
     input: {
@@ -1718,9 +1755,11 @@ export interface Operations {
         limit?: Text | undefined;
         /** A relation that can be held on the object, such as can_view. */
         relation: Text;
+        /** Further relations, separated by commas, at most 10: each user in the response says which of them they hold too. */
+        also?: Text | undefined;
       };
     };
-    answer: readonly Principal[];
+    answer: readonly RelationHolder[];
   };
   /** List the custom roles of an organization */
   'GET /authz/roles': {
@@ -2656,6 +2695,18 @@ export interface Operations {
       body: NewClusterInput | RawBody;
     };
     answer: ClusterInfo;
+  };
+  /** Get what a page needs at load: the caller, an organization that they may see, and what they may do there */
+  'GET /user/context': {
+    input: {
+      query?: {
+        /** The organization that the page is about. */
+        org?: Text | undefined;
+        /** The object of that organization that the page is about, such as team:7. */
+        object?: Text | undefined;
+      };
+    };
+    answer: PageContext;
   };
   /** List the cloud credentials of the caller */
   'GET /user/credentials': {
