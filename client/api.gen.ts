@@ -608,6 +608,16 @@ export type DeliveryPage = {
   readonly next_cursor: string | null;
 };
 
+/** How many users and organizations the deployment has. */
+export type DeploymentOverview = {
+  /** How many users there are. */
+  readonly users: number;
+  /** How many organizations there are. */
+  readonly organizations: number;
+  /** Those without an owner, which site administrators manage. */
+  readonly ownerless_organizations: number;
+};
+
 /** What to change about a cluster. Omitted fields stay unchanged. */
 export type EditClusterInput = {
   /** 1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends. Unique among the clusters of the owner; case matters. */
@@ -1533,6 +1543,33 @@ export type OverviewTokens = {
   readonly unused: number;
 };
 
+/** What a page of the console needs at load. */
+export type PageContext = {
+  readonly user: User;
+  readonly organization?: Organization;
+  /** What the caller may do with the organization, and with the object if one was named. */
+  readonly allowed: readonly ObjectPermissions[];
+  readonly notices: PageContextNotices;
+};
+
+/** What the caller should act on. */
+export type PageContextNotices = {
+  /** Tokens of the caller that have expired or expire within 30 days, at most 20. */
+  readonly tokens: readonly PageContextNoticesToken[];
+  /** Email addresses that the caller has not confirmed yet. */
+  readonly unverified_emails: readonly string[];
+};
+
+/** A token that has expired or soon will. */
+export type PageContextNoticesToken = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the token. */
+  readonly name: string;
+  /** When the token stops working, or stopped. */
+  readonly expires_at: string;
+};
+
 /** One step of a JSON Patch (RFC 6902). */
 export type PatchStepInput = {
   /** What the step does. */
@@ -1583,14 +1620,16 @@ export type PermissionDetailAssociated = {
   readonly required: boolean;
 };
 
-/** A user who holds a relation. */
-export type Principal = {
+/** A user who holds the relation. */
+export type RelationHolder = {
   /** What holds the relation: always a user. */
   readonly type: 'user';
   /** ID of the user. */
   readonly id: bigint;
   /** Login name of the user. */
   readonly name: string;
+  /** Which of the relations in ?also the user holds. Absent if the request has none. */
+  readonly also?: readonly string[];
 };
 
 /** A stored relationship: the user holds the relation on the object. */
@@ -2255,6 +2294,12 @@ export interface Operations {
     };
     answer: readonly Organization[];
   };
+  /** Count the users and organizations of the deployment */
+  'GET /admin/overview': {
+    input: {
+    };
+    answer: DeploymentOverview;
+  };
   /** List the names that are reserved because their account was renamed or deleted */
   'GET /admin/reserved-names': {
     input: {
@@ -2465,9 +2510,11 @@ export interface Operations {
         limit?: Text | undefined;
         /** A relation that can be held on the object, such as can_view. */
         relation: Text;
+        /** Further relations, separated by commas, at most 10: each user in the response says which of them they hold too. */
+        also?: Text | undefined;
       };
     };
-    answer: readonly Principal[];
+    answer: readonly RelationHolder[];
   };
   /** List the custom roles of an organization */
   'GET /authz/roles': {
@@ -3464,6 +3511,18 @@ export interface Operations {
       body: NewClusterInput | RawBody;
     };
     answer: ClusterInfo;
+  };
+  /** Get what a page needs at load: the caller, an organization that they may see, and what they may do there */
+  'GET /user/context': {
+    input: {
+      query?: {
+        /** The organization that the page is about. */
+        org?: Text | undefined;
+        /** The object of that organization that the page is about, such as team:7. */
+        object?: Text | undefined;
+      };
+    };
+    answer: PageContext;
   };
   /** List the cloud credentials of the caller */
   'GET /user/credentials': {

@@ -34,7 +34,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const orders = wireOrders(infrastructure);
   const bus = wireBus(infrastructure, identity, authz.visibleClusters);
   const audit = wireAudit(infrastructure, authz.judge);
-  const overview = wireOverview(infrastructure, identity, authz.judge);
+  const nouns = { organizations: organizations.organizations, users: users.users };
+  const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
   const marketplace = wireMarketplace(infrastructure);
   const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
   return {

@@ -51,6 +51,7 @@ export const ORGANIZATION_REQUESTS: Requests = {
     'root',
   ),
   'POST /api/v1/admin/users/:username/orgs': { as: 'POST /api/v1/orgs', because: 'creates an organization too' },
+  'GET /api/v1/admin/overview': get('all counts', '/admin/overview', 'root'),
   'GET /api/v1/orgs/:org/overview': get('all counts', '/orgs/acme/overview'),
   'GET /api/v1/orgs/:org/members': [
     get('the last page', '/orgs/acme/members?limit=50&page=1000'),
@@ -254,7 +255,8 @@ export const ORGANIZATION_REQUESTS: Requests = {
   ],
   'GET /api/v1/authz/objects/:objectType/:objID/principals': get(
     '50,000 users',
-    ({ cluster }) => `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&limit=50`,
+    ({ cluster }) =>
+      `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&also=can_connect,can_edit&limit=50`,
   ),
 
   'GET /api/v1/orgs/:org/audit': [

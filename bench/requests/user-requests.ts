@@ -18,6 +18,10 @@ const credential = (name: string) => mostKeys({ name, type: 'Rancher', rancher: 
 /** What belongs to a user: ann has as much of everything as she may, and dan is in 10,000 organizations. */
 export const USER_REQUESTS: Requests = {
   'GET /api/v1/user': get('a member of 10,000 organizations', '/user?check_client_org=true', 'dan'),
+  'GET /api/v1/user/context': [
+    get('in the largest organization', '/user/context?org=acme'),
+    get('as a member of 10,000 organizations', '/user/context', 'dan'),
+  ],
   'PATCH /api/v1/user': {
     what: 'a body of 1 MiB',
     shot: (_world, round) => ({ as: 'ann', path: '/user', body: mostKeys({ description: `changed ${round}` }) }),

@@ -24,6 +24,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/admin/audit/actions': 'countAuditActions',
   'GET /api/v1/admin/audit/export': 'exportAuditLog',
   'GET /api/v1/admin/orgs': 'listAllOrganizations',
+  'GET /api/v1/admin/overview': 'getDeploymentOverview',
   'GET /api/v1/admin/reserved-names': 'listReservedNames',
   'DELETE /api/v1/admin/reserved-names/:name': 'releaseReservedName',
   'GET /api/v1/admin/users': 'listUsers',
@@ -125,6 +126,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'DELETE /api/v1/teams/:id/roles/:role': 'removeTeamRole',
 
   'GET /api/v1/user': 'getCurrentUser',
+  'GET /api/v1/user/context': 'getMyPageContext',
   'PATCH /api/v1/user': 'updateCurrentUser',
   'GET /api/v1/user/audit': 'listMyAuditEntries',
   'GET /api/v1/user/audit/export': 'exportMyAuditLog',

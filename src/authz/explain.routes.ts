@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerIn, holds, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
@@ -10,11 +11,28 @@ import { readObjectType } from './objects.ts';
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
 const Relation = Type.String({ description: 'A relation that can be held on the object, such as can_view.' });
+const MAX_FURTHER = 10;
+const Also = Type.Optional(
+  Type.String({
+    description: `Further relations, separated by commas, at most ${MAX_FURTHER}: each user in the response says which of them they hold too.`,
+  }),
+);
 const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const Principal = named('Principal', Type.Object({ type: Type.String({ enum: ['user'] }), ...Person.properties }));
 const NamedObject = named(
   'NamedObject',
   Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
+);
+const Holder = named(
+  'RelationHolder',
+  Type.Object({
+    ...Principal.properties,
+    also: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Which of the relations in ?also the user holds. Absent if the request has none.',
+      }),
+    ),
+  }),
 );
 const Tuple = named(
   'Relationship',
@@ -158,8 +176,8 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
         tags,
         extension: true,
         params: ObjectPath,
-        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation }),
-        response: { 200: Type.Array(Principal) },
+        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation, also: Also }),
+        response: { 200: Type.Array(Holder) },
       },
     },
     async (request, reply) => {
@@ -168,9 +186,15 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
       const { person, organization } = callerIn(request);
       const page = readPage(request.query);
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
-      const { items, total } = await explain.whoCan(question, page);
+      const { items, total } = await explain.whoCan(question, page, readFurther(request.query.also));
       showPage(request, reply, baseUrl(), page, total);
-      return items.map((one) => ({ type: 'user', ...one }));
+      return items.map(({ also, ...one }) => ({ type: 'user', ...one, ...(also && { also: [...also] }) }));
     },
   );
+}
+
+function readFurther(text = ''): readonly string[] {
+  const relations = [...new Set(text.split(',').filter((one) => one !== ''))];
+  if (relations.length <= MAX_FURTHER) return relations;
+  throw new AppError('invalid', `also must name at most ${MAX_FURTHER} relations`);
 }

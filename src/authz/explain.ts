@@ -98,6 +98,11 @@ export interface PersonRef {
   readonly name: string;
 }
 
+export interface Holder extends PersonRef {
+  /** Which of the further relations they hold too, if any were asked for. */
+  readonly also?: readonly string[];
+}
+
 const CHECKS_IN_SLICE = 5_000;
 
 export type Explain = ReturnType<typeof createExplain>;
@@ -143,8 +148,13 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
    * All users who hold a relation on an object, by ID. Nobody does on one that the caller may not see. Among tens of
    * thousands, others are served in between: each user in the list holds the relation at a moment after the call.
    */
-  async function whoCan(question: Question, { offset, limit }: PageRequest): Promise<Page<PersonRef>> {
+  async function whoCan(
+    question: Question,
+    { offset, limit }: PageRequest,
+    further: readonly string[] = [],
+  ): Promise<Page<Holder>> {
     const { relation } = question;
+    for (const one of further) await seen({ ...question, relation: one }, () => undefined);
     const object = nameOfObject(question.object);
     const possible = await seen(question, ({ graph, facts, sees }) =>
       sees(object) ? possibleUsers(graph, { object, relation, filter: 'user', ...facts }) : [],
@@ -159,7 +169,15 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
       for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
     }
     ids.sort((a, b) => (a < b ? -1 : 1));
-    return { items: await people(ids.slice(offset, offset + limit)), total: ids.length };
+    const shown = await people(ids.slice(offset, offset + limit));
+    if (further.length === 0) return { items: shown, total: ids.length };
+    const items = await seen(question, ({ graph, facts, sees }) =>
+      shown.map((person) => {
+        const holds = (one: string) => check(graph, { user: `user:${person.id}`, relation: one, object, ...facts });
+        return { ...person, also: sees(object) ? further.filter(holds) : [] };
+      }),
+    );
+    return { items, total: ids.length };
   }
 
   /**

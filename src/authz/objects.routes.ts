@@ -10,7 +10,7 @@ import { type Objects, readObjectType } from './objects.ts';
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const MAX_OBJECTS = 1000;
 
-const Allowed = named(
+export const ObjectPermissions = named(
   'ObjectPermissions',
   Type.Object({
     objectType: Type.String({ enum: OBJECT_TYPES }),
@@ -29,7 +29,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         tags: ['authorization'],
         params: Type.Object({ objectType: ObjectTypeName, objID: PathId }),
         querystring: OrgQuery,
-        response: { 200: Allowed },
+        response: { 200: ObjectPermissions },
       },
     },
     (request, reply) => {
@@ -51,7 +51,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
         body: Type.Array(named('ObjectReference', Type.Object({ objectType: Type.String(), objectID: Int64Input })), {
           maxItems: MAX_OBJECTS,
         }),
-        response: { 200: Type.Array(Allowed) },
+        response: { 200: Type.Array(ObjectPermissions) },
       },
     },
     (request, reply) => {

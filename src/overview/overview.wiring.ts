@@ -2,11 +2,34 @@ import type { Judge } from '../authz/judge.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import type { Organizations } from '../organizations/organizations.ts';
+import type { Users } from '../users/users.ts';
+import { deploymentRoutes } from './deployment.routes.ts';
 import { overviewRoutes } from './overview.routes.ts';
 import { createOverviewStore } from './overview.store.ts';
 import { createOverview } from './overview.ts';
+import { pageContextRoutes } from './page-context.routes.ts';
+import { createPageContextStore } from './page-context.store.ts';
+import { createPageContext } from './page-context.ts';
 
-export function wireOverview({ db }: Infrastructure, { tokenUsage }: Identity, judge: Judge) {
+interface Nouns {
+  readonly organizations: Organizations;
+  readonly users: Users;
+}
+
+export function wireOverview(
+  { db, baseUrl }: Infrastructure,
+  { tokenUsage, callers }: Identity,
+  judge: Judge,
+  { organizations, users }: Nouns,
+) {
   const getOverview = createOverview(createOverviewStore(db), judge, tokenUsage.flush);
-  return { mount: (scope: Scope) => overviewRoutes(scope, getOverview) };
+  const getPageContext = createPageContext(createPageContextStore(db), judge, callers, organizations);
+  return {
+    mount(scope: Scope): void {
+      overviewRoutes(scope, getOverview);
+      pageContextRoutes(scope, getPageContext, baseUrl);
+      deploymentRoutes(scope, { organizations, users });
+    },
+  };
 }

@@ -47,6 +47,8 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     });
     assert.equal(status, 200);
     await page.reload();
+    await page.getByRole('button', { name: 'Show where they are signed in' }).click();
+    await page.getByRole('table', { name: 'Sessions' }).waitFor();
     await page.getByRole('button', { name: 'End all sessions' }).click();
     await dialog.getByRole('button', { name: 'End all sessions' }).click();
     await page.getByText('They are signed in with no browser.').waitFor();

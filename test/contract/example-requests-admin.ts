@@ -114,6 +114,7 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
     'createUserOrganization',
     () => ({ as: 'root', path: { username: 'newcomer' }, body: { username: 'initech', full_name: 'Initech' } }),
   ],
+  ['getDeploymentOverview', () => ({ as: 'root' })],
   ['listAllOrganizations', () => ({ as: 'root', query: { q: 'init', ...PAGE } })],
   [
     'createOrganization',

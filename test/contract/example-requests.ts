@@ -75,6 +75,7 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ['getListenerVersion', () => ({})],
 
   ['getCurrentUser', () => ({ as: 'ann', query: { check_client_org: true } })],
+  ['getMyPageContext', ({ id }) => ({ as: 'ann', query: { ...ORG, object: `team:${id.operators}` } })],
   ['updateCurrentUser', () => ({ as: 'ann', body: { full_name: 'Ann Archer', location: 'Bern', language: 'en' } })],
   ['listMyTeams', () => ({ as: 'ann', query: PAGE })],
   ['listMyOrganizations', () => ({ as: 'ann', query: PAGE })],

@@ -215,9 +215,10 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'console',
-    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input',
+    what: 'every page of the web console in Chromium: axe, 320 px, keyboard only, refusals, bad input, calls',
     files: [
       'test/long/console/accessibility.test.ts',
+      'test/long/console/budget.test.ts',
       'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
       'test/long/console/states.test.ts',

@@ -8,6 +8,7 @@ export interface ObjectName {
 export interface Allowed {
   /** Undefined while the answer is on its way. */
   readonly may: (relation: string, object?: ObjectName) => boolean | undefined;
+  readonly isKnown: boolean;
 }
 
 const MAX_OBJECTS = 1000;
@@ -25,6 +26,7 @@ export function useAllowed(org: string, objects: readonly ObjectName[], freshMs 
     freshMs,
   );
   return {
+    isKnown: data !== undefined,
     may: (relation, object = objects[0]) =>
       data
         ?.find((one) => one.objectType === object?.type && one.objectID === object?.id)

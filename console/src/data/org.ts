@@ -1,13 +1,13 @@
 import { useRoute } from 'preact-iso';
-import { type Allowed, useAllowed } from './allowed.ts';
-import { useResource } from './resource.ts';
+import type { Answer } from '../../../client/client.ts';
+import { type Resource, useResource } from './resource.ts';
 
 export interface OrgContext {
   readonly org: string;
   /** Undefined while it is on its way, or if the caller may not see the organization. */
   readonly id: bigint | undefined;
-  /** What the caller may do with the organization itself. */
-  readonly may: Allowed['may'];
+  /** What the caller may do with the organization itself. Undefined while the answer is on its way. */
+  readonly may: (relation: string) => boolean | undefined;
   /** Why the caller may not do something with the organization; undefined while the organization is unknown. */
   readonly question: (relation: string, task: string) => WhyNotQuestion | undefined;
   /** The same for a control: undefined if the caller may use it, or while that is unknown. */
@@ -25,22 +25,52 @@ export interface WhyNotQuestion {
 
 /** Going from page to page of one organization does not ask for it again each time. */
 const FRESH_MS = 10_000;
+/** `/orgs/acme/teams/7` is about team 7 of acme. What cannot be a name or an ID is left to the page. */
+const PLACE =
+  /^\/orgs\/(?!new(?:\/|$))([\w.-]+)(?=\/|$)(?:\/(clusters|teams|contracts|robots)\/([1-9]\d{0,17})(?=\/|$))?/;
+const TYPES: Readonly<Record<string, string>> = {
+  clusters: 'cluster',
+  teams: 'team',
+  contracts: 'contract',
+  robots: 'robot_ac',
+};
+
+/** What the call for the context of a page says, by the address of the page. */
+export function placeOf(path: string): { readonly query: { readonly org?: string; readonly object?: string } } {
+  const [, org, noun, id] = PLACE.exec(path) ?? [];
+  if (org === undefined) return { query: {} };
+  return { query: noun === undefined ? { org } : { org, object: `${TYPES[noun]}:${id}` } };
+}
+
+/** Who the caller is, where they are, and what they may do there: one call for all parts of a page. */
+export function usePageContext(): Resource<Answer<'GET /user/context'>> {
+  return useResource('GET /user/context', placeOf(useRoute().path), FRESH_MS);
+}
 
 /** The name of the organization in the address, without any call. */
 export function useOrgName(): string {
   return useRoute().params.org ?? '';
 }
 
-/** The organization of the address. All parts of a page share its two calls. */
+/** The organization of the address. */
 export function useOrg(): OrgContext {
   const org = useOrgName();
-  const { data } = useResource('GET /orgs/{org}', { path: { org } }, FRESH_MS);
-  const { may } = useAllowed(org, data ? [{ type: 'organization', id: data.id }] : [], FRESH_MS);
-  const question = (relation: string, task: string) =>
-    data && { org, type: 'organization', id: data.id, relation, task };
+  return { org, ...useAllowed('organization') };
+}
+
+/** The object that the address names below its organization, such as a team. */
+export function usePageObject(): Omit<OrgContext, 'org'> {
+  const { object = '' } = placeOf(useRoute().path).query;
+  return useAllowed(object.split(':')[0] ?? '');
+}
+
+function useAllowed(type: string): Omit<OrgContext, 'org'> {
+  const org = useOrgName();
+  const allowed = usePageContext().data?.allowed.find(({ objectType }) => objectType === type);
+  const may = (relation: string) => allowed?.allowedPermissions.includes(relation);
+  const question = (relation: string, task: string) => allowed && { org, type, id: allowed.objectID, relation, task };
   return {
-    org,
-    id: data?.id,
+    id: allowed?.objectID,
     may,
     question,
     whyNot: (relation, task) => (may(relation) === false ? question(relation, task) : undefined),

@@ -33,6 +33,8 @@ interface Entry {
 const EMPTY: State = { replies: [], error: undefined, isLoading: true };
 const MAX_ENTRIES = 80;
 const POLL_MS = 30_000;
+/** A part that appears a moment after another one with the same answer does not ask again. */
+const TOGETHER_MS = 2000;
 const RETRY_MS = [2000, 5000, 15_000];
 const entries = new Map<string, Entry>();
 
@@ -58,6 +60,14 @@ export function useResource<Name extends OperationName>(
   };
 }
 
+type Loaded = Pick<Resource<unknown>, 'data' | 'error'>;
+
+/** The first one, but only when the others have been answered too: then nothing on the page moves for them later. */
+export function together<One extends Loaded>(first: One, ...others: readonly Loaded[]): One {
+  const isKnown = others.every(({ data, error }) => data !== undefined || error !== undefined);
+  return isKnown ? first : { ...first, data: undefined, error: undefined };
+}
+
 export interface List<One> extends Omit<Resource<readonly One[]>, 'etag'> {
   readonly hasMore: boolean;
   readonly loadMore: () => void;
@@ -79,6 +89,15 @@ export function useList<Name extends OperationName>(name: Name | undefined, inpu
   };
 }
 
+/** Asks before the page is there that will use the answer. */
+export async function preload<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Answer<Name>> {
+  const entry = entryOf(`${name} ${writeJson(input)}`, name, input);
+  const reply = await (api.request as (name: string, input: unknown) => Promise<Reply<Answer<Name>>>)(name, input);
+  entry.loadedAt = performance.now();
+  entry.state.value = { replies: [reply], error: undefined, isLoading: false };
+  return reply.data;
+}
+
 /** After a change, everything on the screen is asked for again, and the rest is forgotten. */
 export function refresh(): void {
   for (const [key, entry] of entries) {
@@ -96,7 +115,8 @@ function useEntry(name: OperationName | undefined, input: unknown, freshMs: numb
     entry.mounted += 1;
     // Parts of a page that appear together share one request.
     const isAsked = entry.mounted > 1 && entry.state.peek().isLoading;
-    if (!isAsked && performance.now() - entry.loadedAt >= freshMs) entry.load();
+    const fresh = entry.mounted > 1 ? Math.max(freshMs, TOGETHER_MS) : freshMs;
+    if (!isAsked && performance.now() - entry.loadedAt >= fresh) entry.load();
     return () => {
       entry.mounted -= 1;
     };

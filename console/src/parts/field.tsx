@@ -1,4 +1,4 @@
-import type { Signal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
@@ -64,6 +64,16 @@ export interface SelectFieldProps extends FieldProps {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
   readonly isReadOnly?: boolean | undefined;
   readonly onChange?: (() => void) | undefined;
+}
+
+/** The ID that a select field has: the first one, as soon as there is one, until another is chosen. */
+export function useFirst(all: readonly { readonly id: bigint }[]): Signal<string> {
+  const chosen = useSignal('');
+  const first = String(all[0]?.id ?? '');
+  useEffect(() => {
+    if (chosen.value === '') chosen.value = first;
+  }, [first]);
+  return chosen;
 }
 
 export function SelectField({ label, hint, error, value, choices, isReadOnly, onChange }: SelectFieldProps) {

@@ -26,7 +26,10 @@ export interface TableProps<Row> {
   readonly sort?: { readonly by: string; readonly isDescending: boolean } | undefined;
   readonly onSort?: ((by: string, isDescending: boolean) => void) | undefined;
   readonly selected?: string | undefined;
-  /** The cells depend on nothing but their row, so a row that is the same object is not drawn again. */
+  /**
+   * The cells depend on nothing but their row, so a row that is the same object is not drawn again. When others take
+   * their places, as after sorting, the elements stay and only their text changes.
+   */
   readonly isPure?: boolean | undefined;
   readonly total?: number | undefined;
   readonly hasMore?: boolean | undefined;
@@ -38,7 +41,7 @@ const OVERSCAN = 10;
 const ROW_HEIGHT = 33;
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns, rows, keyOf, sort, onSort, total, hasMore, onMore } = props;
+  const { caption, columns, rows, keyOf, isPure, sort, onSort, total, hasMore, onMore } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   const [first, last] = useWindow(rows.length, body);
   const shown = rows.slice(first, last);
@@ -80,7 +83,7 @@ export function Table<Row>(props: TableProps<Row>) {
         <tbody ref={body}>
           {first > 0 && <Spacer rows={first} columns={columns.length} />}
           {shown.map((row, index) => (
-            <TableRow key={keyOf(row)} {...props} row={row} index={first + index} />
+            <TableRow key={isPure ? first + index : keyOf(row)} {...props} row={row} index={first + index} />
           ))}
           {last < rows.length && <Spacer rows={rows.length - last} columns={columns.length} />}
         </tbody>

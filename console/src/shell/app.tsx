@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso';
-import { api } from '../data/api.ts';
+import { placeOf } from '../data/org.ts';
+import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
 import { Door, SignInPage } from '../pages/doors/sign-in.tsx';
 import { SignInForm } from '../pages/doors/sign-in-form.tsx';
@@ -37,11 +38,14 @@ function Inside() {
   const failed = useSignal<unknown>(undefined);
   const askWho = () => {
     if (isSignedOut.value || me.value !== undefined) return;
-    api.call('GET /user').then(signedInAs, (error: unknown) => {
-      if (isSignedOut.value) return;
-      failed.value = error;
-      setTimeout(askWho, RETRY_MS);
-    });
+    preload('GET /user/context', placeOf(location.pathname)).then(
+      ({ user }) => signedInAs(user),
+      (error: unknown) => {
+        if (isSignedOut.value) return;
+        failed.value = error;
+        setTimeout(askWho, RETRY_MS);
+      },
+    );
   };
   useEffect(askWho, []);
   if (isSignedOut.value) return <SignInPage />;

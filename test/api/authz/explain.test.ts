@@ -118,6 +118,30 @@ describe('Explain, principals and role preview', () => {
     assert.equal((await atrium.as('dan')('GET', url)).status, 403);
   });
 
+  it('Users who hold a relation are listed with those of the further relations that they hold too', async () => {
+    const url = `/authz/objects/cluster/${prod}/principals?org=acme&relation=can_view`;
+    const { body } = await atrium.as('ann')('GET', `${url}&also=can_edit,can_connect,can_edit`);
+    const holders = new Map(body.map((one: { name: string; also: string[] }) => [one.name, one.also]));
+    for (const relation of ['can_edit', 'can_connect']) {
+      const alone = await atrium.as('ann')('GET', url.replace('can_view', relation));
+      const names = alone.body.map((one: { name: string }) => one.name);
+      const found = [...holders].filter(([, also]) => (also as string[]).includes(relation)).map(([name]) => name);
+      assert.deepEqual(found, names, relation);
+    }
+    assert.deepEqual(holders.get('ann'), ['can_edit', 'can_connect']);
+    assert.ok(!('also' in (await atrium.as('ann')('GET', url)).body[0]));
+    const many = Array.from({ length: 11 }, (_, index) => `can_${index}`).join();
+    for (const [also, message] of [
+      ['can_edit,can_fly', /cluster has no relation "can_fly"/],
+      ['organization', /cluster has no relation "organization"/],
+      [many, /at most 10 relations/],
+    ] as const) {
+      const refused = await atrium.as('ann')('GET', `${url}&also=${also}`);
+      assert.equal(refused.status, 400, also);
+      assert.match(refused.body.message, message);
+    }
+  });
+
   it('Explain and principals reject unknown, internal and missing relations with 400', async () => {
     const team = atrium.world.orgs.acme?.teams.Owners;
     for (const route of ['explain', 'principals']) {

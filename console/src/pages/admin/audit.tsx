@@ -1,6 +1,6 @@
 import { unlessEmpty, useKept, useSettled } from '../../data/filters.ts';
 import { orgPath } from '../../data/org.ts';
-import { useList, useResource } from '../../data/resource.ts';
+import { together, useList, useResource } from '../../data/resource.ts';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { AuditLog, useAuditFilters } from '../audit/audit-log.tsx';
@@ -24,7 +24,7 @@ function WholeLog() {
   const query = { ...filters.query, org: unlessEmpty(useSettled(org.value)) };
   const log = useKept(useList('GET /admin/audit', { query }), '');
   const orgs = useResource('GET /admin/orgs', { query: { limit: MAX_CHOICES } });
-  const actions = useResource('GET /admin/audit/actions', { query: { org: query.org } });
+  const actions = useKept(useResource('GET /admin/audit/actions', { query: { org: query.org } }), '');
   const names = new Map(orgs.data?.map(({ id, name }) => [id, name]));
   const chosen = orgs.data?.some(({ name }) => name === org.value) || org.value === '' || org.value === '0';
   return (
@@ -34,7 +34,7 @@ function WholeLog() {
       lead="Everything that was changed in this deployment. Entries cannot be changed without it showing."
       isStale={log.isStale}
     >
-      <Show of={log}>
+      <Show of={together(log, orgs, actions)}>
         {(entries) => (
           <AuditLog
             filters={filters}

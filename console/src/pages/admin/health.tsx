@@ -1,6 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import { pageData } from '../../data/page-data.ts';
-import { useResource } from '../../data/resource.ts';
+import { together, useResource } from '../../data/resource.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
@@ -23,93 +22,92 @@ interface Concern {
 
 /** How the deployment is: what needs attention, and how much there is of everything. */
 function Health() {
-  const people = useResource('GET /admin/users', { query: { limit: 1 } });
-  const orgs = useResource('GET /admin/orgs', { query: { limit: 1 } });
-  const ownerless = useResource('GET /admin/orgs', { query: { ownerless: 'true', limit: 1 } });
+  const overview = useResource('GET /admin/overview');
   const marketplace = useResource(pageData.features.marketplace ? 'GET /admin/marketplace/summary' : undefined);
   const concerns = [
-    ...ownerConcerns(ownerless.total ?? 0),
+    ...ownerConcerns(overview.data?.ownerless_organizations ?? 0),
     ...(marketplace.data ? deliveryConcerns(marketplace.data) : []),
   ];
-  const isKnown = ownerless.data !== undefined && (!pageData.features.marketplace || marketplace.data !== undefined);
+  const whole = pageData.features.marketplace ? together(overview, marketplace) : overview;
   return (
     <Page
       title="Health"
       within="Administration"
       lead="What needs attention in this deployment, and how much there is of everything."
-      isStale={people.isStale || orgs.isStale}
+      isStale={overview.isStale}
     >
-      <Card title="Needs attention">
-        <Show of={ownerless} rows={2}>
-          {() =>
-            concerns.length === 0 ? (
-              <p class="quiet">{isKnown ? 'Nothing needs attention.' : 'Looking…'}</p>
-            ) : (
-              <ul class="concerns">
-                {concerns.map(({ text, href }) => (
-                  <li key={text}>
-                    <Icon name="warning" />
-                    <a href={href}>{text}</a>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Show>
-        <Show of={{ ...marketplace, data: marketplace.error === undefined ? true : undefined }} rows={0}>
-          {() => null}
-        </Show>
-      </Card>
-      <ul class="numbers">
-        <Numbered href="/admin/users" count={people.total} one="Person" many="People" />
-        <Numbered href="/admin/orgs" count={orgs.total} one="Organization" many="Organizations" />
-        {marketplace.data && (
+      <Show of={whole}>
+        {(counts) => (
           <>
-            <Numbered
-              href="/admin/subscriptions"
-              count={sum(marketplace.data.subscriptions)}
-              one="Subscription"
-              many="Subscriptions"
-            />
-            <Numbered
-              href="/admin/installers"
-              count={sum(marketplace.data.installers)}
-              one="Installer"
-              many="Installers"
-            />
-            <Numbered
-              href="/admin/deliveries"
-              count={sum(marketplace.data.deliveries)}
-              one="Delivery"
-              many="Deliveries"
-            />
+            <Card title="Needs attention">
+              {concerns.length === 0 ? (
+                marketplace.error === undefined && <p class="quiet">Nothing needs attention.</p>
+              ) : (
+                <ul class="concerns">
+                  {concerns.map(({ text, href }) => (
+                    <li key={text}>
+                      <Icon name="warning" />
+                      <a href={href}>{text}</a>
+                    </li>
+                  ))}
+                </ul>
+              )}
+              <Show of={{ ...marketplace, data: marketplace.error === undefined ? true : undefined }} rows={0}>
+                {() => null}
+              </Show>
+            </Card>
+            <ul class="numbers">
+              <Numbered href="/admin/users" count={counts.users} one="Person" many="People" />
+              <Numbered href="/admin/orgs" count={counts.organizations} one="Organization" many="Organizations" />
+              {marketplace.data && (
+                <>
+                  <Numbered
+                    href="/admin/subscriptions"
+                    count={sum(marketplace.data.subscriptions)}
+                    one="Subscription"
+                    many="Subscriptions"
+                  />
+                  <Numbered
+                    href="/admin/installers"
+                    count={sum(marketplace.data.installers)}
+                    one="Installer"
+                    many="Installers"
+                  />
+                  <Numbered
+                    href="/admin/deliveries"
+                    count={sum(marketplace.data.deliveries)}
+                    one="Delivery"
+                    many="Deliveries"
+                  />
+                </>
+              )}
+            </ul>
+            <Card title="This server">
+              <Facts
+                of={[
+                  { name: 'Version', value: pageData.version },
+                  { name: 'Deployment', value: pageData.deployment },
+                  { name: 'Email', value: pageData.features.mail ? 'is sent' : 'is not set up' },
+                  { name: 'API', value: <a href="/api/v1/docs">Documentation</a> },
+                ]}
+              />
+              <p class="quiet small">
+                On the machine of the server, <code>atrium doctor</code> checks its database, files and settings.
+              </p>
+            </Card>
           </>
         )}
-      </ul>
-      <Card title="This server">
-        <Facts
-          of={[
-            { name: 'Version', value: pageData.version },
-            { name: 'Deployment', value: pageData.deployment },
-            { name: 'Email', value: pageData.features.mail ? 'is sent' : 'is not set up' },
-            { name: 'API', value: <a href="/api/v1/docs">Documentation</a> },
-          ]}
-        />
-        <p class="quiet small">
-          On the machine of the server, <code>atrium doctor</code> checks its database, files and settings.
-        </p>
-      </Card>
+      </Show>
     </Page>
   );
 }
 
-function Numbered(props: { href: string; count: number | undefined; one: string; many: string }) {
+function Numbered(props: { href: string; count: number; one: string; many: string }) {
   const { href, count, one, many } = props;
-  const shown: ComponentChildren = count === undefined ? '…' : count;
   return (
     <li>
       <a href={href}>
-        <strong>{shown}</strong>
+        <strong>{count}</strong>
         <span class="quiet">{count === 1 ? one : many}</span>
       </a>
     </li>

@@ -15,7 +15,11 @@ type Token = Item<'GET /users/{username}/tokens'>;
 export function UserSignIns({ login }: { login: string }) {
   const path = { username: login };
   const tokens = useList('GET /users/{username}/tokens', { path, query: { limit: 50 } });
-  const sessions = useList('GET /admin/users/{username}/sessions', { path, query: { limit: 50 } });
+  const isShown = useSignal(false);
+  const sessions = useList(isShown.value ? 'GET /admin/users/{username}/sessions' : undefined, {
+    path,
+    query: { limit: 50 },
+  });
   const revoked = useSignal<Token | undefined>(undefined);
   const isEnding = useSignal(false);
   return (
@@ -48,20 +52,26 @@ export function UserSignIns({ login }: { login: string }) {
           </Button>
         }
       >
-        <Show of={sessions} rows={2}>
-          {(all) =>
-            all.length === 0 ? (
-              <p class="quiet">They are signed in with no browser.</p>
-            ) : (
-              <SessionTable
-                sessions={all}
-                total={sessions.total}
-                hasMore={sessions.hasMore}
-                onMore={sessions.loadMore}
-              />
-            )
-          }
-        </Show>
+        {isShown.value ? (
+          <Show of={sessions} rows={2}>
+            {(all) =>
+              all.length === 0 ? (
+                <p class="quiet">They are signed in with no browser.</p>
+              ) : (
+                <SessionTable
+                  sessions={all}
+                  total={sessions.total}
+                  hasMore={sessions.hasMore}
+                  onMore={sessions.loadMore}
+                />
+              )
+            }
+          </Show>
+        ) : (
+          <div>
+            <Button onClick={() => (isShown.value = true)}>Show where they are signed in</Button>
+          </div>
+        )}
       </Card>
       {revoked.value && (
         <Confirm

@@ -5,26 +5,22 @@ import { Empty, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { Cluster } from './cluster-fields.tsx';
 
+/** Whoever may connect or edit may also view. */
+const EVERYBODY = 'can_view';
 const RELATIONS = [
-  { relation: 'can_view', title: 'View' },
+  { relation: EVERYBODY, title: 'View' },
   { relation: 'can_connect', title: 'Connect' },
   { relation: 'can_edit', title: 'Edit' },
 ] as const;
+const FURTHER = RELATIONS.map(({ relation }) => relation).filter((relation) => relation !== EVERYBODY);
 
 /** Everybody who may see the cluster, and what else they may do with it. Each mark leads to why. */
 export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster }) {
   const { question } = useOrg();
-  const lists = RELATIONS.map(({ relation, title }) => ({
-    relation,
-    title,
-    people: useList('GET /authz/objects/{objectType}/{objID}/principals', {
-      path: { objectType: 'cluster', objID: cluster.id },
-      query: { org, relation, limit: 50 },
-    }),
-  }));
-  // Whoever may connect or edit may also view, and all lists have the same order: they cover the same people.
-  const viewers = lists[0]?.people;
-  if (!viewers) return null;
+  const viewers = useList('GET /authz/objects/{objectType}/{objID}/principals', {
+    path: { objectType: 'cluster', objID: cluster.id },
+    query: { org, relation: EVERYBODY, also: FURTHER.join(), limit: 50 },
+  });
   const whyPath = (user: string, relation: string) =>
     orgPath(org, `/access/why?${new URLSearchParams({ user, relation, object: `cluster:${cluster.id}` })}`);
   return (
@@ -40,17 +36,14 @@ export function ClusterAccess({ org, cluster }: { org: string; cluster: Cluster 
             hrefOf={(person) => orgPath(org, `/members/${encodeURIComponent(person.name)}`)}
             total={viewers.total}
             hasMore={viewers.hasMore}
-            onMore={() => {
-              for (const { people } of lists) if (people.hasMore) people.loadMore();
-            }}
+            onMore={viewers.loadMore}
             columns={[
               { key: 'name', title: 'Person', cell: (person) => <bdi>{person.name}</bdi> },
-              ...lists.map(({ relation, title, people }) => ({
+              ...RELATIONS.map(({ relation, title }) => ({
                 key: relation,
                 title,
-                cell: (person: { readonly id: bigint; readonly name: string }) => {
-                  const holds = people.data?.some((one) => one.id === person.id);
-                  if (holds === undefined) return null;
+                cell: (person: { readonly name: string; readonly also?: readonly string[] }) => {
+                  const holds = relation === EVERYBODY || person.also?.includes(relation);
                   const words = `${holds ? 'Why may' : 'Why may not'} ${person.name} ${title.toLowerCase()}?`;
                   return (
                     <a class="cluster-holds" href={whyPath(person.name, relation)} title={words}>

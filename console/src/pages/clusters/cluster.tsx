@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAction } from '../../data/action.ts';
-import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
-import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { pageData } from '../../data/page-data.ts';
 import { useResource } from '../../data/resource.ts';
 import { isSiteAdmin } from '../../data/session.ts';
@@ -55,11 +54,9 @@ function ClusterDetails(props: { cluster: Cluster; etag: string | undefined; isS
   const { cluster, etag, isStale } = props;
   const { org, may: mayInOrg } = useOrg();
   const { route, query } = useLocation();
-  const { may } = useAllowed(org, [{ type: 'cluster', id: cluster.id }]);
+  const { whyNot } = usePageObject();
   const dialog = useSignal<'edit' | 'remove' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
-    may(relation) === false ? { org, type: 'cluster', id: cluster.id, relation, task } : undefined;
   const address = orgPath(org, `/clusters/${cluster.id}`);
   const tabs = [
     { href: address, title: 'Details' },

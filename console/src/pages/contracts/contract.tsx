@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAction } from '../../data/action.ts';
-import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
-import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { useResource } from '../../data/resource.ts';
 import { useVersion } from '../../data/version.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
@@ -31,11 +30,9 @@ export function ContractPage() {
 function ContractDetails({ contract, etag }: { contract: Contract; etag: string | undefined }) {
   const { org } = useOrg();
   const { route } = useLocation();
-  const { may } = useAllowed(org, [{ type: 'contract', id: contract.id }]);
+  const { whyNot } = usePageObject();
   const dialog = useSignal<'edit' | 'revoke' | 'delete' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
-    may(relation) === false ? { org, type: 'contract', id: contract.id, relation, task } : undefined;
   return (
     <Page
       title={contract.name}

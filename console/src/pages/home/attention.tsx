@@ -1,8 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Item } from '../../../../client/client.ts';
-import { useResource } from '../../data/resource.ts';
+import type { Answer, Item } from '../../../../client/client.ts';
 import { serverNow } from '../../data/server-time.ts';
-import { me } from '../../data/session.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Phase } from '../../parts/bits.tsx';
 import { isEnding } from '../../parts/token-table.tsx';
@@ -16,14 +14,12 @@ const UNHEALTHY = new Set(['Lost', 'NotConnected']);
 const MAX_CLUSTERS = 5;
 
 interface AttentionProps {
-  readonly clusters: readonly Cluster[] | undefined;
+  readonly clusters: readonly Cluster[];
+  readonly notices: Answer<'GET /user/context'>['notices'] | undefined;
 }
 
 /** What needs the user: nothing is shown if nothing does. Contracts that end are on the page of their organization. */
-export function Attention({ clusters = [] }: AttentionProps) {
-  const username = me.value?.login ?? '';
-  const tokens = useResource('GET /users/{username}/tokens', { path: { username }, query: { limit: 50 } }).data ?? [];
-  const emails = useResource('GET /user/emails').data ?? [];
+export function Attention({ clusters, notices }: AttentionProps) {
   const unhealthy = clusters.filter((cluster) => UNHEALTHY.has(cluster.status.response.phase));
   const notes: ComponentChildren[] = [
     ...unhealthy.slice(0, MAX_CLUSTERS).map((cluster) => (
@@ -43,18 +39,16 @@ export function Attention({ clusters = [] }: AttentionProps) {
           </li>,
         ]
       : []),
-    ...tokens.filter(isEnding).map((token) => (
+    ...(notices?.tokens ?? []).filter(isEnding).map((token) => (
       <AttentionNote key={`token ${token.id}`} href="/me/tokens" what={`The token ${token.name}`}>
         {isPast(token.expires_at) ? 'expired' : 'expires'} <When at={token.expires_at} />
       </AttentionNote>
     )),
-    ...emails
-      .filter((email) => !email.verified)
-      .map((email) => (
-        <AttentionNote key={`email ${email.email}`} href="/me/emails" what={email.email}>
-          is not verified
-        </AttentionNote>
-      )),
+    ...(notices?.unverified_emails ?? []).map((email) => (
+      <AttentionNote key={`email ${email}`} href="/me/emails" what={email}>
+        is not verified
+      </AttentionNote>
+    )),
   ];
   if (notes.length === 0) return null;
   return (
@@ -76,6 +70,6 @@ function AttentionNote({ href, what, children }: { href: string; what: string; c
   );
 }
 
-function isPast(at: string | null): boolean {
-  return at !== null && Date.parse(at) < serverNow();
+function isPast(at: string): boolean {
+  return Date.parse(at) < serverNow();
 }

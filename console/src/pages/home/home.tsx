@@ -1,9 +1,9 @@
-import { orgPath } from '../../data/org.ts';
-import { useList, useResource } from '../../data/resource.ts';
+import { orgPath, usePageContext } from '../../data/org.ts';
+import { together, useList, useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Card, Phase } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
-import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Empty, Loading, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Attention } from './attention.tsx';
 
@@ -12,9 +12,20 @@ const MAX_CLUSTERS = 10;
 export function HomePage() {
   const orgs = useList('GET /orgs', { query: { limit: 50 } });
   const clusters = useResource('GET /user/clusters', { query: { all: 'true' } });
+  const context = usePageContext();
+  const title = `Hello ${me.value?.full_name || me.value?.login}`;
+  // What needs attention is above everything else. Whatever is already on the screen would make room for it.
+  const all = together(orgs, clusters, context);
+  if (all.data === undefined && all.error === undefined) {
+    return (
+      <Page title={title}>
+        <Loading rows={8} />
+      </Page>
+    );
+  }
   return (
-    <Page title={`Hello ${me.value?.full_name || me.value?.login}`} isStale={orgs.isStale || clusters.isStale}>
-      <Attention clusters={clusters.data} />
+    <Page title={title} isStale={orgs.isStale || clusters.isStale}>
+      <Attention clusters={clusters.data ?? []} notices={context.data?.notices} />
       <Card title="My organizations">
         <Show of={orgs}>
           {(all) =>

@@ -95,12 +95,6 @@ function Details({ delivery, isStale }: { delivery: Delivery; isStale: boolean }
           ]}
         />
       </Card>
-      {subject !== '' && (
-        <Card title="Everything about this subject">
-          <SubjectLink delivery={delivery} />
-          <Timeline subject={subject} current={id} />
-        </Card>
-      )}
       <Card title="Notification">
         {notification === null || notification === undefined ? (
           <p class="quiet">It was unreadable, or too large to keep.</p>
@@ -109,6 +103,12 @@ function Details({ delivery, isStale }: { delivery: Delivery; isStale: boolean }
         )}
         <p class="quiet small">Secrets were removed before it was stored.</p>
       </Card>
+      {subject !== '' && (
+        <Card title="Everything about this subject">
+          <SubjectLink delivery={delivery} />
+          <Timeline subject={subject} current={id} />
+        </Card>
+      )}
     </Page>
   );
 }

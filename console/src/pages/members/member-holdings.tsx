@@ -7,8 +7,9 @@ import { useResource } from '../../data/resource.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { SelectField } from '../../parts/field.tsx';
+import { SelectField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
 import type { Member } from './member-data.ts';
@@ -17,26 +18,22 @@ import type { MemberTeam } from './team-chips.tsx';
 interface HoldingsProps {
   readonly org: string;
   readonly member: Member;
-  /** All teams of the organization, if the caller may see them. */
-  readonly teams: readonly MemberTeam[] | undefined;
 }
 
 /** The teams of a member, and what each grants: by its permission and by its roles. */
-export function MemberHoldings({ org, member, teams: known }: HoldingsProps) {
+export function MemberHoldings({ org, member }: HoldingsProps) {
   const { may } = useOrg();
-  const teams = known ?? [];
   const roles = useResource(may('can_view_roles') ? 'GET /authz/roles' : undefined, { query: { org } });
-  const both = [...member.teams, ...teams.filter(({ id }) => !member.teams.some((one) => one.id === id))];
-  const isComplete = known !== undefined || may('can_view_teams') === false;
-  const allowed = useAllowed(org, isComplete ? both.map(({ id }) => ({ type: 'team', id })) : []);
+  const allowed = useAllowed(
+    org,
+    member.teams.map(({ id }) => ({ type: 'team', id })),
+  );
   const isAdding = useSignal(false);
   const left = useSignal<MemberTeam | undefined>(undefined);
-  const others = teams.filter(
-    ({ id }) => !member.teams.some((one) => one.id === id) && allowed.may('can_add_member', { type: 'team', id }),
-  );
   const first = member.teams[0];
+  // Editors may add people to the viewers, even if they may not manage teams.
   const cannotAdd =
-    first && allowed.may('can_add_member', { type: 'team', id: first.id }) === false && others.length === 0
+    first && may('can_manage_team_members') === false && may('can_edit') === false
       ? { org, type: 'team', id: first.id, relation: 'can_add_member', task: 'add people to teams' }
       : undefined;
   return (
@@ -44,12 +41,7 @@ export function MemberHoldings({ org, member, teams: known }: HoldingsProps) {
       title="Teams, and what they grant"
       actions={
         <span data-key="n">
-          <Button
-            icon="plus"
-            whyNot={cannotAdd}
-            disabledBecause={others.length === 0 ? 'There is no other team that you may add them to.' : undefined}
-            onClick={() => (isAdding.value = true)}
-          >
+          <Button icon="plus" whyNot={cannotAdd} onClick={() => (isAdding.value = true)}>
             Add to a team
           </Button>
         </span>
@@ -101,7 +93,7 @@ export function MemberHoldings({ org, member, teams: known }: HoldingsProps) {
           },
         ]}
       />
-      {isAdding.value && <AddToTeam login={member.login} teams={others} onClose={() => (isAdding.value = false)} />}
+      {isAdding.value && <AddToTeam org={org} member={member} onClose={() => (isAdding.value = false)} />}
       {left.value && (
         <Confirm
           title={`Remove ${member.login} from ${left.value.name}?`}
@@ -125,24 +117,47 @@ export function MemberHoldings({ org, member, teams: known }: HoldingsProps) {
   );
 }
 
-function AddToTeam(props: { login: string; teams: readonly MemberTeam[]; onClose: () => void }) {
-  const { login, teams, onClose } = props;
-  const chosen = useSignal(String(teams[0]?.id ?? ''));
+/** Loads the teams only when they are needed. */
+function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => void }) {
+  const { login } = member;
+  const all = useResource('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
+  const others = (all.data ?? []).filter(({ id }) => !member.teams.some((one) => one.id === id));
+  const allowed = useAllowed(
+    org,
+    others.map(({ id }) => ({ type: 'team', id })),
+  );
+  const teams = others.filter(({ id }) => allowed.may('can_add_member', { type: 'team', id }));
+  const isKnown = others.length === 0 || allowed.isKnown;
+  const chosen = useFirst(teams);
   const add = useAction(async () => {
     await api.call('PUT /teams/{id}/members/{username}', { path: { id: chosen.value, username: login } });
     const name = teams.find(({ id }) => String(id) === chosen.value)?.name ?? 'the team';
     notify({ kind: 'ok', text: `${login} was added to ${name}.` });
   });
   return (
-    <FormDialog title={`Add ${login} to a team`} verb="Add to team" action={add} onClose={onClose}>
-      <SelectField
-        label="Team"
-        value={chosen}
-        choices={teams.map(({ id, name, permission }) => ({
-          value: String(id),
-          label: `${name}: ${grantWords(permission)}`,
-        }))}
-      />
+    <FormDialog
+      title={`Add ${login} to a team`}
+      verb="Add to team"
+      action={add}
+      onClose={onClose}
+      disabledBecause={chosen.value === '' ? 'Choose a team first.' : undefined}
+    >
+      <Show of={{ ...all, data: isKnown ? all.data : undefined }} rows={1}>
+        {() =>
+          teams.length === 0 ? (
+            <p class="quiet">There is no other team that you may add them to.</p>
+          ) : (
+            <SelectField
+              label="Team"
+              value={chosen}
+              choices={teams.map(({ id, name, permission }) => ({
+                value: String(id),
+                label: `${name}: ${grantWords(permission)}`,
+              }))}
+            />
+          )
+        }
+      </Show>
     </FormDialog>
   );
 }

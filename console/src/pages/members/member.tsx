@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import { orgPath, useOrg } from '../../data/org.ts';
-import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Avatar, Card, Facts, WebLink } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
@@ -42,10 +41,6 @@ function MemberDetails({ org, member, isStale }: { org: string; member: Member; 
   const isRemoving = useSignal(false);
   const { login } = member;
   const isMe = login === me.value?.login;
-  const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
-    path: { org },
-    query: { limit: 50 },
-  });
   return (
     <Page
       title={member.full_name || login}
@@ -87,7 +82,7 @@ function MemberDetails({ org, member, isStale }: { org: string; member: Member; 
           </div>
         </div>
       </Card>
-      <MemberHoldings org={org} member={member} teams={teams.data} />
+      <MemberHoldings org={org} member={member} />
       {may('can_view_audit_log') && <MemberRecord org={org} member={member} />}
       {isRemoving.value && (
         <RemoveMember

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../../client/client.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
-import { useResource } from '../../data/resource.ts';
+import { together, useResource } from '../../data/resource.ts';
 import { Card, phaseTone, StackedBar, WebLink } from '../../parts/bits.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Entries } from '../../parts/entries.tsx';
@@ -33,6 +33,11 @@ export function OverviewPage() {
 function Details({ details }: { details: Answer<'GET /orgs/{org}'> }) {
   const { org, may } = useOrg();
   const overview = useResource('GET /orgs/{org}/overview', { path: { org } });
+  const isLogShown = may('can_view_audit_log') === true;
+  const log = useResource(isLogShown ? 'GET /orgs/{org}/audit' : undefined, {
+    path: { org },
+    query: { limit: SHOWN_ENTRIES },
+  });
   return (
     <Page
       title={details.full_name || details.name}
@@ -45,10 +50,19 @@ function Details({ details }: { details: Answer<'GET /orgs/{org}'> }) {
           <WebLink url={details.website} />
         </p>
       )}
-      <Show of={overview}>
+      <Show of={isLogShown ? together(overview, log) : overview}>
         {(found) =>
           hasParts(found) ? (
-            <Parts org={org} overview={found} />
+            <>
+              <Parts org={org} overview={found} />
+              {isLogShown && (
+                <Card title="Latest changes" actions={<a href={orgPath(org, '/audit')}>Audit log</a>}>
+                  <Show of={log}>
+                    {({ items }) => <Entries org={org} of={items} empty="Nothing was changed yet." />}
+                  </Show>
+                </Card>
+              )}
+            </>
           ) : (
             <Empty
               text="You are a member, but none of your teams lets you see what the organization has. An owner can change that."
@@ -57,7 +71,6 @@ function Details({ details }: { details: Answer<'GET /orgs/{org}'> }) {
           )
         }
       </Show>
-      {may('can_view_audit_log') && <LatestEntries org={org} />}
     </Page>
   );
 }
@@ -109,14 +122,5 @@ function Parts({ org, overview }: { org: string; overview: Overview }) {
         </Card>
       )}
     </>
-  );
-}
-
-function LatestEntries({ org }: { org: string }) {
-  const log = useResource('GET /orgs/{org}/audit', { path: { org }, query: { limit: SHOWN_ENTRIES } });
-  return (
-    <Card title="Latest changes" actions={<a href={orgPath(org, '/audit')}>Audit log</a>}>
-      <Show of={log}>{({ items }) => <Entries org={org} of={items} empty="Nothing was changed yet." />}</Show>
-    </Card>
   );
 }

@@ -2,9 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import type { Answer } from '../../../../client/client.ts';
 import { useAction } from '../../data/action.ts';
-import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
-import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
 import { useVersion } from '../../data/version.ts';
 import { Card } from '../../parts/bits.tsx';
@@ -34,14 +33,12 @@ export function RobotPage() {
 function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined }) {
   const { org } = useOrg();
   const { route } = useLocation();
-  const { may } = useAllowed(org, [{ type: 'robot_ac', id: robot.id }]);
+  const { whyNot } = usePageObject();
   const tokens = useList('GET /robots/{id}/tokens', { path: { id: robot.id }, query: { limit: 50 } });
   const dialog = useSignal<'edit' | 'delete' | 'token' | undefined>(undefined);
   const created = useSignal<string | undefined>(undefined);
   const revoked = useSignal<{ id: bigint; name: string } | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
-    may(relation) === false ? { org, type: 'robot_ac', id: robot.id, relation, task } : undefined;
   return (
     <Page
       title={robot.name}

@@ -2,15 +2,14 @@ import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
 import type { Answer } from '../../../../client/client.ts';
 import { useAction } from '../../data/action.ts';
-import { type Allowed, useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
-import { orgPath, useOrg, type WhyNotQuestion } from '../../data/org.ts';
+import { orgPath, useOrg, usePageObject } from '../../data/org.ts';
 import { useList, useResource } from '../../data/resource.ts';
 import { useVersion } from '../../data/version.ts';
 import { Card, Chip, Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { SelectField, TextField } from '../../parts/field.tsx';
+import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -24,6 +23,9 @@ export function TeamPage() {
   const { org, question } = useOrg();
   const id = useRoute().params.id ?? '';
   const team = useResource('GET /teams/{id}', { path: { id } });
+  // Asked for together with the team, not after it.
+  useMembers(id);
+  useTeamRoles(id);
   return (
     <ShowPage title="Team" within={org} of={team} whyNot={question('can_view_teams', 'see the teams')}>
       {(found) => <TeamDetails org={org} team={found} etag={team.etag} isStale={team.isStale} />}
@@ -40,11 +42,9 @@ interface TeamDetailsProps {
 
 function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
   const { route } = useLocation();
-  const allowed = useAllowed(org, [{ type: 'team', id: team.id }]);
+  const { whyNot } = usePageObject();
   const dialog = useSignal<'edit' | 'delete' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
-  const whyNot = (relation: string, task: string): WhyNotQuestion | undefined =>
-    allowed.may(relation) === false ? { org, type: 'team', id: team.id, relation, task } : undefined;
   return (
     <Page
       title={team.name}
@@ -71,7 +71,7 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
       <p class="line">
         Permission <Chip tone="mark">{permissionWord(team.permission)}</Chip>
       </p>
-      <TeamMembers org={org} team={team} allowed={allowed} whyNot={whyNot} />
+      <TeamMembers org={org} team={team} />
       <TeamRoles org={org} team={team} />
       {dialog.value === 'edit' && <EditTeam team={team} etag={etag} onClose={close} />}
       {dialog.value === 'delete' && (
@@ -91,15 +91,12 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
   );
 }
 
-interface TeamMembersProps {
-  readonly org: string;
-  readonly team: Team;
-  readonly allowed: Allowed;
-  readonly whyNot: (relation: string, task: string) => WhyNotQuestion | undefined;
-}
+const useMembers = (id: string) => useList('GET /teams/{id}/members', { path: { id }, query: { limit: 50 } });
+const useTeamRoles = (id: string) => useResource('GET /teams/{id}/roles', { path: { id } });
 
-function TeamMembers({ org, team, allowed, whyNot }: TeamMembersProps) {
-  const members = useList('GET /teams/{id}/members', { path: { id: team.id }, query: { limit: 50 } });
+function TeamMembers({ org, team }: { org: string; team: Team }) {
+  const { whyNot } = usePageObject();
+  const members = useMembers(String(team.id));
   const login = useSignal('');
   const isAdding = useSignal(false);
   const removed = useSignal<string | undefined>(undefined);
@@ -155,11 +152,7 @@ function TeamMembers({ org, team, allowed, whyNot }: TeamMembersProps) {
                   cell: (person) => (
                     <Button
                       label={`Remove ${person.login}`}
-                      whyNot={
-                        allowed.may('can_remove_member') === false
-                          ? whyNot('can_remove_member', 'remove members from this team')
-                          : undefined
-                      }
+                      whyNot={whyNot('can_remove_member', 'remove members from this team')}
                       onClick={() => (removed.value = person.login)}
                     >
                       Remove
@@ -198,32 +191,17 @@ function TeamMembers({ org, team, allowed, whyNot }: TeamMembersProps) {
 
 function TeamRoles({ org, team }: { org: string; team: Team }) {
   const { whyNot } = useOrg();
-  const roles = useResource('GET /teams/{id}/roles', { path: { id: team.id } });
-  const all = useResource('GET /authz/roles', { query: { org } });
-  const chosen = useSignal('');
+  const roles = useTeamRoles(String(team.id));
   const isAdding = useSignal(false);
   const cannot = whyNot('can_edit_roles', 'assign roles to teams');
-  const assign = useAction(async () => {
-    await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team.id, role: chosen.value } });
-    notify({ kind: 'ok', text: `The role was assigned to ${team.name}.` });
-  });
   const remove = useAction((role: bigint) =>
     api.call('DELETE /teams/{id}/roles/{role}', { path: { id: team.id, role } }),
   );
-  const left = (all.data ?? []).filter(({ id }) => !roles.data?.some((role) => role.id === id));
   return (
     <Card
       title="Roles"
       actions={
-        <Button
-          icon="plus"
-          whyNot={cannot}
-          disabledBecause={left.length === 0 ? 'There is no other role to assign.' : undefined}
-          onClick={() => {
-            chosen.value = String(left[0]?.id ?? '');
-            isAdding.value = true;
-          }}
-        >
+        <Button icon="plus" whyNot={cannot} onClick={() => (isAdding.value = true)}>
           Assign role
         </Button>
       }
@@ -266,20 +244,50 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
         }
       </Show>
       {isAdding.value && (
-        <FormDialog
-          title={`Assign a role to ${team.name}`}
-          verb="Assign role"
-          action={assign}
-          onClose={() => (isAdding.value = false)}
-        >
-          <SelectField
-            label="Role"
-            value={chosen}
-            choices={left.map(({ id, name }) => ({ value: String(id), label: name }))}
-          />
-        </FormDialog>
+        <AssignRole org={org} team={team} assigned={roles.data ?? []} onClose={() => (isAdding.value = false)} />
       )}
     </Card>
+  );
+}
+
+interface AssignRoleProps {
+  readonly org: string;
+  readonly team: Team;
+  readonly assigned: readonly { readonly id: bigint }[];
+  readonly onClose: () => void;
+}
+
+function AssignRole({ org, team, assigned, onClose }: AssignRoleProps) {
+  const all = useResource('GET /authz/roles', { query: { org } });
+  const left = (all.data ?? []).filter(({ id }) => !assigned.some((role) => role.id === id));
+  const chosen = useFirst(left);
+  const role = chosen.value;
+  const assign = useAction(async () => {
+    await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team.id, role } });
+    notify({ kind: 'ok', text: `The role was assigned to ${team.name}.` });
+  });
+  return (
+    <FormDialog
+      title={`Assign a role to ${team.name}`}
+      verb="Assign role"
+      action={assign}
+      onClose={onClose}
+      disabledBecause={role === '' ? 'There is no other role to assign.' : undefined}
+    >
+      <Show of={all} rows={1}>
+        {() =>
+          left.length === 0 ? (
+            <p class="quiet">The team has every role of the organization already.</p>
+          ) : (
+            <SelectField
+              label="Role"
+              value={chosen}
+              choices={left.map(({ id, name }) => ({ value: String(id), label: name }))}
+            />
+          )
+        }
+      </Show>
+    </FormDialog>
   );
 }
 
