@@ -15,6 +15,7 @@ import { createRateLimit } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
+import { type Tracing, traceRequests } from './http/traces.ts';
 import { versionRoutes } from './http/version.routes.ts';
 import { consoleRoutes } from './http/web/console.routes.ts';
 import { createCors } from './http/web/cors.ts';
@@ -49,6 +50,8 @@ export interface AppParts {
   readonly idempotency: Pick<Idempotency, 'run'>;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Undefined unless traces are exported. */
+  readonly tracing?: Tracing | undefined;
   readonly version: string;
   readonly baseUrl: () => string;
   /** The routes of the features, by where they are mounted. */
@@ -74,6 +77,7 @@ export function createApp(parts: AppParts) {
     cors: createCors({ origins: config.CORS_ORIGINS, credentials: config.CORS_CREDENTIALS }),
     word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
   });
+  if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT);
   const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
   const book = createRouteBook(app, ({ path, access }) =>
@@ -131,6 +135,7 @@ export function createListenerApp(parts: AppParts) {
     refuse: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
     word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });
+  if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT);
   // Nobody signs in here.
   const book = createRouteBook(app, ({ path, access }) =>
