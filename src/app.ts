@@ -14,6 +14,7 @@ import { createRateLimit, type Share } from './http/rate-limit.ts';
 import { createRouteBook } from './http/route-book.ts';
 import { createServer, type Scope } from './http/server.ts';
 import { originForm } from './http/target.ts';
+import { type Tracing, traceRequests } from './http/traces.ts';
 import { versionRoutes } from './http/version.routes.ts';
 import { consoleRoutes } from './http/web/console.routes.ts';
 import { createCors } from './http/web/cors.ts';
@@ -52,6 +53,8 @@ export interface AppParts {
   readonly idempotency: Pick<Idempotency, 'run'>;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Undefined unless traces are exported. */
+  readonly tracing?: Tracing | undefined;
   readonly version: string;
   readonly baseUrl: () => string;
   /** The routes of the features, by where they are mounted. */
@@ -77,6 +80,7 @@ export function createApp(parts: AppParts) {
     cors: createCors({ origins: config.CORS_ORIGINS, credentials: config.CORS_CREDENTIALS }),
     word: (path, message) => formatOf(path).body(new AppError('invalid', message), ''),
   });
+  if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'platform'));
   const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
   const book = createRouteBook(app, ({ path, access }) =>
@@ -134,6 +138,7 @@ export function createListenerApp(parts: AppParts) {
     refuse: (error, request, reply) => void sendError(marketplaceFormat, error, request, reply),
     word: (_path, message) => marketplaceFormat.body(new AppError('invalid', message), ''),
   });
+  if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'listener'));
   // Nobody signs in here.
   const book = createRouteBook(app, ({ path, access }) =>

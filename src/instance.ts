@@ -6,12 +6,14 @@ import { findRoot } from './base/keys.ts';
 import { limitsOf } from './base/limits.ts';
 import { createMetrics } from './base/metrics.ts';
 import { MIGRATIONS, VERSION } from './base/release.ts';
+import { createSpanExporter } from './base/span-exporter.ts';
 import { within } from './base/within.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
 import { openDb, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
+import { withSpans } from './db/traced-db.ts';
 import { wireFeatures } from './features.ts';
 import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { type Brake, createBrake } from './http/brake.ts';
@@ -50,7 +52,7 @@ interface Surroundings {
 export async function openInstance(config: Config, { log, say, onStopped, common }: Surroundings) {
   // Only looks: a damaged key file is reported before a database is opened.
   findRoot(config.ATRIUM_KEY, config.DATA_DIR);
-  const db = await openDb({
+  const opened = await openDb({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL,
@@ -62,6 +64,8 @@ export async function openInstance(config: Config, { log, say, onStopped, common
       onStopped?.(error);
     },
   });
+  const collector = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const db = collector === undefined ? opened : withSpans(opened);
   const ringStore = createRingStore(db);
   let root: RootKey;
   let ring: Ring;
@@ -82,6 +86,17 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const room = createRoom(limitsOf(config));
   const identity = wireIdentity(db, revisions, room, keys.derive('token'));
   const metrics = createMetrics(() => revisions.queries);
+  const spans =
+    collector === undefined
+      ? undefined
+      : createSpanExporter({
+          endpoint: collector,
+          headers: config.OTEL_EXPORTER_OTLP_HEADERS,
+          serviceName: config.OTEL_SERVICE_NAME,
+          version: VERSION,
+          registry: metrics.registry,
+          onFailure: (error) => log.warn({ err: error }, 'the collector takes no traces; they are dropped'),
+        });
   const brake = common?.brake ?? createBrake(config.AUTH_FAILURES);
   let baseUrl = config.BASE_URL ?? '';
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
@@ -98,6 +113,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     callers: identity.callers,
     tokenUsage: identity.tokenUsage,
     sessionUsage: identity.sessionUsage,
+    tracing: spans && { ratio: config.OTEL_TRACES_SAMPLER_ARG, note: spans.add },
     version: VERSION,
     baseUrl: () => baseUrl,
     share: common?.share,
@@ -197,6 +213,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     await bus.close();
     await denials.close(new Date());
     await flushUsage();
+    await spans?.close();
     await db.close();
   }
 

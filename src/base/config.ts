@@ -136,6 +136,23 @@ const workers = setting(`auto | a whole number from 1 to ${MOST_WORKERS}`, (valu
   return number;
 });
 
+const ratio = setting('a number from 0 to 1', (value) => {
+  const number = /^(?:0|1|[01]?\.\d{1,12})$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= 0 && number <= 1)) throw new Error('must be a number from 0 to 1');
+  return number;
+});
+
+const headers = setting('name=value pairs, separated by commas', (value) => {
+  const pairs = value.split(',').filter((pair) => pair.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name, text] = /^\s*([A-Za-z0-9-]+)=([\x21-\x7e]+)\s*$/.exec(pair) ?? [];
+      if (name === undefined || text === undefined) throw new Error('must be name=value pairs, separated by commas');
+      return [name, text];
+    }),
+  ) as Readonly<Record<string, string>>;
+});
+
 const limitSettings = Object.fromEntries(
   Object.values(LIMITS).map(({ setting, fallback, of }) => [
     setting,
@@ -206,6 +223,13 @@ export const SETTINGS = {
   CLOUD_C_TEST_INSTALLER: text(undefined, 'ID of a test installer, which marketplace C may bind without a secret.'),
   MARKETPLACE_EVENTS_URL: url('http', 'https')(undefined, 'Webhook for bound installers and changed subscriptions.'),
   MARKETPLACE_EVENTS_SECRET: text(undefined, 'Base64 key that signs requests to MARKETPLACE_EVENTS_URL.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https')(
+    undefined,
+    'OpenTelemetry collector that gets traces (OTLP over HTTP, usually port 4318). By default, none does.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: headers('', 'Headers for the collector, such as a key.'),
+  OTEL_SERVICE_NAME: text('atrium', 'Name of this service in traces.'),
+  OTEL_TRACES_SAMPLER_ARG: ratio('1', 'Share of the requests to trace, unless the caller has decided.'),
   ...limitSettings,
 } satisfies Record<string, Setting<unknown>>;
 

@@ -2,6 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Agents } from '../base/outbound.ts';
+import { traced } from '../base/trace.ts';
 import { CloudRefusal } from './buckets.ts';
 
 /** What every client of a storage service is called with. */
@@ -23,13 +24,18 @@ const MAX_PAGES = 100;
 const RETRY_MS = 200;
 
 /** Sends one request. Redirects are not followed, and the agents limit which addresses and how many bytes. */
-export function callService({ agents, signal }: Asking, call: ServiceCall): Promise<IncomingMessage> {
+export function callService(asking: Asking, call: ServiceCall): Promise<IncomingMessage> {
+  const { method = 'GET' } = call;
+  return traced(`${method} storage`, { 'http.request.method': method }, (trace) => send(asking, call, trace));
+}
+
+function send({ agents, signal }: Asking, call: ServiceCall, trace: ServiceCall['headers']): Promise<IncomingMessage> {
   const { method = 'GET', url, headers, body } = call;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const isSecure = url.startsWith('https:');
   const request = (isSecure ? https : http).request(url, {
     method,
-    headers: { 'User-Agent': 'atrium', ...headers },
+    headers: { 'User-Agent': 'atrium', ...trace, ...headers },
     agent: isSecure ? agents.https : agents.http,
     signal,
   });

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import { bodyText, readJson } from '../base/json.ts';
+import { readTraceparent, type Trace } from '../base/trace.ts';
 import { createBrokenHttp, type WordRefusal } from './broken-http.ts';
 import { createTrust } from './proxies.ts';
 import { SafeResponse } from './safe-response.ts';
@@ -31,6 +32,8 @@ declare module 'fastify' {
     bodyText: string;
     /** Of the bytes of the body, if the request has an Idempotency-Key. */
     bodyHash: string;
+    /** Null unless traces are exported. */
+    trace: Trace | null;
   }
   interface FastifyInstance {
     /** The log of the server, for what an operator wants to know. */
@@ -111,6 +114,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors
   app.decorateRequest('durations', null);
   app.decorateRequest('bodyText', '{}');
   app.decorateRequest('bodyHash', '');
+  app.decorateRequest('trace', null);
   readOnlyJson(app);
   app.setValidatorCompiler(({ schema, httpPart }) => validatorOf(schema as object, httpPart));
   app.setSerializerCompiler(({ schema }) => writerOf(schema));
@@ -180,7 +184,8 @@ export function sendText(reply: AnyReply, text: string): void {
   reply.send(text as never);
 }
 
-/** The log with the request's ID on every line. */
+/** The log with the request's ID on every line, and that of its trace if it has one. */
 export function logOf(request: FastifyRequest): FastifyBaseLogger {
-  return request.server.serverLog.child({ request_id: request.id });
+  const { traceId } = request.trace?.context ?? readTraceparent(request.headers.traceparent) ?? {};
+  return request.server.serverLog.child({ request_id: request.id, ...(traceId && { trace_id: traceId }) });
 }

@@ -10,6 +10,7 @@ const read = (path: string) => readFileSync(path, 'utf8');
 const FILES = [
   'Dockerfile',
   'compose.yaml',
+  'docs/deploying.md',
   ...globSync('deploy/**/*', { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath}/${entry.name}`.replace(`${process.cwd()}/`, '')),

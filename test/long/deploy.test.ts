@@ -100,7 +100,7 @@ describe('The chart', () => {
       '--set',
       'settings.LOG_LEVEL=debug',
     ],
-    ...['--set', 'trustedProxies={10.0.0.0/8}', '--set', 'shutdownDelaySeconds=20', '--set', 'priorityClassName=high'],
+    ...['--set', 'trustedProxies={10.0.0.0/8}', '--set', 'shutdownDelaySeconds=20', '--set', 'workers=4'],
     ...[
       '--set',
       'secrets.SMTP_URL.secretName=smtp',
@@ -204,6 +204,7 @@ describe('The chart', () => {
     const env = Object.fromEntries(container.env.map(({ name, value }: Record<string, string>) => [name, value]));
     assert.equal(env.SHUTDOWN_DELAY_MS, '20000');
     assert.equal(env.TRUSTED_PROXIES, '10.0.0.0/8');
+    assert.equal(env.WORKERS, '4');
     assert.equal(env.SMTP_URL_FILE, '/run/secrets/atrium/SMTP_URL');
     const [secrets] = pod.volumes;
     assert.deepEqual(

@@ -82,6 +82,16 @@ describe('Startup failures', () => {
       /TRUSTED_PROXIES must not include every address \(0\.0\.0\.0\/0\)/,
     ));
 
+  it('The settings of traces are rejected if they are not what a collector understands', () => {
+    rejectsSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, /OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/);
+    for (const share of ['2', '-1', 'half', '1e-3', '1.5']) {
+      rejectsSettings({ OTEL_TRACES_SAMPLER_ARG: share }, /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/);
+    }
+    for (const headers of ['key', 'key=', '=value', 'a=b,c', 'a b=c']) {
+      rejectsSettings({ OTEL_EXPORTER_OTLP_HEADERS: headers }, /OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs/);
+    }
+  });
+
   it('RUN_MODE=dev is rejected together with NODE_ENV=production', () =>
     rejectsSettings({ RUN_MODE: 'dev', NODE_ENV: 'production' }, /RUN_MODE=dev .* not allowed with NODE_ENV/));
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts';
 import { readJson } from '../../base/json.ts';
 import { readBody } from '../../base/response-body.ts';
+import { traced } from '../../base/trace.ts';
 import { isObject, type JsonObject } from '../notifications/canonical-json.ts';
 
 /** What the central marketplace server reports about a standalone organization. */
@@ -22,11 +23,13 @@ const MAX_BYTES = 64 * 1024;
 export function createCentral(url: string, timeoutMs = TIMEOUT_MS): AskCentral {
   return async (claimId) => {
     try {
-      const answer = await fetch(`${url}/standalone-organizations/${encodeURIComponent(claimId)}/claim-rules`, {
-        headers: { Accept: 'application/json' },
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
+      const answer = await traced('GET claim rules', { 'http.request.method': 'GET' }, (headers) =>
+        fetch(`${url}/standalone-organizations/${encodeURIComponent(claimId)}/claim-rules`, {
+          headers: { Accept: 'application/json', ...headers },
+          redirect: 'error',
+          signal: AbortSignal.timeout(timeoutMs),
+        }),
+      );
       if (answer.status === 404) {
         await answer.body?.cancel();
         return undefined;

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { traced } from '../../base/trace.ts';
 
 /** An event that waits to be sent to the receiver that the operator configured. */
 export interface OutgoingEvent {
@@ -101,13 +102,15 @@ export function tellByWebhook(url: string, secret: Buffer, now: () => Date = () 
       'webhook-timestamp': String(at),
       'webhook-signature': `v1,${signature}`,
     };
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
+    const answer = await traced('POST event', { 'http.request.method': 'POST' }, (trace) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { ...headers, ...trace },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }),
+    );
     await answer.body?.cancel();
     if (!answer.ok) throw new Error(`the receiver answered ${answer.status}`);
   };

@@ -1,0 +1,19 @@
+import { traced } from '../base/trace.ts';
+import type { Db, Query } from './types.ts';
+
+const ATTRIBUTES = { 'db.system.name': 'postgresql' };
+
+/** The same database, whose statements and transactions are spans of the request that waits for them. */
+export function withSpans(db: Db): Db {
+  return {
+    ...db,
+    query: spanned(db.query),
+    transaction: (work) => traced('transaction', ATTRIBUTES, () => db.transaction((query) => work(spanned(query)))),
+  };
+}
+
+/** The names of statements are ours. Their values are the client's and are nobody's business. */
+function spanned(query: Query): Query {
+  return <Row extends object>(...[statement, values]: Parameters<Query>) =>
+    traced(statement.name, ATTRIBUTES, () => query<Row>(statement, values));
+}
