@@ -78,6 +78,7 @@ describe('Graphs in memory', () => {
     assert.equal(memberOf(await graphs.of(ONE)), 'user:1-2');
     assert.equal(memberOf(graphs.now(ONE)), 'user:1-2');
     assert.deepEqual(read, ['load 1', 'load 2', 'patch 1 since 1']);
+    assert.equal(graphs.bytes(), (await graphs.of(ONE)).bytes + (await graphs.of(OTHER)).bytes);
     change(null);
     assert.ok(graphs.now(ONE) && graphs.now(OTHER));
     change(THIRD);

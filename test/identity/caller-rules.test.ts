@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import {
-  type CallerStore,
-  type Callers,
-  createCallers,
-  refuseUnusable,
-  type TokenGrant,
-} from '../../src/identity/callers.ts';
+import { type Callers, createCallers, refuseUnusable, type TokenGrant } from '../../src/identity/callers.ts';
 import { hashPassword } from '../../src/identity/passwords.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { hashSecret, mintToken } from '../../src/identity/token-text.ts';

@@ -5,6 +5,7 @@ import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Revisions } from '../../src/changes/revision.ts';
 import { createRoom } from '../../src/changes/room.store.ts';
 import type { Db } from '../../src/db/db.ts';
+import { createCallerStore } from '../../src/identity/callers.store.ts';
 import { createSessionUsageStore } from '../../src/identity/session-usage.store.ts';
 import { createSessionStore } from '../../src/identity/sessions.store.ts';
 import type { SessionDraft, SessionStore } from '../../src/identity/sessions.ts';
@@ -124,6 +125,30 @@ describe('Stores of tokens and sessions', () => {
     const later = await listed();
     assert.deepEqual(later.ids.slice(1), ids.slice(0, -1));
     assert.equal((await sessions.list(bob, NOW, ALL)).total, 1);
+  });
+
+  it('Sessions that are opened at once are no more than allowed in the end', async () => {
+    await Promise.all(Array.from({ length: 2 * LIMIT }, () => sessions.create(session())));
+    assert.equal((await listed()).total, LIMIT);
+  });
+
+  it('A credential finds its user, with the organizations that they are in', async () => {
+    const callers = createCallerStore(db);
+    const organization = `insert into account (kind, name) values ('organization', $1) returning id`;
+    const [acme] = await rows<{ id: bigint }>(organization, [`acme${number}`]);
+    const team = `insert into team (organization_id, name, permission, type) values ($1, 'team', 'write', 'custom') returning id`;
+    const [made] = await rows<{ id: bigint }>(team, [acme?.id]);
+    await rows('insert into team_member (team_id, account_id) values ($1, $2)', [made?.id, ann]);
+    const [drafted, opened] = [token({ scopes: ['read:user'] }), session()];
+    await tokens.create(drafted);
+    await sessions.create(opened);
+    const grant = (await callers.byToken(drafted.hash)).value;
+    assert.deepEqual([grant?.person.id, grant?.scopes, grant?.expiresAt], [ann, ['read:user'], null]);
+    assert.deepEqual([...(grant?.person.organizations ?? [])], [[acme?.id, 'write']]);
+    const found = (await callers.bySession(opened.hash)).value;
+    assert.deepEqual([found?.person.id, found?.csrf, found?.token], [ann, 'x', null]);
+    assert.equal((await callers.byToken(opened.hash)).value, undefined);
+    assert.equal((await callers.bySession(drafted.hash)).value, undefined);
   });
 
   it('Sessions that have expired take no room and are in no list', async () => {
