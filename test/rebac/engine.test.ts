@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
 import { explain } from '../../src/rebac/explanation.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
+import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
 import { readModel } from '../../src/rebac/model.ts';
 import { RebacError } from '../../src/rebac/rebac-error.ts';
@@ -215,4 +216,26 @@ test('An invalid model is rejected with the line and the error', async () => {
     readModel(conditional.replace('[role#assignee]', '[role#assignee with late]')),
     /condition late: /,
   );
+});
+
+test('Questions about users, objects and relations that the model does not have are rejected by every function', () => {
+  const graph = createGraph(model, []);
+  const good = { user: 'user:1', relation: 'can_view', object: 'organization:1' };
+  const invalid = { name: 'RebacError', fault: 'validation' };
+  for (const user of ['ghost:1', 'user', 'user:', '']) {
+    assert.throws(() => check(graph, { ...good, user }), invalid, user);
+    assert.throws(() => explain(graph, { ...good, user }), invalid, user);
+    assert.throws(() => listObjects(graph, { user, relation: 'can_view', type: 'organization' }), invalid, user);
+  }
+  for (const object of ['ghost:1', 'organization', '']) {
+    assert.throws(() => check(graph, { ...good, object }), invalid, object);
+    assert.throws(() => explain(graph, { ...good, object }), invalid, object);
+    assert.throws(() => allowed(graph, good.user, object), invalid, object);
+  }
+  assert.throws(() => check(graph, { ...good, relation: 'can_fly' }), invalid);
+  assert.throws(() => explain(graph, { ...good, relation: 'can_fly' }), invalid);
+  const objects = { user: good.user, relation: 'can_view', type: 'organization' };
+  assert.deepEqual(listObjects(graph, objects), []);
+  assert.throws(() => listObjects(graph, { ...objects, type: 'ghost' }), { fault: 'typeNotFound' });
+  assert.throws(() => listObjects(graph, { ...objects, relation: 'can_fly' }), { fault: 'relationNotFound' });
 });

@@ -33,7 +33,7 @@ export const AREAS: Readonly<Record<string, Area>> = {
     count: COUNTS.sampledMutants,
     sources: ['src/authz/*.ts', 'src/http/{access,admission,gate}.ts'],
     tests: [
-      'test/authz/{graph-cache,graph-moments,graphs,judge,explanation-text}.test.ts',
+      'test/authz/{graph-cache,graph-moments,graphs,judge,owner-store,explanation-text}.test.ts',
       'test/http/{admission,caller,gate}.test.ts',
       'test/api/authz/{allowed-single,escalation,explain,explain-sentences,list-objects,owners}.test.ts',
       'test/contract/specification.test.ts',
@@ -42,6 +42,6 @@ export const AREAS: Readonly<Record<string, Area>> = {
   engine: {
     count: COUNTS.sampledMutants,
     sources: ['src/rebac/*.ts', 'src/rebac/tables/*.ts'],
-    tests: ['test/rebac/*.test.ts'],
+    tests: ['test/rebac/{engine,rules,steps,memory,validation,fuzz}.test.ts'],
   },
 };
