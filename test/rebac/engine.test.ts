@@ -239,3 +239,23 @@ test('Questions about users, objects and relations that the model does not have 
   assert.throws(() => listObjects(graph, { ...objects, type: 'ghost' }), { fault: 'typeNotFound' });
   assert.throws(() => listObjects(graph, { ...objects, relation: 'can_fly' }), { fault: 'relationNotFound' });
 });
+
+test('Everybody of a type has what is granted to all of that type, whichever type of the model it is', async () => {
+  const types = await readModel(`model
+  schema 1.1
+type user
+type employee
+type document
+  relations
+    define reader: [user:*]
+    define editor: [employee:*]
+    define can_edit: editor but not reader
+`);
+  const graph = createGraph(types, tuples('employee:* editor document:1 s\nuser:* reader document:1 s'));
+  const can = (user: string, relation: string) => check(graph, { user, relation, object: 'document:1' });
+  assert.deepEqual(
+    [can('employee:1', 'editor'), can('employee:1', 'reader'), can('employee:1', 'can_edit')],
+    [true, false, true],
+  );
+  assert.deepEqual([can('user:1', 'editor'), can('user:1', 'reader'), can('user:1', 'can_edit')], [false, true, false]);
+});
