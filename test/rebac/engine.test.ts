@@ -259,3 +259,32 @@ type document
   );
   assert.deepEqual([can('user:1', 'editor'), can('user:1', 'reader'), can('user:1', 'can_edit')], [false, true, false]);
 });
+
+test('Every question is answered with its own context, not with that of the question before', async () => {
+  const types = await readModel(`model
+  schema 1.1
+type user
+type document
+  relations
+    define viewer: [user with is_open]
+condition is_open(hour: int) {
+  hour < 12
+}
+`);
+  const tuple = {
+    user: 'user:1',
+    relation: 'viewer',
+    object: 'document:1',
+    source: 's',
+    condition: { name: 'is_open' },
+  };
+  const graph = createGraph(types, [tuple]);
+  const at = (hour: number) => ({ relation: 'viewer', object: 'document:1', context: { hour } });
+  for (const hour of [9, 15, 9]) {
+    const isOpen = hour < 12;
+    assert.equal(check(graph, { user: 'user:1', ...at(hour) }), isOpen);
+    assert.deepEqual(listUsers(graph, { ...at(24 - hour), filter: 'user' }), isOpen ? [] : ['user:1']);
+    const objects = listObjects(graph, { ...at(hour), user: 'user:1', type: 'document' });
+    assert.deepEqual(objects, isOpen ? ['document:1'] : []);
+  }
+});
