@@ -200,6 +200,16 @@ describe('Graphs in memory', () => {
     assert.deepEqual(read, ['load 1', 'load 2', 'patch 1 since 1']);
   });
 
+  it('A patch that names one source makes the graph exact from there on, not from where it was', async () => {
+    await graphs.of(ONE);
+    moment = 2n;
+    await graphs.of(OTHER);
+    moment = 3n;
+    const members = (one: Graph, other: Graph) => [memberOf(one), memberOf(other)];
+    assert.deepEqual(await graphs.together(ONE, OTHER, members), ['user:1-3', 'user:2-3']);
+    assert.deepEqual(read, ['load 1', 'load 2', 'patch 1 since 1', 'patch 2 since 2']);
+  });
+
   it('A copy has the tuples that were chosen, and is not kept', async () => {
     const copy = await graphs.copyOf(ONE, () => true);
     const empty = await graphs.copyOf(ONE, ({ source }) => source !== 'team:1');

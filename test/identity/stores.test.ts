@@ -238,6 +238,20 @@ describe('Stores of tokens and sessions', () => {
     assert.equal((await entries()).length, 2);
   });
 
+  it('A token that a request makes once is kept in the same transaction as the answer to the request', async () => {
+    const kept: bigint[] = [];
+    const once = {
+      begin: async () => undefined,
+      keep: async (_query: unknown, { id }: { id: bigint }) => void kept.push(id),
+    };
+    const made = await tokens.create(token(), once);
+    assert.deepEqual(kept, [typeof made === 'object' ? made.id : 0n]);
+    const failing = { ...once, keep: () => Promise.reject(new Error('the answer cannot be kept')) };
+    const draft = token();
+    await assert.rejects(tokens.create(draft, failing), /cannot be kept/);
+    assert.equal((await rows('select 1 from token where hash = $1', [draft.hash])).length, 0);
+  });
+
   it('A name can be used once by a user, and a robot needs an owner that it belongs to', async () => {
     const draft = token();
     await tokens.create(draft);

@@ -272,5 +272,6 @@ export const LANES: readonly Lane[] = [
     what: `${COUNTS.slowClients} clients that send or read next to nothing, while others are served`,
     files: ['test/long/slow-clients.test.ts'],
     minutes: 1,
+    onDemand: 'it compares times, so it needs a machine without other work',
   },
 ];
