@@ -42,4 +42,11 @@ export const EQUIVALENT: Readonly<Record<string, string>> = {
     NO_EMPTY_FIELD,
   "src/authz/graphs.store.ts: const relation = lines.indexOf(' ', object + 1);  →  const relation = lines.indexOf(' ', object + 2);":
     NO_EMPTY_FIELD,
+  'src/authz/graphs.ts: return { graph: await build(tuples, count), since: revision, revision, isStale: false, bytes: 0 };  →  return { graph: await build(tuples, count), since: revision, revision, isStale: false, bytes: 1 };':
+    'its size is set before anybody reads it',
+  'src/rebac/list-objects.ts: validUser(graph.model, question.user);  →  (nothing)': SAME_WORDS,
+  'src/rebac/tables/edges.ts: this.#index.reserve(edges, this.#hashOf);  →  (nothing)': ROOM,
+  'src/rebac/tables/edges.ts: if (set < 0) return false;  →  if (set < 0) return undefined;':
+    'callers only ask whether it is true',
+  'src/rebac/caller.ts: #revision = -1;  →  #revision = -2;': 'no graph has a negative revision',
 };
