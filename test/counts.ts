@@ -61,6 +61,8 @@ const ALL_COUNTS = {
   partialPowerCuts: [0, 8],
   /** Seconds of mixed load on one server, and restarts of two replicas in turn; only in the long suite. */
   soakSeconds: [0, 60],
+  /** Clients that send or read next to nothing, while others are served. */
+  slowClients: [0, 300, 2000],
   rollingRestarts: [0, 12],
   /** Rolling restarts of four workers under load, SIGKILLs of one of them, and of a server of the bus. */
   workerRolls: [0, 4, 12],
@@ -116,8 +118,10 @@ const ALL_COUNTS = {
   /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
   sealedDamages: [0, 150, 600],
   timingSamples: [0, 300, 600],
-  /** Changes of the code of each area that its tests must notice; only if the lane is named. */
-  mutants: [0, 10, 50],
+  /** Changes of the code that its tests must notice: of vault and tokens, where the whole size is all there are, and … */
+  mutants: [0, 20, 1000],
+  /** … of authorization and the engine, only if the lane is named. */
+  sampledMutants: [0, 0, 170],
 } as const satisfies Record<string, Counts>;
 
 /** How often each guarantee is tested. All these numbers are in this one place. */

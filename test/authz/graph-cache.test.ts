@@ -78,6 +78,7 @@ describe('Graphs in memory', () => {
     assert.equal(memberOf(await graphs.of(ONE)), 'user:1-2');
     assert.equal(memberOf(graphs.now(ONE)), 'user:1-2');
     assert.deepEqual(read, ['load 1', 'load 2', 'patch 1 since 1']);
+    assert.equal(graphs.bytes(), (await graphs.of(ONE)).bytes + (await graphs.of(OTHER)).bytes);
     change(null);
     assert.ok(graphs.now(ONE) && graphs.now(OTHER));
     change(THIRD);
@@ -197,6 +198,16 @@ describe('Graphs in memory', () => {
     const members = (one: Graph, other: Graph) => [memberOf(one), memberOf(other)];
     assert.deepEqual(await graphs.together(ONE, OTHER, members), ['user:1-1', 'user:2-2']);
     assert.deepEqual(read, ['load 1', 'load 2', 'patch 1 since 1']);
+  });
+
+  it('A patch that names one source makes the graph exact from there on, not from where it was', async () => {
+    await graphs.of(ONE);
+    moment = 2n;
+    await graphs.of(OTHER);
+    moment = 3n;
+    const members = (one: Graph, other: Graph) => [memberOf(one), memberOf(other)];
+    assert.deepEqual(await graphs.together(ONE, OTHER, members), ['user:1-3', 'user:2-3']);
+    assert.deepEqual(read, ['load 1', 'load 2', 'patch 1 since 1', 'patch 2 since 2']);
   });
 
   it('A copy has the tuples that were chosen, and is not kept', async () => {

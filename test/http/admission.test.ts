@@ -210,9 +210,9 @@ describe('Admission', () => {
 
   it('A token in the query counts before the header, where the route and the deployment allow it', async () => {
     const query = signedIn('user', { queryToken: true });
+    assert.equal(await loginOf(query, { as: 'eve' }), 'eve', 'from now on, her token is remembered');
     assert.equal(await loginOf(query, { as: 'eve', query: { token: texts.ann } }), 'ann');
     assert.equal(await loginOf(query, { as: 'eve', query: { access_token: texts.ann } }), 'ann');
-    assert.equal(await loginOf(query, { as: 'eve' }), 'eve');
     assert.equal(await loginOf(signedIn('user'), { as: 'eve', query: { token: texts.ann } }), 'eve');
     open(false);
     assert.equal(await loginOf(query, { as: 'eve', query: { token: texts.ann } }), 'eve');

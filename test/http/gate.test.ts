@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteDurations } from '../../src/base/metrics.ts';
 import { type Access, anyone, signedIn, webhook } from '../../src/http/access.ts';
-import { createGate } from '../../src/http/gate.ts';
+import { createGate, refuseUnknown } from '../../src/http/gate.ts';
+import type { Scope } from '../../src/http/server.ts';
 
 const DURATIONS = {} as RouteDurations;
 
@@ -49,5 +50,28 @@ describe('The gate of a route', () => {
 
   it('A response to a session repeats its CSRF token', () => {
     assert.deepEqual(pass(signedIn('user'), { csrf: 'x' }), ['admitted', 'counted', 'X-Csrf-Token: x', 'in']);
+  });
+});
+
+describe('Unknown paths', () => {
+  type Hook = (request: object, reply: object, done: (error?: Error) => void) => void;
+
+  it('A request to an unknown path is counted and rejected, and one to a known path passes', () => {
+    const hooks: Hook[] = [];
+    const app = { addHook: (_name: string, hook: Hook) => hooks.push(hook) } as unknown as Scope;
+    const book = { refuseUnknown: (method: string, url: string) => new Error(`no ${method} ${url}`) };
+    let counted = 0;
+    refuseUnknown(app, book as unknown as Parameters<typeof refuseUnknown>[1], () => {
+      counted += 1;
+      if (counted > 1) throw new Error('too many');
+    });
+    const send = (is404: boolean) => {
+      const answers: (string | undefined)[] = [];
+      for (const hook of hooks) hook({ is404, method: 'GET', url: '/x' }, {}, (error) => answers.push(error?.message));
+      return answers;
+    };
+    assert.deepEqual([send(false), counted], [[undefined], 0]);
+    assert.deepEqual(send(true), ['no GET /x']);
+    assert.deepEqual(send(true), ['too many']);
   });
 });

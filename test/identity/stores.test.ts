@@ -5,6 +5,7 @@ import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Revisions } from '../../src/changes/revision.ts';
 import { createRoom } from '../../src/changes/room.store.ts';
 import type { Db } from '../../src/db/db.ts';
+import { createCallerStore } from '../../src/identity/callers.store.ts';
 import { createSessionUsageStore } from '../../src/identity/session-usage.store.ts';
 import { createSessionStore } from '../../src/identity/sessions.store.ts';
 import type { SessionDraft, SessionStore } from '../../src/identity/sessions.ts';
@@ -126,6 +127,30 @@ describe('Stores of tokens and sessions', () => {
     assert.equal((await sessions.list(bob, NOW, ALL)).total, 1);
   });
 
+  it('Sessions that are opened at once are no more than allowed in the end', async () => {
+    await Promise.all(Array.from({ length: 2 * LIMIT }, () => sessions.create(session())));
+    assert.equal((await listed()).total, LIMIT);
+  });
+
+  it('A credential finds its user, with the organizations that they are in', async () => {
+    const callers = createCallerStore(db);
+    const organization = `insert into account (kind, name) values ('organization', $1) returning id`;
+    const [acme] = await rows<{ id: bigint }>(organization, [`acme${number}`]);
+    const team = `insert into team (organization_id, name, permission, type) values ($1, 'team', 'write', 'custom') returning id`;
+    const [made] = await rows<{ id: bigint }>(team, [acme?.id]);
+    await rows('insert into team_member (team_id, account_id) values ($1, $2)', [made?.id, ann]);
+    const [drafted, opened] = [token({ scopes: ['read:user'] }), session()];
+    await tokens.create(drafted);
+    await sessions.create(opened);
+    const grant = (await callers.byToken(drafted.hash)).value;
+    assert.deepEqual([grant?.person.id, grant?.scopes, grant?.expiresAt], [ann, ['read:user'], null]);
+    assert.deepEqual([...(grant?.person.organizations ?? [])], [[acme?.id, 'write']]);
+    const found = (await callers.bySession(opened.hash)).value;
+    assert.deepEqual([found?.person.id, found?.csrf, found?.token], [ann, 'x', null]);
+    assert.equal((await callers.byToken(opened.hash)).value, undefined);
+    assert.equal((await callers.bySession(drafted.hash)).value, undefined);
+  });
+
   it('Sessions that have expired take no room and are in no list', async () => {
     await sessions.create(session({ expiresAt: at(-1) }));
     await sessions.create(session({ accountId: bob, expiresAt: at(-1) }));
@@ -211,6 +236,20 @@ describe('Stores of tokens and sessions', () => {
     assert.equal(await tokens.remove(id, undefined), true);
     assert.equal(await tokens.remove(id, undefined), false);
     assert.equal((await entries()).length, 2);
+  });
+
+  it('A token that a request makes once is kept in the same transaction as the answer to the request', async () => {
+    const kept: bigint[] = [];
+    const once = {
+      begin: async () => undefined,
+      keep: async (_query: unknown, { id }: { id: bigint }) => void kept.push(id),
+    };
+    const made = await tokens.create(token(), once);
+    assert.deepEqual(kept, [typeof made === 'object' ? made.id : 0n]);
+    const failing = { ...once, keep: () => Promise.reject(new Error('the answer cannot be kept')) };
+    const draft = token();
+    await assert.rejects(tokens.create(draft, failing), /cannot be kept/);
+    assert.equal((await rows('select 1 from token where hash = $1', [draft.hash])).length, 0);
   });
 
   it('A name can be used once by a user, and a robot needs an owner that it belongs to', async () => {

@@ -1,74 +1,68 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { COUNTS } from '../counts.ts';
 import { progress } from '../support/progress.ts';
 import { createRandom, SEED } from '../support/random.ts';
+import { AREAS, type Area } from './mutation/areas.ts';
+import { reaches } from './mutation/coverage.ts';
+import { EQUIVALENT } from './mutation/equivalent.ts';
 import { type Mutant, mutantsOf } from './mutation/mutants.ts';
+import { attempt, confirm, measure, type Witness } from './mutation/trial.ts';
 
-const LIMIT_MS = 120_000;
 const WANTED = 0.85;
+/** A test that fails for another reason would count as one that notices. So they run unchanged now and then. */
+const CHECK_EVERY = 100;
 
-interface Area {
-  readonly sources: readonly string[];
-  /** The cheapest tests that are meant to notice a change there. */
-  readonly tests: readonly string[];
-}
-
-const AREAS: Readonly<Record<string, Area>> = {
-  vault: { sources: ['src/vault/*.ts'], tests: ['test/vault/*.test.ts'] },
-  tokens: {
-    sources: ['src/tokens/*.ts', 'src/identity/{token-text,token-issuer,token-request,scopes}.ts'],
-    tests: ['test/api/tokens/*.test.ts', 'test/identity/token-text.test.ts'],
-  },
-  authorization: {
-    sources: ['src/authz/{judge,objects,escalation,answer-cache,graphs}.ts'],
-    tests: ['test/authz/graphs.test.ts', 'test/api/authz/{allowed-single,allowed-batch,escalation}.test.ts'],
-  },
-  engine: {
-    sources: ['src/rebac/tables/*.ts', 'src/rebac/{engine,walk,query,graph,frames,steps,caller,plan}.ts'],
-    tests: ['test/rebac/{engine,steps,rules,fuzz}.test.ts'],
-  },
-};
-
-/** Changes that no test can notice, each with the reason. Keyed by what the report prints. */
-const EQUIVALENT: Readonly<Record<string, string>> = {};
-
-/** MUTATION_AREAS=vault,tokens tries only these. */
-const CHOSEN = process.env.MUTATION_AREAS?.split(',') ?? Object.keys(AREAS);
+/** MUTATION_AREAS=vault,tokens tries only these, MUTATION_ONLY=src/vault/ring only changes whose line contains that. */
+const CHOSEN = process.env.MUTATION_AREAS?.split(',') ?? Object.keys(AREAS).filter((name) => AREAS[name]?.count);
+const ONLY = process.env.MUTATION_ONLY ?? '';
 
 describe('Mutants', () => {
   for (const name of CHOSEN) {
-    const { sources, tests } = AREAS[name] ?? assert.fail(`no area is called ${name}`);
-    it(`The tests of ${name} notice at least 85 % of ${COUNTS.mutants} changes of its code, with seed ${SEED}`, async () => {
-      const files = tests.flatMap((pattern) => globSync(pattern));
-      const all = sources
-        .flatMap((pattern) => globSync(pattern))
-        .sort()
-        .flatMap(mutantsOf);
-      const chosen = sample(all, COUNTS.mutants);
-      const [first] = chosen;
-      // Through the same hook, so that a failure of the hook itself is not taken for a noticed change.
-      const unchanged = { file: first?.file ?? '', start: 0, end: 0, text: '', what: '' };
-      assert.equal(await run(files, unchanged), 'survived', `the tests of ${name} fail without any change`);
+    const area = AREAS[name] ?? assert.fail(`no area is called ${name}`);
+    it(`The tests of ${name} notice at least 85 % of up to ${area.count} changes, with seed ${SEED}`, async () => {
+      const chosen = sample(allMutantsIn(area), area.count).filter(isTried);
+      const witnesses = await measureAll(area.tests.flatMap((pattern) => globSync(pattern)));
       const survivors: string[] = [];
-      let counted = 0;
-      for (const mutant of chosen) {
-        if (EQUIVALENT[mutant.what] !== undefined) continue;
-        const outcome = await run(files, mutant);
-        if (outcome === 'invalid') continue;
-        counted += 1;
-        if (outcome === 'survived') survivors.push(mutant.what);
-        progress(`${name}: ${counted} of ${chosen.length}, ${survivors.length} survived`);
+      for (const [index, mutant] of chosen.entries()) {
+        const noticed = await tryOut(mutant, witnesses);
+        const where = `${index + 1}/${chosen.length} ${mutant.what} (line ${mutant.line})`;
+        progress(noticed === undefined ? `SURVIVED ${where}` : `noticed ${where}\n    ${noticed}`);
+        if (noticed === undefined) survivors.push(`${mutant.what} (line ${mutant.line})`);
+        const isLast = index === chosen.length - 1;
+        if (isLast || index % CHECK_EVERY === CHECK_EVERY - 1) for (const witness of witnesses) await confirm(witness);
       }
-      const score = 1 - survivors.length / counted;
-      progress(`${name}: ${(score * 100).toFixed(1)} % of ${counted} changes were noticed`);
-      for (const survivor of survivors) progress(`survived: ${survivor}`);
-      assert.ok(score >= WANTED, `${(score * 100).toFixed(1)} %:\n${survivors.join('\n')}`);
+      const noticed = chosen.length - survivors.length;
+      const score = noticed / chosen.length;
+      const result = `${name}: ${noticed} of ${chosen.length} changes were noticed, ${(score * 100).toFixed(1)} %`;
+      progress(result);
+      assert.ok(score >= WANTED, `${result}\n${survivors.join('\n')}`);
     });
   }
+
+  it('Every change that no test can notice is still one of the changes', () => {
+    const known = new Set(
+      Object.values(AREAS)
+        .flatMap(allMutantsIn)
+        .map(({ what }) => what),
+    );
+    assert.deepEqual(
+      Object.keys(EQUIVALENT).filter((what) => !known.has(what)),
+      [],
+    );
+  });
 });
+
+function allMutantsIn({ sources }: Area): Mutant[] {
+  return sources
+    .flatMap((pattern) => globSync(pattern))
+    .sort()
+    .flatMap(mutantsOf);
+}
+
+function isTried({ what }: Mutant): boolean {
+  return EQUIVALENT[what] === undefined && what.includes(ONLY);
+}
 
 function sample(all: readonly Mutant[], count: number): Mutant[] {
   const random = createRandom();
@@ -76,27 +70,23 @@ function sample(all: readonly Mutant[], count: number): Mutant[] {
   return Array.from({ length: Math.min(count, all.length) }, () => left.splice(random.below(left.length), 1)).flat();
 }
 
-/** Runs the tests with one change. A run that takes too long has noticed it. */
-function run(files: readonly string[], mutant: Mutant): Promise<'noticed' | 'survived' | 'invalid'> {
-  const flags = ['--import', './test/long/mutation/hook.ts', '--test', '--test-isolation=none'];
-  const child = spawn(process.execPath, [...flags, ...files], {
-    env: { ...process.env, MUTANT: JSON.stringify(mutant), TEST_SIZE: 'everyday', NODE_TEST_CONTEXT: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output = (output + chunk).slice(-20_000);
-      // The first failure is enough.
-      if (/^\s*(not ok|✖)/m.test(output)) child.kill('SIGKILL');
-    });
+async function measureAll(files: readonly string[]): Promise<Witness[]> {
+  const found: Witness[] = [];
+  for (const file of files) {
+    const witness = await measure(file);
+    progress(`unchanged: ${witness.cpuSeconds.toFixed(1)} s of processor time, ${file}`);
+    found.push(witness);
   }
-  const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
-  return new Promise((resolve) => {
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      if (/SyntaxError.*(strip|TypeScript|Unexpected|Invalid)/.test(output)) resolve('invalid');
-      else resolve(code === 0 ? 'survived' : 'noticed');
-    });
-  });
+  return found;
+}
+
+/** The first failure, or undefined if every test that reaches the changed code passes. */
+async function tryOut(mutant: Mutant, witnesses: readonly Witness[]): Promise<string | undefined> {
+  const reaching = witnesses.filter(({ coverage }) => reaches(coverage, mutant.file, mutant.start));
+  // Cheap ones first.
+  for (const witness of reaching.sort((one, other) => one.cpuSeconds - other.cpuSeconds)) {
+    const outcome = await attempt(witness, mutant);
+    if (outcome.kind !== 'passed') return `${witness.file}: ${outcome.kind}: ${outcome.reason}`;
+  }
+  return undefined;
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
 import { explain } from '../../src/rebac/explanation.ts';
 import { createGraph } from '../../src/rebac/graph.ts';
+import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
 import { readModel } from '../../src/rebac/model.ts';
 import { RebacError } from '../../src/rebac/rebac-error.ts';
@@ -215,4 +216,75 @@ test('An invalid model is rejected with the line and the error', async () => {
     readModel(conditional.replace('[role#assignee]', '[role#assignee with late]')),
     /condition late: /,
   );
+});
+
+test('Questions about users, objects and relations that the model does not have are rejected by every function', () => {
+  const graph = createGraph(model, []);
+  const good = { user: 'user:1', relation: 'can_view', object: 'organization:1' };
+  const invalid = { name: 'RebacError', fault: 'validation' };
+  for (const user of ['ghost:1', 'user', 'user:', '']) {
+    assert.throws(() => check(graph, { ...good, user }), invalid, user);
+    assert.throws(() => explain(graph, { ...good, user }), invalid, user);
+    assert.throws(() => listObjects(graph, { user, relation: 'can_view', type: 'organization' }), invalid, user);
+  }
+  for (const object of ['ghost:1', 'organization', '']) {
+    assert.throws(() => check(graph, { ...good, object }), invalid, object);
+    assert.throws(() => explain(graph, { ...good, object }), invalid, object);
+    assert.throws(() => allowed(graph, good.user, object), invalid, object);
+  }
+  assert.throws(() => check(graph, { ...good, relation: 'can_fly' }), invalid);
+  assert.throws(() => explain(graph, { ...good, relation: 'can_fly' }), invalid);
+  const objects = { user: good.user, relation: 'can_view', type: 'organization' };
+  assert.deepEqual(listObjects(graph, objects), []);
+  assert.throws(() => listObjects(graph, { ...objects, type: 'ghost' }), { fault: 'typeNotFound' });
+  assert.throws(() => listObjects(graph, { ...objects, relation: 'can_fly' }), { fault: 'relationNotFound' });
+});
+
+test('Everybody of a type has what is granted to all of that type, whichever type of the model it is', async () => {
+  const types = await readModel(`model
+  schema 1.1
+type user
+type employee
+type document
+  relations
+    define reader: [user:*]
+    define editor: [employee:*]
+    define can_edit: editor but not reader
+`);
+  const graph = createGraph(types, tuples('employee:* editor document:1 s\nuser:* reader document:1 s'));
+  const can = (user: string, relation: string) => check(graph, { user, relation, object: 'document:1' });
+  assert.deepEqual(
+    [can('employee:1', 'editor'), can('employee:1', 'reader'), can('employee:1', 'can_edit')],
+    [true, false, true],
+  );
+  assert.deepEqual([can('user:1', 'editor'), can('user:1', 'reader'), can('user:1', 'can_edit')], [false, true, false]);
+});
+
+test('Every question is answered with its own context, not with that of the question before', async () => {
+  const types = await readModel(`model
+  schema 1.1
+type user
+type document
+  relations
+    define viewer: [user with is_open]
+condition is_open(hour: int) {
+  hour < 12
+}
+`);
+  const tuple = {
+    user: 'user:1',
+    relation: 'viewer',
+    object: 'document:1',
+    source: 's',
+    condition: { name: 'is_open' },
+  };
+  const graph = createGraph(types, [tuple]);
+  const at = (hour: number) => ({ relation: 'viewer', object: 'document:1', context: { hour } });
+  for (const hour of [9, 15, 9]) {
+    const isOpen = hour < 12;
+    assert.equal(check(graph, { user: 'user:1', ...at(hour) }), isOpen);
+    assert.deepEqual(listUsers(graph, { ...at(24 - hour), filter: 'user' }), isOpen ? [] : ['user:1']);
+    const objects = listObjects(graph, { ...at(hour), user: 'user:1', type: 'document' });
+    assert.deepEqual(objects, isOpen ? ['document:1'] : []);
+  }
 });

@@ -156,10 +156,16 @@ for (const driver of API_DRIVERS) {
       for (const { body } of atOnce) assert.deepEqual(body, whole);
       assert.equal((await atrium.as('ann')('HEAD', '/orgs/acme/audit/verify')).status, 405);
       const victim = rows[1]?.id ?? 0;
-      for (const [column, forged] of [
-        ['actor_name', `'nobody'`],
-        ['at', `at + interval '1 microsecond'`],
-        ['after', `'{}'`],
+      for (const [column, forged, type] of [
+        ['actor_id', 'actor_id + 1', 'bigint'],
+        ['actor_name', `'nobody'`, 'text'],
+        ['at', `at + interval '1 microsecond'`, 'timestamptz'],
+        ['action', `'role.forge'`, 'text'],
+        ['object_type', `'thing'`, 'text'],
+        ['object_id', 'object_id + 1', 'bigint'],
+        ['before', `'{"name":"forged"}'`, 'json'],
+        ['after', `'{}'`, 'json'],
+        ['request_id', `'forged'`, 'text'],
       ]) {
         const forge = `update audit set ${column} = ${forged} where id = $1 returning id`;
         const [before] = await atrium.instance.db.query<{ kept: string }>(
@@ -168,7 +174,6 @@ for (const driver of API_DRIVERS) {
         );
         await atrium.instance.db.query(sql(`test.audit.break.${column}`, forge), [victim]);
         assert.deepEqual((await read('/verify')).body, { rows: rows.length, ok: false, first_broken_id: victim });
-        const type = { actor_name: 'text', at: 'timestamptz', after: 'json' }[column ?? ''];
         await atrium.instance.db.query(
           sql(`test.audit.mend.${column}`, `update audit set ${column} = $2::${type} where id = $1`),
           [victim, before?.kept],

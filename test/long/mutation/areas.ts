@@ -1,0 +1,47 @@
+import { COUNTS } from '../../counts.ts';
+
+/** A part of the code whose tests are tried. */
+export interface Area {
+  /** How many changes are tried; if there are fewer, all. */
+  readonly count: number;
+  readonly sources: readonly string[];
+  /** The cheapest tests that are meant to notice a change there. Tests that start processes of their own do not help. */
+  readonly tests: readonly string[];
+}
+
+export const AREAS: Readonly<Record<string, Area>> = {
+  vault: {
+    count: COUNTS.mutants,
+    sources: ['src/vault/*.ts'],
+    tests: ['test/vault/*.test.ts'],
+  },
+  tokens: {
+    count: COUNTS.mutants,
+    sources: [
+      'src/tokens/*.ts',
+      'src/identity/{token-*,token.rows,scopes,callers*,sessions*,session-usage*,person.rows}.ts',
+      'src/http/credential.ts',
+    ],
+    tests: [
+      'test/identity/{token-text,token-request,token-issuer,usage,sessions,caller-rules,stores}.test.ts',
+      'test/http/credential.test.ts',
+      'test/api/tokens/{tokens,token-refusals,hosted-token}.test.ts',
+      'test/contract/specification.test.ts',
+    ],
+  },
+  authorization: {
+    count: COUNTS.sampledMutants,
+    sources: ['src/authz/*.ts', 'src/http/{access,admission,gate}.ts'],
+    tests: [
+      'test/authz/{graph-cache,graph-moments,graphs,judge,owner-store,explanation-text}.test.ts',
+      'test/http/{admission,caller,gate}.test.ts',
+      'test/api/authz/{allowed-single,escalation,explain,explain-sentences,list-objects,owners}.test.ts',
+      'test/contract/specification.test.ts',
+    ],
+  },
+  engine: {
+    count: COUNTS.sampledMutants,
+    sources: ['src/rebac/*.ts', 'src/rebac/tables/*.ts'],
+    tests: ['test/rebac/{engine,rules,steps,memory,validation,fuzz}.test.ts'],
+  },
+};
