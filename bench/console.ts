@@ -13,11 +13,22 @@ const CLUSTERS = 10_000;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const KB = 1024;
 const MAX_REQUESTS = 12;
+const MAX_CALLS = 4;
+const WARM_UP_ROUNDS = 3;
+/** A page that is not there by then counts with this time. */
+const MAX_WAIT_MS = 10_000;
 const ROOT = join(import.meta.dirname, '..');
 const MARK = join(ROOT, 'scripts', 'console-mark.mjs');
 const { isConsoleBuilt } = (await import(MARK)) as { isConsoleBuilt: (root: string) => boolean };
 
-type Row = readonly [what: string, measured: string, budget: string];
+interface Row {
+  readonly what: string;
+  readonly measured: string;
+  readonly budget: string;
+  readonly isMet: boolean;
+  /** Wall-clock times say more about a busy machine than about the console. They are reported, and fail nothing. */
+  readonly isWallClock?: boolean;
+}
 const kb = (bytes: number) => `${(bytes / KB).toFixed(1)} KB`;
 const ms = (value: number) => `${value.toFixed(0)} ms`;
 const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
@@ -41,20 +52,53 @@ const typed = (text: string) => `new Promise((done) => {
   requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
 })`;
 
-/** Types into the field, or presses the button, and resolves when other rows are there. Watching costs nothing. */
+/**
+ * Types into the field, or presses the button, and resolves when other rows are on the screen, drawn. The text of the
+ * rows is read without their layout, so that watching costs little.
+ */
 const shown = (selector: string, text: string) => `new Promise((done) => {
   const one = document.querySelector(${JSON.stringify(selector)});
-  const rows = () => document.querySelector('.stale') ? '' : document.querySelector('tbody')?.innerText ?? '';
+  const rows = () => document.querySelector('.stale') ? '' : document.querySelector('tbody')?.textContent ?? '';
   const before = rows();
   const observer = new MutationObserver(() => {
-    if (rows() === '' || rows() === before) return;
+    const now = rows();
+    if (now === '' || now === before) return;
     observer.disconnect();
-    done();
+    requestAnimationFrame(() => setTimeout(done));
   });
   observer.observe(document.querySelector('main'), { subtree: true, childList: true, characterData: true, attributes: true });
   if (one.tagName === 'BUTTON') return one.click();
   one.value = ${JSON.stringify(text)};
   one.dispatchEvent(new InputEvent('input', { bubbles: true }));
+})`;
+
+/** Counts the requests under way. */
+const COUNT_REQUESTS = `{
+  const send = window.fetch;
+  window.underWay = 0;
+  window.fetch = async (...args) => {
+    window.underWay += 1;
+    try { return await send(...args); } finally { window.underWay -= 1; }
+  };
+}`;
+
+/** Follows a link as the router does, and resolves to the time until the next page is there, whole and drawn. */
+const opened = (path: string) => `new Promise((done) => {
+  const before = document.querySelector('.page');
+  const link = document.createElement('a');
+  link.href = ${JSON.stringify(path)};
+  document.querySelector('main').append(link);
+  const began = performance.now();
+  link.click();
+  const look = () => {
+    const page = document.querySelector('.page');
+    const isThere = page !== null && page !== before && window.underWay === 0 &&
+      document.querySelector('.loading, .stale') === null;
+    const took = performance.now() - began;
+    if (isThere || took > ${MAX_WAIT_MS}) done(took);
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
 })`;
 
 /** The budgets of the console, in a real Chromium, against a server in its own process on PostgreSQL. */
@@ -87,19 +131,30 @@ try {
     ...(await firstVisits(browser, visited)),
     ...(await callsOfPages(browser, visited)),
     ...(await manyClusters(browser, visited, server)),
-    ['later starts: is the console built?', ms(markTime()), '+50 ms'],
-    ['memory of the idle server', `${idle.toFixed(0)} MiB`, '≤ 150 MiB'],
+    atMost('later starts: is the console built?', markTime(), 50, ms),
+    atMost('memory of the idle server', idle, 150, (value) => `${value.toFixed(0)} MiB`),
   ];
   process.stdout.write(`\n${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, Chromium.\n\n`);
   process.stdout.write('| what | measured | budget |\n|---|---|---|\n');
-  for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
+  for (const { what, measured, budget, isMet } of rows) {
+    process.stdout.write(`| ${what} | ${isMet ? measured : `**${measured}**`} | ${budget} |\n`);
+  }
+  const missed = rows.filter(({ isMet, isWallClock }) => !isMet && !isWallClock);
+  if (missed.length > 0) {
+    process.stderr.write(`over budget: ${missed.map(({ what }) => what).join(', ')}\n`);
+    process.exitCode = 1;
+  }
 } finally {
   await browser?.close();
   await server?.stop();
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
-process.exit(0);
+process.exit();
+
+function atMost(what: string, value: number, limit: number, show: (value: number) => string): Row {
+  return { what, measured: show(value), budget: `≤ ${show(limit)}`, isMet: value <= limit };
+}
 
 interface Visited {
   readonly url: string;
@@ -137,18 +192,31 @@ async function firstVisits(chromium: TestBrowser, visited: Visited): Promise<Row
     await visit.settled();
     if (requests > MAX_REQUESTS) process.stderr.write(`too many requests of ${title}:\n  ${urls.join('\n  ')}\n`);
     const [paint, shift] = await visit.page.evaluate<[number, number]>(PAINT);
-    rows.push([
-      `first visit of ${title}`,
-      `${kb(bytes)} in ${requests} requests, ${calls} of them calls`,
-      '≤ 130 KB, ≤ 12',
-    ]);
-    rows.push([`… largest paint, layout shift`, `${ms(paint)}, ${shift.toFixed(3)}`, '≤ 800 ms, 0']);
+    rows.push({
+      what: `first visit of ${title}`,
+      measured: `${kb(bytes)} in ${requests} requests, ${calls} of them calls`,
+      budget: `≤ 130 KB, ≤ ${MAX_REQUESTS}`,
+      isMet: bytes <= 130 * KB && requests <= MAX_REQUESTS,
+    });
+    rows.push({
+      what: '… layout shift',
+      measured: shift.toFixed(3),
+      budget: '< 0.01',
+      isMet: shift < 0.01,
+    });
+    rows.push({
+      what: '… largest paint',
+      measured: ms(paint),
+      budget: '≤ 800 ms',
+      isMet: paint <= 800,
+      isWallClock: true,
+    });
     await visit.context.close();
   }
   return rows;
 }
 
-/** Calls of each page when one comes to it by a link. */
+/** Calls of each page that is opened by its address, and how long it takes when one comes to it by a link. */
 async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Row[]> {
   const { world } = visited;
   const ids = {
@@ -162,45 +230,47 @@ async function callsOfPages(chromium: TestBrowser, visited: Visited): Promise<Ro
     installers: '1',
   };
   const visits = new Map<string, Visit>();
-  const counts: { route: string; calls: number; took: number }[] = [];
+  const counts: { path: string; calls: number }[] = [];
+  const times: number[] = [];
   for (const route of CONSOLE_ROUTES) {
     const person = personFor(route);
     if (person === undefined) continue;
     const visit = visits.get(person) ?? (await chromium.visit(visited, person));
+    if (!visits.has(person)) await visit.context.addInitScript(COUNT_REQUESTS);
     visits.set(person, visit);
+    for (const path of pathsOf(route, ids)) {
+      let calls = 0;
+      const count = (request: { url(): string }) => {
+        if (request.url().includes('/api/v1/')) calls += 1;
+      };
+      visit.page.on('request', count);
+      await visit.go(path);
+      await visit.settled();
+      visit.page.off('request', count);
+      counts.push({ path, calls });
+    }
+    if (route === '/model') continue;
     await visit.go('/model');
     await visit.settled();
-    let calls = 0;
-    const count = (request: { url(): string }) => {
-      if (request.url().includes('/api/v1/')) calls += 1;
-    };
-    visit.page.on('request', count);
-    const began = performance.now();
-    // As a link does: the router takes over.
-    await visit.page.evaluate(`{
-      const link = document.createElement('a');
-      link.href = ${JSON.stringify(pathsOf(route, ids)[0])};
-      document.querySelector('main').append(link);
-      link.click();
-    }`);
-    await visit.page.waitForURL((url) => url.pathname !== '/model' || route === '/model');
+    times.push(await visit.page.evaluate<number>(opened(pathsOf(route, ids)[0])));
     await visit.settled();
-    counts.push({ route, calls, took: performance.now() - began });
-    visit.page.off('request', count);
   }
-  const most = counts.filter(({ calls }) => calls > 4).map(({ route, calls }) => `${route} ${calls}`);
-  const times = counts.map(({ took }) => took).toSorted((a, b) => a - b);
+  const over = counts.filter(({ calls }) => calls > MAX_CALLS).map(({ path, calls }) => `${path} ${calls}`);
+  const [median, slow] = [middle(times), times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0];
   return [
-    [
-      'calls of a page',
-      `at most ${Math.max(...counts.map(({ calls }) => calls))} (${most.join(', ') || 'none over 4'})`,
-      '≤ 4',
-    ],
-    [
-      'click → data, all pages: median, 95 %',
-      `${ms(middle(times))}, ${ms(times[Math.floor(times.length * 0.95)] ?? 0)}`,
-      '≤ 100 ms, ≤ 300 ms',
-    ],
+    {
+      what: 'calls of a page, opened by its address',
+      measured: `at most ${Math.max(...counts.map(({ calls }) => calls))} (${over.join(', ') || `none over ${MAX_CALLS}`})`,
+      budget: `≤ ${MAX_CALLS}`,
+      isMet: over.length === 0,
+    },
+    {
+      what: 'click → data, all pages: median, 95 %',
+      measured: `${ms(median)}, ${ms(slow)}`,
+      budget: '≤ 100 ms, ≤ 300 ms',
+      isMet: median <= 100 && slow <= 300,
+      isWallClock: true,
+    },
   ];
 }
 
@@ -224,22 +294,23 @@ async function manyClusters(chromium: TestBrowser, visited: Visited, atrium: Ben
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await visit.settled();
     }
-    await act(9);
+    for (let round = 0; round < WARM_UP_ROUNDS; round++) await act(9 - round);
     const [before, beforeServer] = [await busy(session), atrium.cpuMicroseconds()];
     for (let round = 0; round < ROUNDS; round++) await act(round);
     const inPage = (1000 * ((await busy(session)) - before)) / ROUNDS;
     const inServer = (atrium.cpuMicroseconds() - beforeServer) / 1000 / ROUNDS;
-    rows.push([
-      `${what} ${CLUSTERS} clusters`,
-      `${ms(inPage + inServer)} of CPU: page ${ms(inPage)}, server ${ms(inServer)}`,
-      '≤ 100 ms',
-    ]);
+    rows.push({
+      what: `${what} ${CLUSTERS} clusters`,
+      measured: `${ms(inPage + inServer)} of CPU: page ${ms(inPage)}, server ${ms(inServer)}`,
+      budget: '≤ 100 ms',
+      isMet: inPage + inServer <= 100,
+    });
   }
   await page.keyboard.press('Control+k');
   await visit.settled();
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) times.push(await page.evaluate<number>(typed(`many 5${round}`)));
-  rows.push([`typing in the palette → list, ${CLUSTERS} clusters`, ms(middle(times)), '≤ 50 ms']);
+  rows.push(atMost(`typing in the palette → list, ${CLUSTERS} clusters`, middle(times), 50, ms));
   return rows;
 }
 

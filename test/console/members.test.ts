@@ -69,6 +69,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/dan');
     await page.getByRole('link', { name: 'cluster-operator' }).waitFor();
+    await page.getByRole('button', { name: 'Show when they joined and left teams' }).click();
     await page.getByText('added dan to').waitFor();
     await page.getByRole('button', { name: 'Add to a team' }).click();
     const dialog = page.getByRole('dialog');

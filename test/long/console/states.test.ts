@@ -39,7 +39,7 @@ describe('The pages of the console when the server is slow, refuses or fails', {
       let answer: (held: Route) => unknown = () => undefined;
       const held: Route[] = [];
       // Whoever the visitor is, is known: the states are those of the page.
-      const isData = (url: string) => !new URL(url).pathname.endsWith('/api/v1/user');
+      const isData = (url: string) => !new URL(url).pathname.endsWith('/api/v1/user/context');
       await page.route(DATA, (one) => (isData(one.request().url()) ? answer(one) : one.continue()));
       const refuse = (status: number) => (one: Route) =>
         one.fulfill({
@@ -126,10 +126,10 @@ describe('The pages of the console when the server is slow, refuses or fails', {
 
   it('If the server cannot say who the visitor is, the page says so, and goes on when it can', async () => {
     const visit = await browser.visit(world.atrium, 'cat', { expected: EXPECTED });
-    await visit.page.route('**/api/v1/user', (one) => one.fulfill({ status: 500, json: { message: 'no' } }));
+    await visit.page.route('**/api/v1/user/context*', (one) => one.fulfill({ status: 500, json: { message: 'no' } }));
     await visit.go('/orgs');
     await visit.page.getByText('The server could not answer.').waitFor();
-    await visit.page.unroute('**/api/v1/user');
+    await visit.page.unroute('**/api/v1/user/context*');
     await visit.page.getByRole('button', { name: 'Try again' }).click();
     await visit.page.getByRole('heading', { name: 'Organizations' }).waitFor();
     assert.deepEqual(visit.faults, []);
