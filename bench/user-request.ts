@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startPgbouncer } from '../test/support/pgbouncer.ts';
 import { freePort } from '../test/support/ports.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { load } from './support/load.ts';
@@ -29,9 +30,15 @@ interface Contestant {
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
+const pooler = await startPgbouncer(postgres.url);
 try {
   const places = {
     PostgreSQL: { DATA_DIR: join(folder, 'postgres'), DATABASE_URL: await postgres.createDatabase() },
+    'PostgreSQL through PgBouncer': {
+      DATA_DIR: join(folder, 'pooled'),
+      DATABASE_URL: pooler.urlOf(await postgres.createDatabase()),
+      DATABASE_POOLER: 'transaction',
+    },
     PGlite: { DATA_DIR: join(folder, 'pglite') },
   };
   const rows = [...(await compareThroughput(places)), ...(await measureStarts(places))];
@@ -40,6 +47,7 @@ try {
   process.stdout.write('| what | measured | spread | target |\n|---|---|---|---|\n');
   for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
 } finally {
+  await pooler.stop();
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }

@@ -470,8 +470,17 @@ create table revision (
   id integer not null,
   value bigint not null,
   pruned bigint not null default 0,
+  stamp uuid not null default gen_random_uuid(),
   constraint revision_pkey PRIMARY KEY (id),
   constraint revision_id_check CHECK ((id = 1))
+);
+
+CREATE TRIGGER revision_stamped BEFORE UPDATE ON revision FOR EACH ROW EXECUTE FUNCTION revision_stamp();
+
+create table revision_stamp (
+  revision bigint not null,
+  stamp uuid not null,
+  constraint revision_stamp_pkey PRIMARY KEY (revision)
 );
 
 create table ring_key (
@@ -711,6 +720,24 @@ begin
     on conflict (name_key) do update set name = excluded.name, account_id = excluded.account_id, kind = excluded.kind,
       reserved_at = excluded.reserved_at, expires_at = excluded.expires_at;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION revision_stamp()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.value <> old.value then
+    new.stamp := gen_random_uuid();
+    -- A number that somebody set back by hand comes again.
+    insert into revision_stamp (revision, stamp) values (new.value, new.stamp)
+      on conflict (revision) do update set stamp = excluded.stamp;
+  end if;
+  -- The changes after the last pruned revision are still known, so its stamp is kept.
+  if new.pruned <> old.pruned then
+    delete from revision_stamp where revision < new.pruned;
+  end if;
+  return new;
 end $function$;
 
 create view tuple as

@@ -11,6 +11,7 @@ const PACKAGES = [
   { name: 'nats-server', program: 'nats-server', folders: () => ['/usr/sbin'] },
   { name: 'shellcheck', program: 'shellcheck' },
   { name: 'chromium', program: 'chromium' },
+  { name: 'pgbouncer', program: 'pgbouncer', folders: () => ['/usr/sbin'] },
 ];
 
 /** Installs missing packages if this user may. Returns the names of those that are still missing. */

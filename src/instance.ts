@@ -56,6 +56,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL,
+    isPooled: config.DATABASE_POOLER === 'transaction',
     queryTimeoutMs: config.DATABASE_TIMEOUT_MS,
     say,
     onError: (error) => log.error({ err: error }, 'database connection failed'),

@@ -115,6 +115,13 @@ const ALL_COUNTS = {
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
   stalePairs: [0, 4000, 100_000],
   staleFaults: [0, 24, 120],
+  /** Revoke and ask pairs while PostgreSQL fails over to standbys that lack commits; only in the long suite. */
+  failoverPairs: [0, 6000, 100_000],
+  failovers: [0, 3, 40],
+  /** Changes that are acknowledged with synchronous replication, before the primary dies. */
+  replicatedWrites: [0, 300, 2000],
+  /** Revoke and ask pairs of two servers that reach PostgreSQL through PgBouncer. */
+  pooledPairs: [0, 1000, 10_000],
   /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
   sealedDamages: [0, 150, 600],
   timingSamples: [0, 300, 600],

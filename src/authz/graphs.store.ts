@@ -1,13 +1,15 @@
 import { breath } from '../base/slices.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
+import type { Moment } from '../changes/revision.ts';
 import { PLATFORM } from '../changes/write.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { GraphStore, GraphTuple } from './graphs.ts';
 
 interface PatchRow {
-  /** Null in the rows of tuples. */
+  /** These three are null in the rows of tuples. */
   revision: bigint | null;
-  pruned: bigint | null;
+  stamp: string | null;
+  continues: boolean | null;
   changed_kind: string | null;
   changed_id: bigint;
   object_type: string | null;
@@ -28,7 +30,7 @@ const LINE = `t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' ||
   || t.source_id`;
 const LOAD = sql(
   'graphs.load',
-  `select r.value as revision, l.count, l.lines
+  `select r.value as revision, r.stamp, l.count, l.lines
      from revision r,
           (select count(*)::integer, string_agg(${LINE}, E'\\n') as lines
              from tuple t where t.store in ($1, ${PLATFORM})) l
@@ -36,7 +38,7 @@ const LOAD = sql(
 );
 // In the built-in database, a statement runs in this thread, and other requests wait for its end. There, the lines are
 // fetched a few at a time. That takes three times as long, so PostgreSQL is spared it.
-const REVISION = sql('graphs.revision', 'select value as revision from revision where id = 1');
+const REVISION = sql('graphs.revision', 'select value as revision, stamp from revision where id = 1');
 const OPEN = (accountId: bigint) =>
   `declare graph_lines no scroll cursor for select ${LINE} as line from tuple t where t.store in (${accountId}, ${PLATFORM})`;
 const LINES_AT_ONCE = 2_000;
@@ -50,14 +52,17 @@ const PATCH = sql(
      select distinct kind, id from change where organization_id in ($1, ${PLATFORM}) and revision > $2
       limit ${MAX_PATCH + 1}
    )
-   select r.value as revision, r.pruned, c.kind as changed_kind, c.id as changed_id, null as object_type,
-          null as object_id, null as relation, null as subject, null as source_kind, null::bigint as source_id
+   select r.value as revision, r.stamp,
+          exists (select 1 from revision_stamp s where s.revision = $2 and s.stamp = $3) as continues,
+          c.kind as changed_kind, c.id as changed_id, null as object_type, null as object_id, null as relation,
+          null as subject, null as source_kind, null::bigint as source_id
      from revision r left join changed c on true where r.id = 1
    union all (${CHANGE_KINDS.map(freshOf).join(' union all ')} limit ${MAX_PATCH + 1})`,
 );
 
 function freshOf(kind: ChangeKind): string {
-  return `select null::bigint, null::bigint, null, null::bigint, object_type, object_id, relation, subject, source_kind, source_id
+  return `select null::bigint, null::uuid, null::boolean, null, null::bigint, object_type, object_id, relation, subject, source_kind,
+          source_id
      from tuple where store in ($1, ${PLATFORM}) and source_kind = '${kind}'
       and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
@@ -66,36 +71,36 @@ export function createGraphStore(db: Db): GraphStore {
   return {
     async load(accountId) {
       if (db.driver === 'pglite') return await loadInSlices(accountId);
-      const rows = await db.query<{ revision: bigint; count: number; lines: string | null }>(LOAD, [accountId]);
-      const { revision, count, lines } = only(rows);
-      return { revision, count, tuples: readLines(lines ?? '') };
+      const rows = await db.query<Moment & { count: number; lines: string | null }>(LOAD, [accountId]);
+      const { revision, stamp, count, lines } = only(rows);
+      return { revision, stamp, count, tuples: readLines(lines ?? '') };
     },
 
     async patch(accountId, since) {
-      const rows = await db.query<PatchRow>(PATCH, [accountId, since]);
+      const rows = await db.query<PatchRow>(PATCH, [accountId, since.revision, since.stamp]);
       const changed = rows.flatMap((row) =>
         row.changed_kind === null ? [] : [`${row.changed_kind}:${row.changed_id}`],
       );
-      const { revision, pruned } = rows.find((row) => row.revision !== null) ?? {};
-      if (revision == null || pruned == null) throw new Error('the database has no revision');
+      const { revision, stamp, continues } = rows.find((row) => row.revision !== null) ?? {};
+      if (revision == null || stamp == null) throw new Error('the database has no revision');
       const sources = [...new Set(changed)];
       const tuples = rows.flatMap(toTuples);
       const isTooLarge = Math.max(sources.length, tuples.length) > MAX_PATCH;
-      return { revision, isUseless: since < pruned || isTooLarge, sources, tuples };
+      return { revision, stamp, isUseless: !continues || isTooLarge, sources, tuples };
     },
   };
 
   /** One transaction, so one snapshot. */
   async function loadInSlices(accountId: bigint) {
     return await db.snapshot(async (query, script) => {
-      const { revision } = only(await query<{ revision: bigint }>(REVISION));
+      const { revision, stamp } = only(await query<Moment>(REVISION));
       await script(OPEN(accountId));
       const texts: string[] = [];
       for (let count = 0; ; ) {
         const rows = await query<{ line: string }>(FETCH);
         texts.push(rows.map(({ line }) => line).join('\n'));
         count += rows.length;
-        if (rows.length < LINES_AT_ONCE) return { revision, count, tuples: readAll(texts) };
+        if (rows.length < LINES_AT_ONCE) return { revision, stamp, count, tuples: readAll(texts) };
         await breath();
       }
     });

@@ -12,8 +12,9 @@
  * 7. If all graphs together exceed their maximum of bytes, the longest unused ones are dropped. The graph in use is
  *    kept, however large it is. Nothing keeps a dropped graph exact, so it is stale.
  */
+import { AppError } from '../base/errors.ts';
 import { breath } from '../base/slices.ts';
-import type { Revisions } from '../changes/revision.ts';
+import type { Moment, Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
@@ -26,22 +27,23 @@ export interface GraphTuple {
   readonly source: string;
 }
 
-/** Tuples as of one revision. */
-export interface Snapshot {
-  readonly revision: bigint;
+/** Tuples as of one moment. */
+export interface Snapshot extends Moment {
   readonly tuples: Iterable<GraphTuple>;
 }
 
 /** What changed since a revision: every source that is named, with the tuples that it has now. */
 export interface Patch extends Snapshot {
   readonly sources: readonly string[];
-  /** Changes that old are no longer known, or they are too many, so the graph must be loaded again. */
+  /**
+   * Changes that old are no longer known, or are of another history, or they are too many: the graph must be loaded again.
+   */
   readonly isUseless: boolean;
 }
 
 export interface GraphStore {
   load(accountId: bigint): Promise<Snapshot & { readonly count: number }>;
-  patch(accountId: bigint, since: bigint): Promise<Patch>;
+  patch(accountId: bigint, since: Moment): Promise<Patch>;
 }
 
 /** The graph of one account: an organization's, or that of the resources that a user owns. */
@@ -51,19 +53,23 @@ interface Entry {
   since: bigint;
   /** The last revision for which it is known to be exact. See invariant 1 for a graph that is not stale. */
   revision: bigint;
+  /** Of that revision. */
+  stamp: string;
   isStale: boolean;
   /** What it counts for in the total: its size after its last refresh. */
   bytes: number;
 }
 
 const TUPLES_IN_SLICE = 4_000;
+/** Two graphs meet after a few refreshes, however much is written, unless they come from two different servers. */
+const MAX_REFRESHES = 100;
 
 export type Graphs = ReturnType<typeof createGraphs>;
 
 /** Keeps the graphs that are in use. */
 export function createGraphs(
   store: GraphStore,
-  revisions: Pick<Revisions, 'latest' | 'listen'>,
+  revisions: Pick<Revisions, 'latest' | 'isLatest' | 'requireAfter' | 'listen'>,
   model: Model,
   maxBytes: number,
 ) {
@@ -104,7 +110,7 @@ export function createGraphs(
 
   /** Queries two graphs as of one and the same moment, which is over when `ask` returns. */
   async function together<T>(one: bigint, other: bigint, ask: (first: Graph, second: Graph) => T): Promise<T> {
-    for (;;) {
+    for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {
       const first = await entryOf(one);
       const second = await entryOf(other);
       if (isOneMoment(first, second)) return ask(first.graph, second.graph);
@@ -112,17 +118,20 @@ export function createGraphs(
       // Reads from the database, because this process may learn of a write later than the database shows it.
       await refreshOnce(firstEnd < secondEnd ? one : other);
     }
+    throw new AppError('unavailable', 'the database does not show one moment of two organizations', { retryAfter: 1 });
   }
 
   async function entryOf(accountId: bigint): Promise<Entry> {
     const known = entryNow(accountId);
     if (known) return known;
     const needed = revisions.latest;
-    for (;;) {
-      const entry = await refreshOnce(accountId);
-      // A refresh that another request started may have seen an older moment than this request needs (invariant 3).
-      if (entry.revision >= needed) return entry;
-    }
+    const isShared = refreshing.has(accountId);
+    const first = await refreshOnce(accountId);
+    // A refresh that another request started may have seen an older moment than this request needs (invariant 3), or an
+    // earlier server.
+    const entry = isShared && !revisions.isLatest(first) ? await refreshOnce(accountId) : first;
+    revisions.requireAfter(needed, entry);
+    return entry;
   }
 
   /** Both graphs as of one and the same moment, if that needs no waiting. */
@@ -133,6 +142,7 @@ export function createGraphs(
   }
 
   function isOneMoment(first: Entry, second: Entry): boolean {
+    if (first.revision === second.revision && first.stamp !== second.stamp) return false;
     return first.since <= exactUntil(second) && second.since <= exactUntil(first);
   }
 
@@ -166,9 +176,9 @@ export function createGraphs(
 
   async function refresh(accountId: bigint): Promise<Entry> {
     const known = entries.get(accountId);
-    const patch = known && (await store.patch(accountId, known.revision));
+    const patch = known && (await store.patch(accountId, { revision: known.revision, stamp: known.stamp }));
     const entry = known && patch && !patch.isUseless ? patched(known, patch) : await loaded(accountId);
-    entry.isStale = entry.revision < revisions.latest;
+    entry.isStale = !revisions.isLatest(entry);
     // Whoever still holds the replaced graph must not take it for exact from now on.
     if (entry !== known) drop(accountId);
     // The account may have been dropped meanwhile, so it is counted anew.
@@ -181,8 +191,8 @@ export function createGraphs(
   }
 
   async function loaded(accountId: bigint): Promise<Entry> {
-    const { revision, tuples, count } = await store.load(accountId);
-    return { graph: await build(tuples, count), since: revision, revision, isStale: false, bytes: 0 };
+    const { revision, stamp, tuples, count } = await store.load(accountId);
+    return { graph: await build(tuples, count), since: revision, revision, stamp, isStale: false, bytes: 0 };
   }
 
   function patched(entry: Entry, patch: Patch): Entry {
@@ -191,6 +201,7 @@ export function createGraphs(
     for (const [source, tuples] of bySource) entry.graph.replaceSource(source, tuples);
     if (patch.sources.length > 0) entry.since = patch.revision;
     entry.revision = patch.revision;
+    entry.stamp = patch.stamp;
     return entry;
   }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseEnv } from 'node:util';
+import { databaseUrlsOf } from './database-url.ts';
 import { LIMITS, type LimitSetting } from './limits.ts';
 
 /**
@@ -66,6 +67,11 @@ function urls(...schemes: string[]) {
     return list;
   });
 }
+
+const databaseUrl = setting('a URL (postgres, postgresql)', (value) => {
+  databaseUrlsOf(value);
+  return value.replace(/\/+$/, '');
+});
 
 const flag = setting('true | false', (value) => {
   if (value !== 'true' && value !== 'false') throw new Error('must be true or false');
@@ -167,7 +173,14 @@ export const SETTINGS = {
   ADMIN_PORT: port('3001', 'Port of /healthz, /readyz and /metrics. 0 turns it off.'),
   BASE_URL: url('http', 'https')(undefined, 'URL at which clients reach the server. By default, http://HOST:PORT.'),
   DATA_DIR: text('./data', 'Folder for the built-in database, the key file and demo.json.'),
-  DATABASE_URL: url('postgres', 'postgresql')(undefined, 'PostgreSQL database to use instead of the built-in one.'),
+  DATABASE_URL: databaseUrl(
+    undefined,
+    'PostgreSQL database to use instead of the built-in one. Several hosts are separated by commas.',
+  ),
+  DATABASE_POOLER: oneOf('none', 'transaction')(
+    'none',
+    'transaction if DATABASE_URL leads to PgBouncer, or to another pooler, in transaction mode.',
+  ),
   DATABASE_POOL: whole(1, 500)(
     '10',
     'Maximum number of PostgreSQL connections of each worker, plus one for revision queries.',

@@ -4,21 +4,21 @@
  * 1. A value is remembered only for as long as it is exact: a change of an account that it depends on drops it.
  * 2. Absence is not remembered: what does not exist now may be created by a write that names an account that is not
  *    known here.
- * 3. A loaded value is remembered only if its snapshot is not older than `revisions.latest`: the changes up to that
- *    revision have already been handed out, and an older snapshot may miss one of them.
+ * 3. A loaded value is remembered only if its snapshot is of exactly the latest moment. The changes up to that revision
+ *    have already been handed out, and an older snapshot may miss one of them. A later one may be of another history,
+ *    if the database has been replaced meanwhile.
  * 4. `get` is exact as of `revisions.latest` at the time of the call. Callers that need more wait for the revision
  *    first.
  */
-import type { Revisions } from './revision.ts';
+import type { Moment, Revisions } from './revision.ts';
 
-/** What was loaded, and the revision of the snapshot that it was loaded from. */
-export interface Loaded<V> {
-  readonly revision: bigint;
+/** What was loaded, and the moment of the snapshot that it was loaded from. */
+export interface Loaded<V> extends Moment {
   readonly value: V | undefined;
 }
 
 interface Options<V> {
-  readonly revisions: Pick<Revisions, 'latest' | 'listen'>;
+  readonly revisions: Pick<Revisions, 'latest' | 'isLatest' | 'requireAfter' | 'listen'>;
   readonly load: (key: string) => Promise<Loaded<V>>;
   /** The accounts that a value depends on: a change of one of them drops it. */
   readonly dependsOn: (value: V) => readonly bigint[];
@@ -49,11 +49,12 @@ export function createExactCache<V>({ revisions, load, dependsOn, max }: Options
     const known = values.get(key);
     if (known !== undefined) return known;
     const needed = revisions.latest;
-    for (;;) {
-      const fresh = await loadOnce(key);
-      // A load that another request started may have seen an older moment than this request needs.
-      if (fresh.revision >= needed) return fresh.value;
-    }
+    const isShared = loading.has(key);
+    const first = await loadOnce(key);
+    // A load that another request started may have seen an older moment than this request needs, or an earlier server.
+    const fresh = isShared && !revisions.isLatest(first) ? await loadOnce(key) : first;
+    revisions.requireAfter(needed, fresh);
+    return fresh.value;
   }
 
   function loadOnce(key: string): Promise<Loaded<V>> {
@@ -61,8 +62,8 @@ export function createExactCache<V>({ revisions, load, dependsOn, max }: Options
     if (under) return under;
     const started = load(key)
       .then((fresh) => {
-        // Invariant 3: listeners have already seen the changes up to `latest`; an older snapshot may miss one of them.
-        if (fresh.value !== undefined && fresh.revision >= revisions.latest) remember(key, fresh.value);
+        // Invariant 3.
+        if (fresh.value !== undefined && revisions.isLatest(fresh)) remember(key, fresh.value);
         return fresh;
       })
       .finally(() => loading.delete(key));

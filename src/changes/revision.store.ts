@@ -3,23 +3,31 @@ import { type Db, isMissingReference, only, type Query, sql } from '../db/db.ts'
 import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
-import type { News, RevisionStore } from './revision.ts';
+import type { Moment, News, RevisionStore } from './revision.ts';
 import type { Change, Once, Work } from './write.ts';
 
-interface NewsRow {
-  revision: bigint;
-  pruned: bigint;
+interface NewsRow extends Moment {
+  continues: boolean;
+  is_late: boolean;
   kind: ChangeKind | null;
   id: bigint | null;
   organization_id: bigint | null;
 }
 
-// Usually nothing has changed, and this query runs a thousand times a second.
-const LATEST = sql('revision.latest', 'select value from revision where id = 1');
-// One statement, so one snapshot: the revision and the changes up to it belong together.
+// Usually nothing has changed, and this query runs a thousand times a second. What a standby shows is of an earlier
+// moment, so it must not answer.
+const STANDBY = 'standby';
+const LATEST = sql(
+  'revision.latest',
+  `select case when pg_is_in_recovery() then '${STANDBY}' else value || ' ' || stamp end from revision where id = 1`,
+);
+// One statement, so one snapshot: the revision and the changes up to it belong together. Of a pruned revision, the
+// stamp is gone, too.
 const NEWS = sql(
   'revision.news',
-  `select r.value as revision, r.pruned, c.kind, c.id, c.organization_id
+  `select r.value as revision, r.stamp, c.kind, c.id, c.organization_id,
+          exists (select 1 from revision_stamp s where s.revision = $1 and s.stamp = $2) as continues,
+          not exists (select 1 from revision_stamp s where s.revision = $3 and s.stamp = $4) as is_late
      from revision r left join change c on c.revision > $1 where r.id = 1`,
 );
 // Taken last in its transaction: the row lock puts revisions in commit order and is held only until the commit.
@@ -43,21 +51,46 @@ const PRUNE = sql(
 );
 
 const NO_CHANGES: readonly Change[] = [];
+const MAX_TRIES = 3;
+const LAST_REVISION = 2n ** 63n - 1n;
 /** Whoever deletes an organization touches all its members. Every replica would have to read so many changes in one piece. */
 const MAX_CHANGES = 5_000;
 
 export function createRevisionStore(db: Db): RevisionStore {
   return { onlyWriter: db.driver === 'pglite', news, write, prune };
 
-  async function news(since: bigint): Promise<News> {
-    if ((await db.ask(LATEST)) === String(since)) return { revision: since, pruned: 0n, changes: NO_CHANGES };
-    const rows = await db.query<NewsRow>(NEWS, [since]);
+  async function news(since: Moment | undefined): Promise<News> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const answer = await db.ask(LATEST);
+      if (answer === STANDBY) throw unusable('it is a read-only standby');
+      if (since && answer === `${since.revision} ${since.stamp}`) {
+        return { ...since, continues: true, changes: NO_CHANGES };
+      }
+      const found = await changesSince(since, momentOf(answer));
+      if (found) return found;
+    }
+    throw unusable('its connections lead to servers with different contents');
+  }
+
+  /** Undefined if it was asked over a connection to a server that does not know of the latest moment. */
+  async function changesSince(since: Moment | undefined, latest: Moment): Promise<News | undefined> {
+    const { revision: after, stamp: stampThen } = since ?? { revision: LAST_REVISION, stamp: null };
+    const rows = await db.query<NewsRow>(NEWS, [after, stampThen, latest.revision, latest.stamp]);
+    const [first] = rows;
+    if (first === undefined) throw new Error('the database has no revision');
+    const { revision, stamp, continues } = first;
+    if (first.is_late || (since && !continues)) db.renew?.();
+    if (first.is_late) return undefined;
     const changes = rows.flatMap(({ kind, id, organization_id }) =>
       kind === null || id === null ? [] : [{ kind, id, organizationId: organization_id }],
     );
-    const [first] = rows;
-    if (first === undefined) throw new Error('the database has no revision');
-    return { revision: first.revision, pruned: first.pruned, changes };
+    return { revision, stamp, continues, changes: continues ? changes : NO_CHANGES };
+  }
+
+  /** The address may lead to another server by now, but open connections do not. */
+  function unusable(why: string): AppError {
+    db.renew?.();
+    return new AppError('unavailable', `the database cannot be used: ${why}`, { retryAfter: 1 });
   }
 
   /**
@@ -105,4 +138,10 @@ export function createRevisionStore(db: Db): RevisionStore {
   async function prune(keep: bigint): Promise<void> {
     await db.query(PRUNE, [keep]);
   }
+}
+
+function momentOf(answer: string | null): Moment {
+  const [revision, stamp] = answer?.split(' ') ?? [];
+  if (revision === undefined || stamp === undefined) throw new Error('the database has no revision');
+  return { revision: BigInt(revision), stamp };
 }

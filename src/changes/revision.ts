@@ -1,15 +1,26 @@
+import { AppError } from '../base/errors.ts';
 import type { Change, Once, Work, Write } from './write.ts';
 
-export interface News {
+/**
+ * A revision of one history. After a failover that lost commits, or a restore to an earlier moment, numbers repeat, but
+ * stamps are random.
+ */
+export interface Moment {
   readonly revision: bigint;
-  readonly pruned: bigint;
+  readonly stamp: string;
+}
+
+export interface News extends Moment {
+  /** Whether the database has been through the moment that it was asked about, and knows all changes since then. */
+  readonly continues: boolean;
   readonly changes: readonly Change[];
 }
 
 export interface RevisionStore {
   /** No other process writes, so the revision is known without asking. */
   readonly onlyWriter: boolean;
-  news(since: bigint): Promise<News>;
+  /** What changed since a moment. Without one, there is nothing to continue. */
+  news(since: Moment | undefined): Promise<News>;
   write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<{ result: T; revision: bigint | undefined }>;
   prune(keep: bigint): Promise<void>;
 }
@@ -28,6 +39,10 @@ export interface Revisions {
   whenCurrent(done: Done): void;
   /** The revision that everything remembered is exact as of. */
   readonly latest: bigint;
+  /** Whether this is the very moment that everything remembered is exact as of. Only what is of it may be remembered. */
+  isLatest(moment: Moment): boolean;
+  /** Rejects what cannot have been read after `needed` was the latest revision, in the same history. */
+  requireAfter(needed: bigint, moment: Moment): void;
   readonly write: Write;
   listen(listener: Listener): void;
   /** How often the database was asked: far less often than `current` was called. */
@@ -36,8 +51,7 @@ export interface Revisions {
 }
 
 /** Before the first read. What was remembered by then may be of any moment, so it is forgotten, not patched. */
-const NEVER = -1n;
-const NO_CHANGES = 2n ** 63n - 1n;
+const NEVER: Moment = { revision: -1n, stamp: '' };
 const MAX_TURNS = 5;
 
 /**
@@ -47,6 +61,10 @@ const MAX_TURNS = 5;
  * 2. Requests that arrive while a read is under way share the next one, so the number of reads does not grow with the
  *    number of requests.
  * 3. Listeners hear of every change up to a revision before anyone waiting for that revision continues.
+ * 4. If the database has not been through the moment that this process knows, its history is another one, whatever its
+ *    number is now. Then listeners forget everything.
+ * 5. Only what was read at exactly the latest moment is remembered. What was read at a later one is known to be of the
+ *    same history only after the next read, and by then changes may have named it.
  */
 export function createRevisions(store: RevisionStore): Revisions {
   const listeners: Listener[] = [];
@@ -62,8 +80,10 @@ export function createRevisions(store: RevisionStore): Revisions {
     write,
     listen: (listener) => listeners.push(listener),
     prune: (keep) => store.prune(keep),
+    isLatest,
+    requireAfter,
     get latest() {
-      return latest;
+      return latest.revision;
     },
     get queries() {
       return queries;
@@ -75,7 +95,7 @@ export function createRevisions(store: RevisionStore): Revisions {
   }
 
   function whenCurrent(done: Done): void {
-    if (store.onlyWriter && latest === ownRevision) {
+    if (store.onlyWriter && latest.revision === ownRevision) {
       done();
       return;
     }
@@ -108,12 +128,23 @@ export function createRevisions(store: RevisionStore): Revisions {
 
   async function read(): Promise<void> {
     queries++;
-    const since = latest;
-    const news = await store.news(since === NEVER ? NO_CHANGES : since);
-    if (since < news.pruned || since === NEVER) for (const listener of listeners) listener.forgetAll();
-    else for (const change of news.changes) for (const listener of listeners) listener.forget(change);
-    latest = news.revision;
-    ownRevision ??= news.revision;
+    const since = latest === NEVER ? undefined : latest;
+    const { revision, stamp, continues, changes } = await store.news(since);
+    if (since === undefined || !continues) for (const listener of listeners) listener.forgetAll();
+    else for (const change of changes) for (const listener of listeners) listener.forget(change);
+    latest = { revision, stamp };
+    ownRevision ??= revision;
+  }
+
+  function isLatest({ revision, stamp }: Moment): boolean {
+    return revision === latest.revision && stamp === latest.stamp;
+  }
+
+  function requireAfter(needed: bigint, moment: Moment): void {
+    const isOther = moment.revision === latest.revision && moment.stamp !== latest.stamp;
+    if (moment.revision >= needed && !isOther) return;
+    const what = 'the database returned to an earlier state while this was answered';
+    throw new AppError('unavailable', what, { retryAfter: 1 });
   }
 
   async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<T> {

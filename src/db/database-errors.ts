@@ -2,8 +2,10 @@ import { AppError } from '../base/errors.ts';
 
 /** SQLSTATE codes that report "not now" or "not here" about the server, rather than a problem with our statement. */
 const REASONS: Readonly<Record<string, string>> = {
+  '08P01': 'it rejects our settings, as PgBouncer does: set DATABASE_POOLER=transaction',
   '25006': 'the server is read-only',
   '25P03': 'a transaction was left open for too long',
+  '26000': 'it has forgotten a prepared statement, as behind PgBouncer: set DATABASE_POOLER=transaction',
   '28000': 'the server rejected this user',
   '28P01': 'the server rejected the user name or password',
   '3D000': 'the server has no database with that name',
@@ -16,10 +18,14 @@ const REASONS: Readonly<Record<string, string>> = {
   '57014': 'the statement took too long',
 };
 
+const UNKNOWN_CA = /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(VERIFY|GET)_)/;
 /** Connection exceptions, insufficient resources, operator intervention, system errors, timeouts of idle sessions. */
 const OUT_OF_SERVICE = /^(08|53|57P|58|25P0[34])/;
-/** After these errors the connection can still be used. */
-const KEEPS_CONNECTION = /^(25006|40|53100|55P03|57014)/;
+/**
+ * After these errors the connection can still be used. A server that only reads may be a standby by now, and the address
+ * may lead to its successor.
+ */
+const KEEPS_CONNECTION = /^(40|53100|55P03|57014)/;
 
 /** Whether the connection that raised this error must be discarded. An error without SQLSTATE came from the network. */
 export function isLost(error: unknown): boolean {
@@ -50,6 +56,11 @@ export function outcomeUnknown(cause: unknown): AppError {
   });
 }
 
+/** Whether the server only reads, so that it has certainly changed nothing. */
+export function isReadOnly(error: unknown): boolean {
+  return stateOf(error) === '25006';
+}
+
 /** The SQLSTATE. The two drivers have classes of their own for what the server says, with the same fields. */
 export function stateOf(error: unknown): string | undefined {
   if (!(error instanceof Error && 'severity' in error && 'code' in error)) return undefined;
@@ -70,5 +81,22 @@ function wireReason(error: unknown): string {
   if (isTimeout(error)) return 'the server did not respond in time';
   if (/^SASL/.test(error.message)) return 'the server requires a password';
   const code = 'code' in error ? error.code : undefined;
+  const inTls = tlsReason(String(code), error.message);
+  if (inTls !== undefined) return inTls;
   return typeof code === 'string' ? `the connection failed (${code})` : 'the connection was lost';
+}
+
+/** Why an encrypted connection was not opened, and what to do about it. */
+function tlsReason(code: string, message: string): string | undefined {
+  if (UNKNOWN_CA.test(code)) {
+    return `its certificate is not signed by a known authority (${code}): name the file of its CA with sslrootcert`;
+  }
+  if (code === 'CERT_HAS_EXPIRED') return 'its certificate has expired: renew it';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return 'its certificate is for another host name: use the name in the certificate in DATABASE_URL';
+  }
+  if (/does not support SSL/.test(message)) {
+    return 'it does not accept encrypted connections, which sslmode demands: set ssl = on in its postgresql.conf';
+  }
+  return code === 'ENOENT' ? 'a file that DATABASE_URL names does not exist: correct sslrootcert' : undefined;
 }

@@ -5,6 +5,8 @@ export interface DbOptions {
   readonly isRestore?: boolean;
   /** The number of connections to PostgreSQL. PGlite has one. */
   readonly poolSize?: number;
+  /** A pooler such as PgBouncer gives each transaction another connection to PostgreSQL. */
+  readonly isPooled?: boolean;
   /** How long a statement, or the wait for a turn, may take before it fails as unavailable. */
   readonly queryTimeoutMs?: number;
   /** Reports progress as a line of text. */

@@ -1,3 +1,4 @@
+import { AppError } from '../base/errors.ts';
 import type { DbOptions } from './db-options.ts';
 
 import { sql } from './statement.ts';
@@ -51,9 +52,11 @@ export function known<Value>(value: Value | undefined): Value {
   return value;
 }
 
-const PING = sql('db.ping', 'select 1 as answer');
+const PING = sql('db.ping', 'select pg_is_in_recovery() as is_standby');
 
-/** Resolves if the database answers. */
-export async function ping(db: Pick<Db, 'query'>): Promise<void> {
-  await db.query(PING);
+/** Resolves if the database answers, and is not a standby: that can neither write nor show the present. */
+export async function ping(db: Pick<Db, 'query' | 'renew'>): Promise<void> {
+  if (!only(await db.query<{ is_standby: boolean }>(PING)).is_standby) return;
+  db.renew?.();
+  throw new AppError('unavailable', 'the database is a read-only standby', { retryAfter: 1 });
 }

@@ -1,7 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { databaseUrlsOf } from '../base/database-url.ts';
 import { AppError } from '../base/errors.ts';
 import { isLost, translate } from './database-errors.ts';
 import { type DbOptions, DEFAULT_QUERY_TIMEOUT_MS } from './db-options.ts';
+import { createHosts, PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { readerOf } from './values.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -16,53 +18,68 @@ const LOST_CLIENTS =
 /** The same in the middle of a statement. Some platforms reject this one. */
 const CHECK_CLIENT = 'client_connection_check_interval=2000';
 
-export function configOf(options: DbOptions, databaseUrl: string): pg.ClientConfig {
+export function configOf(options: DbOptions, databaseUrl: string): PostgresConfig {
   const timeoutMs = options.queryTimeoutMs ?? DEFAULT_QUERY_TIMEOUT_MS;
+  const timeouts = { statement_timeout: timeoutMs, idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS };
   return {
-    connectionString: databaseUrl,
+    hosts: createHosts(urlsOf(databaseUrl)),
     application_name: 'atrium',
     // Also the maximum wait for a free connection of the pool.
     connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server's timeout comes first, which keeps the connection. Ours is for a server that no longer responds.
-    statement_timeout: timeoutMs,
     query_timeout: timeoutMs + Math.min(1_000, timeoutMs / 4),
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    // Compiling a plan takes longer than any of our statements, and loading a large organization's graph looks
-    // expensive enough to trigger it.
-    options: `-c TimeZone=UTC -c DateStyle=ISO -c jit=off ${LOST_CLIENTS}`,
     types: { getTypeParser: readerOf as typeof pg.types.getTypeParser },
+    ...(options.isPooled
+      ? { atBegin: Object.entries(timeouts).reduce((text, [name, ms]) => `${text}; set local ${name} = ${ms}`, '') }
+      : // Compiling a plan takes longer than any of our statements, and loading a large organization's graph looks
+        // expensive enough to trigger it.
+        { ...timeouts, options: `-c TimeZone=UTC -c DateStyle=ISO -c jit=off ${LOST_CLIENTS}` }),
   };
 }
 
 /** Connects once, so that a wrong address is reported, and finds out what this server can do. */
-export async function tryServer(config: pg.ClientConfig, database: string): Promise<pg.ClientConfig> {
-  const client = new pg.Client(config);
-  client.on('error', () => undefined);
+export async function tryServer(config: PostgresConfig, database: string): Promise<PostgresConfig> {
+  for (let tries = 1; ; tries++) {
+    let client: pg.Client | undefined;
+    try {
+      client = new PostgresClient(config);
+      client.on('error', () => undefined);
+      await client.connect();
+      const isKnown = config.options !== undefined && (await knows(client, CHECK_CLIENT));
+      await client.end();
+      return isKnown ? { ...config, options: `${config.options} -c ${CHECK_CLIENT}` } : config;
+    } catch (error) {
+      client?.connection.stream.destroy();
+      if (tries >= config.hosts.count) throw translate(error, database);
+    }
+  }
+}
+
+async function knows(client: pg.Client, setting: string): Promise<boolean> {
   try {
-    await client.connect();
-    const isKnown = await client.query(`set ${CHECK_CLIENT}`).then(
-      () => true,
-      (error: unknown) => {
-        if (isLost(error)) throw error;
-        return false;
-      },
-    );
-    await client.end();
-    return isKnown ? { ...config, options: `${config.options} -c ${CHECK_CLIENT}` } : config;
+    await client.query(`set ${setting}`);
+    return true;
   } catch (error) {
-    client.connection.stream.destroy();
-    throw translate(error, database);
+    if (isLost(error)) throw error;
+    return false;
   }
 }
 
 /** Host, port and database for messages, but never the user or the password. */
 export function addressOf(databaseUrl: string): string {
-  const url = URL.parse(databaseUrl);
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
-    // The message does not repeat the URL, because it may contain a password.
-    throw new AppError('unavailable', 'DATABASE_URL is not a postgres:// URL');
+  const urls = urlsOf(databaseUrl).map((url) => new URL(url));
+  const hosts = urls.map(
+    (url) => `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}`,
+  );
+  return `${hosts.join(',')}${urls[0]?.pathname}`;
+}
+
+function urlsOf(databaseUrl: string): string[] {
+  try {
+    return databaseUrlsOf(databaseUrl);
+  } catch (cause) {
+    throw new AppError('unavailable', `DATABASE_URL ${cause instanceof Error ? cause.message : ''}`, { cause });
   }
-  return `${url.searchParams.get('host') ?? (url.hostname || 'localhost')}:${url.port || '5432'}${url.pathname}`;
 }

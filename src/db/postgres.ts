@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { AppError } from '../base/errors.ts';
-import { isLost, isTimeout, outcomeUnknown, translate } from './database-errors.ts';
+import { isLost, isReadOnly, isTimeout, outcomeUnknown, translate } from './database-errors.ts';
 import { type DbOptions, DEFAULT_POOL_SIZE } from './db-options.ts';
+import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import { addressOf, configOf, tryServer } from './postgres-config.ts';
 import { createPulse, type Pulse } from './pulse.ts';
 import { createAsker } from './revision-connection.ts';
@@ -12,6 +13,8 @@ import { writeValues } from './values.ts';
 const HOUR_MS = 3_600_000;
 const OPEN_TIMEOUT_MS = 2_500;
 const MIGRATION_IDLE_MS = 60_000;
+/** The class of the SQLSTATE of warnings. */
+const WARNING = /^01/;
 const WRITES = /^\s*(?:insert|update|delete|merge|with\b[\s\S]*\b(?:insert|update|delete|merge))\b/i;
 /** Any number works, but it must never change: replicas of two releases must use the same lock. */
 const MIGRATION_LOCK = 'select pg_advisory_xact_lock(4702111234474983745)';
@@ -21,6 +24,11 @@ interface TimedQuery extends pg.QueryConfig {
   readonly query_timeout?: number;
 }
 
+/** What the server says besides the answer. */
+interface NoticeMessage {
+  readonly code?: string | undefined;
+}
+
 /** Sends on one connection, borrowed for a while. Its errors are already translated. */
 type Send = (query: TimedQuery) => Promise<pg.QueryResult | pg.QueryResult[]>;
 
@@ -28,10 +36,17 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
   const database = `the database at ${addressOf(databaseUrl)}`;
   const report = reporter(options);
   const config = await tryServer(configOf(options, databaseUrl), database);
+  const { atBegin } = config;
+  const session = (send: Send, timeoutMs?: number) => sessionOn(send, atBegin !== undefined, timeoutMs);
   const pulse = createPulse(config, database);
   const pool = createPool(options, config, report);
-  const asker = createAsker(config, pulse, report);
   const live = new Set<pg.PoolClient>();
+  /** Connections that were opened before the address may have come to lead to another server. */
+  const outdated = new WeakSet<pg.PoolClient>();
+  const renew = () => {
+    for (const client of live) outdated.add(client);
+  };
+  const asker = createAsker(config, pulse, report, renew);
   /** Connections in the middle of work that a pause of the server must not end. */
   const patient = new Set<pg.PoolClient>();
   pool.on('connect', (client) => {
@@ -53,32 +68,43 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
     if (watch?.silence) throw watch.silence;
     watch?.begin();
     try {
-      const client = await checkOut(pool, watch).catch((error: unknown) => {
+      const client = await checkOut(pool, watch, outdated, config.hosts.count).catch((error: unknown) => {
         if (!isTimeout(error) && !watch?.silence) watch?.heard();
         throw translate(error, database);
       });
       if (!watch) patient.add(client);
       let lost = false;
+      let isWarned = false;
+      const warn = ({ code = '' }: NoticeMessage) => {
+        isWarned ||= WARNING.test(code);
+      };
+      client.on('notice', warn);
       const send: Send = async (query) => {
         if (lost || !live.has(client)) throw new AppError('unavailable', 'the connection to the database was lost');
         try {
+          isWarned = false;
           const result = await client.query(query);
           watch?.heard();
+          // The only warning about a commit: somebody ended its wait for the standby, which may not have it.
+          if (isWarned && endsWork(query.text)) throw outcomeUnknown(new Error('the standby did not confirm a commit'));
           return result;
         } catch (error) {
+          if (error instanceof AppError) throw error;
           if (!isTimeout(error) && !watch?.silence) watch?.heard();
           if (!isLost(error)) throw translate(error, database);
           lost = true;
-          throw endsWork(query.text) ? outcomeUnknown(error) : (watch?.silence ?? translate(error, database));
+          if (endsWork(query.text) && !isReadOnly(error)) throw outcomeUnknown(error);
+          throw watch?.silence ?? translate(error, database);
         }
       };
       try {
         return await work(send);
       } finally {
         patient.delete(client);
+        client.off('notice', warn);
         // A connection that failed, or that still owes an answer, must not serve the next caller. Any other goes back
         // to the pool: pool.query would discard it on every error, including a violated unique index.
-        client.release(lost);
+        client.release(lost || outdated.has(client));
         // A backend that hangs never closes its end, and the socket would keep this process alive.
         if (lost) destroy([client]);
       }
@@ -97,20 +123,25 @@ export async function openPostgres(options: DbOptions, databaseUrl: string): Pro
         throw translate(error, database);
       }
     },
-    query: (statement, values) => onClient((send) => sessionOn(send).query(statement, values), isWrite, pulse),
-    transaction: (work) => onClient((send) => inTransaction(sessionOn(send), work), isCommit, pulse),
+    query: (statement, values) => onClient((send) => session(send).query(statement, values), isWrite, pulse),
+    transaction: (work) =>
+      onClient((send) => inTransaction(session(send), work, `BEGIN${atBegin ?? ''}`), isCommit, pulse),
     migration: (work, lockTimeoutMs) =>
       onClient((send) => {
-        const session = sessionOn(send, HOUR_MS);
-        return inTransaction(session, async (query) => {
+        const slow = session(send, HOUR_MS);
+        return inTransaction(slow, async (query) => {
           const patience = `set local idle_in_transaction_session_timeout = ${MIGRATION_IDLE_MS}`;
-          await session.command(`set local statement_timeout = 0; ${patience}`);
-          await session.command(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}; ${MIGRATION_LOCK}`);
-          await session.command('set local lock_timeout = 0');
-          return work(query, async (text) => void (await session.command(text)));
+          await slow.command(`set local statement_timeout = 0; ${patience}`);
+          await slow.command(`set local lock_timeout = ${Math.ceil(lockTimeoutMs)}; ${MIGRATION_LOCK}`);
+          await slow.command('set local lock_timeout = 0');
+          return work(query, async (text) => void (await slow.command(text)));
         });
       }, isCommit),
-    snapshot: (work) => onClient((send) => inSnapshot(sessionOn(send, HOUR_MS), work), isCommit),
+    renew() {
+      renew();
+      asker.renew();
+    },
+    snapshot: (work) => onClient((send) => inSnapshot(session(send, HOUR_MS), work), isCommit),
     close() {
       closing ??= Promise.all([pool.end(), asker.close()]).then(() => undefined);
       pulse.stop();
@@ -125,8 +156,26 @@ function destroy(clients: Iterable<pg.PoolClient>): void {
   for (const client of clients) client.connection.stream.destroy();
 }
 
+async function checkOut(
+  pool: pg.Pool,
+  watch: Pulse | undefined,
+  outdated: WeakSet<pg.PoolClient>,
+  hosts: number,
+): Promise<pg.PoolClient> {
+  for (let failures = 0; ; ) {
+    try {
+      const client = await anyClient(pool, watch);
+      if (!outdated.has(client)) return client;
+      client.release(true);
+    } catch (error) {
+      failures += 1;
+      if (failures >= hosts || isTimeout(error) || watch?.silence) throw error;
+    }
+  }
+}
+
 /** Waits for a connection of the pool, but not for one of a server that does not answer. */
-function checkOut(pool: pg.Pool, watch: Pulse | undefined): Promise<pg.PoolClient> {
+function anyClient(pool: pg.Pool, watch: Pulse | undefined): Promise<pg.PoolClient> {
   if (watch === undefined || pool.idleCount > pool.waitingCount) return pool.connect();
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -145,15 +194,16 @@ const isCommit = (text: string) => text === 'COMMIT';
 const isWrite = (text: string) => WRITES.test(text);
 
 /** The pool has one timeout for two things. Waiting for a busy connection may take longer than opening one. */
-class PoolClient extends pg.Client {
-  constructor(config: pg.ClientConfig = {}) {
+class PoolClient extends PostgresClient {
+  constructor(config: PostgresConfig) {
     super({ ...config, connectionTimeoutMillis: Math.min(OPEN_TIMEOUT_MS, config.connectionTimeoutMillis ?? 0) });
   }
 }
 
-function createPool(options: DbOptions, config: pg.PoolConfig, report: (error: Error) => void): pg.Pool {
+function createPool(options: DbOptions, config: PostgresConfig, report: (error: Error) => void): pg.Pool {
   const max = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const pool = new pg.Pool({ ...config, max, Client: PoolClient });
+  // The pool passes its own options on to the class.
+  const pool = new pg.Pool({ ...config, max, Client: PoolClient as unknown as new () => pg.ClientBase });
   // Without a listener on the pool (idle connections) and on every client (checked-out ones), a backend that is
   // terminated would end this process.
   pool.on('error', report);
@@ -169,11 +219,12 @@ function reporter({ onError = () => {} }: DbOptions) {
   };
 }
 
-function sessionOn(send: Send, timeoutMs?: number): Session {
+/** @param isPooled a statement that one server process has prepared may next be sent to another one */
+function sessionOn(send: Send, isPooled: boolean, timeoutMs?: number): Session {
   const timeout = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
   const last = (result: pg.QueryResult | pg.QueryResult[]) => (Array.isArray(result) ? result.at(-1) : result);
   const query: Query = async ({ name, text }, values = []) =>
-    last(await send({ name, text, values: writeValues(values), ...timeout }))?.rows ?? [];
+    last(await send({ ...(!isPooled && { name }), text, values: writeValues(values), ...timeout }))?.rows ?? [];
   const command = async (text: string) => last(await send({ text, ...timeout }))?.command ?? '';
   return { query, command };
 }

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { AppError } from '../base/errors.ts';
+import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 
 /** Counted in ticks, not in time: a process that was paused must not take its own pause for that of the server. */
 const TICK_MS = 250;
@@ -17,7 +17,7 @@ const STEPS = ['sslconnect', 'authenticationSASL', 'authenticationSASLContinue',
  * 2. If nothing was heard for almost two seconds, every call under way fails, and further ones fail at once.
  * 3. The probe continues, and its answer ends the silence at that moment.
  */
-export function createPulse(config: pg.ClientConfig, database: string) {
+export function createPulse(config: PostgresConfig, database: string) {
   const listeners = new Set<(error: AppError) => void>();
   let underWay = 0;
   let isHeard = false;
@@ -89,8 +89,8 @@ interface Probe {
   drop(): void;
 }
 
-function startProbe(config: pg.ClientConfig, heard: () => void): Probe {
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: 0, query_timeout: 0 });
+function startProbe(config: PostgresConfig, heard: () => void): Probe {
+  const client = new PostgresClient({ ...config, connectionTimeoutMillis: 0, query_timeout: 0 });
   const probe: Probe = {
     ticks: 0,
     isOver: false,
@@ -105,8 +105,10 @@ function startProbe(config: pg.ClientConfig, heard: () => void): Probe {
   };
   // An error is an answer too: nobody waits in vain for a server that is down.
   client.on('error', finish);
-  // Over a slow network, signing in takes longer than a query, so each of its steps counts as a sign of life.
-  for (const step of STEPS) client.connection.on(step, () => probe.isOver || heard());
+  // Over a slow network, signing in takes longer than a query, so each of its steps counts as a sign of life. A pooler
+  // lets everybody in, whether there is a server behind it or not.
+  for (const step of config.atBegin === undefined ? STEPS : [])
+    client.connection.on(step, () => probe.isOver || heard());
   client
     .connect()
     .then(() => client.query('select 1'))

@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { isLost, isTimeout } from './database-errors.ts';
+import { PostgresClient, type PostgresConfig } from './postgres-client.ts';
 import type { Pulse } from './pulse.ts';
-import { messageOf, Question } from './revision-query.ts';
+import { messageOf, Question, unpreparedMessageOf } from './revision-query.ts';
 import type { Statement } from './statement.ts';
 
 interface Line {
@@ -18,24 +19,34 @@ const SECOND_LINE_AFTER_MS = 1000;
  * A separate connection for one small query that runs all the time. It never waits for other queries, as it would in a
  * pool whose connections are all busy, and going through a pool costs as much again as the query. The connection is
  * opened for the first query, and again after it was lost.
+ *
+ * @param onMove called when a later connection takes the place of the first, before anything is asked over it: the
+ *   address may lead to another server by now
  */
-export function createAsker(config: pg.ClientConfig, pulse: Pulse, report: (error: Error) => void) {
+export function createAsker(config: PostgresConfig, pulse: Pulse, report: (error: Error) => void, onMove: () => void) {
+  const isPooled = config.atBegin !== undefined;
   let line: Line | undefined;
+  /** The line that was asked last. */
+  let asked: Line | undefined;
   let isClosed = false;
   // Queries under way fail with their connection.
   pulse.listen(() => line && drop(line));
-  return { ask, close };
+  return { ask, renew: () => line && drop(line), close };
 
   async function ask(statement: Statement): Promise<string | null> {
     if (pulse.silence) throw pulse.silence;
     const before = line;
     pulse.begin();
     try {
-      return await askOnLine(statement).catch((error: unknown) => {
-        // A connection that died unnoticed says nothing about the server. Only a new connection does.
-        if (before === undefined || isClosed || pulse.silence || !isLost(error) || isTimeout(error)) throw error;
-        return askOnLine(statement);
-      });
+      // A connection that died unnoticed says nothing about the server. Only a new connection does, to each host.
+      for (let tries = before === undefined ? 1 : 0; ; tries++) {
+        try {
+          return await askOnLine(statement);
+        } catch (error) {
+          if (tries >= config.hosts.count || isClosed || pulse.silence || !isLost(error) || isTimeout(error))
+            throw error;
+        }
+      }
     } catch (error) {
       if (!isTimeout(error) && !isClosed && !pulse.silence) pulse.heard();
       throw pulse.silence ?? error;
@@ -52,7 +63,7 @@ export function createAsker(config: pg.ClientConfig, pulse: Pulse, report: (erro
     const first = line;
     return new Promise((resolve, reject) => {
       let isOver = false;
-      let asked = first;
+      let awaited = first;
       const settle = (work: () => void) => {
         if (isOver) return;
         isOver = true;
@@ -63,14 +74,14 @@ export function createAsker(config: pg.ClientConfig, pulse: Pulse, report: (erro
         askOn(mine, statement).then(
           (value) => settle(() => resolve(value)),
           // A line that was replaced fails because it was dropped.
-          (error: unknown) => void (mine === asked && settle(() => reject(error))),
+          (error: unknown) => void (mine === awaited && settle(() => reject(error))),
         );
       const timer = setTimeout(() => {
         const second = open();
         second.ready.then(
           () => {
             if (isOver || isClosed || line !== first) return drop(second);
-            asked = second;
+            awaited = second;
             line = second;
             drop(first);
             void put(second);
@@ -86,6 +97,8 @@ export function createAsker(config: pg.ClientConfig, pulse: Pulse, report: (erro
   async function askOn(mine: Line, statement: Statement): Promise<string | null> {
     try {
       await mine.ready;
+      if (asked !== undefined && asked !== mine) onMove();
+      asked = mine;
       const message = mine.prepared.get(statement.name) ?? (await prepare(mine, statement));
       const answer = await new Promise<string | null>((resolve, reject) => {
         mine.client.query(new Question(message, (error, value = null) => (error ? reject(error) : resolve(value))));
@@ -99,14 +112,14 @@ export function createAsker(config: pg.ClientConfig, pulse: Pulse, report: (erro
   }
 
   async function prepare({ client, prepared }: Line, statement: Statement): Promise<Buffer> {
-    await client.query({ name: statement.name, text: statement.text });
-    const message = messageOf(statement);
+    if (!isPooled) await client.query({ name: statement.name, text: statement.text });
+    const message = isPooled ? unpreparedMessageOf(statement) : messageOf(statement);
     prepared.set(statement.name, message);
     return message;
   }
 
   function open(): Line {
-    const client = new pg.Client(config);
+    const client = new PostgresClient(config);
     const mine = { client, ready: client.connect().then(() => undefined), prepared: new Map<string, Buffer>() };
     // Whoever waits for it hears of a failure; a second line may have nobody who waits.
     mine.ready.catch(() => undefined);

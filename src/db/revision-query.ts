@@ -17,7 +17,7 @@ export class Question implements pg.Submittable {
   #value: string | null = null;
   callback: Answer;
 
-  /** @param message created by `messageOf`, for a statement that this connection has prepared */
+  /** @param message created by `messageOf`, for a statement that this connection has prepared, or with its text */
   constructor(message: Buffer, callback: Answer) {
     this.#message = message;
     this.callback = callback;
@@ -31,6 +31,8 @@ export class Question implements pg.Submittable {
     this.#value = fields[0] ?? null;
   }
 
+  handleParseComplete(): void {}
+
   handleCommandComplete(): void {}
 
   handleReadyForQuery(): void {
@@ -43,11 +45,16 @@ export class Question implements pg.Submittable {
 }
 
 /** Bind without values, Execute to the end, Sync: see the chapter on PostgreSQL's extended query protocol. */
-export function messageOf({ name }: Statement): Buffer {
+export function messageOf({ name }: Pick<Statement, 'name'>): Buffer {
   const nothing = Buffer.alloc(6);
   const bind = message('B', Buffer.from('\0'), Buffer.from(`${name}\0`), nothing);
   const execute = message('E', Buffer.from('\0'), Buffer.alloc(4));
   return Buffer.concat([bind, execute, message('S')]);
+}
+
+/** The same for a pooler, behind which the next message may reach another server process: Parse comes with it. */
+export function unpreparedMessageOf({ text }: Pick<Statement, 'text'>): Buffer {
+  return Buffer.concat([message('P', Buffer.from(`\0${text}\0`), Buffer.alloc(2)), messageOf({ name: '' })]);
 }
 
 function message(kind: string, ...parts: readonly Buffer[]): Buffer {

@@ -35,5 +35,10 @@ export interface Db {
    * in milliseconds.
    */
   readonly copyTo?: (folder: string) => Promise<number>;
+  /**
+   * PostgreSQL only: no connection that is open now serves another query. For when its address may lead to another
+   * server by now.
+   */
+  readonly renew?: () => void;
   close(): Promise<void>;
 }

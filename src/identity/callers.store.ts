@@ -1,4 +1,5 @@
 import type { Loaded } from '../changes/exact-cache.ts';
+import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
@@ -37,7 +38,7 @@ const BY_LOGIN = sql(
 );
 const ORGANIZATION = sql(
   'callers.organization',
-  `select r.value as revision, a.id, a.name from revision r
+  `select r.value as revision, r.stamp, a.id, a.name from revision r
      left join account a on a.name_key = $1 and a.kind = 'organization' where r.id = 1`,
 );
 
@@ -73,15 +74,16 @@ export function createCallerStore(db: Db): CallerStore {
   }
 
   async function organization(name: string): Promise<Loaded<Organization>> {
-    const rows = await db.query<{ revision: bigint; id: bigint; name: string }>(ORGANIZATION, [name]);
+    const rows = await db.query<Moment & { id: bigint; name: string }>(ORGANIZATION, [name]);
     return loaded(rows, ({ id, name: spelled }) => ({ id, name: spelled }));
   }
 }
 
-function loaded<Row extends { revision: bigint; id: bigint | null }, V>(
+function loaded<Row extends Moment & { id: bigint | null }, V>(
   rows: readonly Row[],
   build: (row: Row & { id: bigint }) => V,
 ): Loaded<V> {
   const row = only(rows);
-  return { revision: row.revision, value: row.id === null ? undefined : build({ ...row, id: row.id }) };
+  const { revision, stamp } = row;
+  return { revision, stamp, value: row.id === null ? undefined : build({ ...row, id: row.id }) };
 }

@@ -1,7 +1,7 @@
+import type { Moment } from '../changes/revision.ts';
 import type { Permission, Person } from './callers.ts';
 
-export interface PersonRow {
-  revision: bigint;
+export interface PersonRow extends Moment {
   id: bigint | null;
   name: string;
   full_name: string;
@@ -21,9 +21,9 @@ export interface PersonRow {
   in_client_organization: boolean;
 }
 
-/** The user with their teams, and the revision of the same snapshot. */
-export const PERSON = `r.value as revision, a.id, a.name, a.full_name, e.address as email, a.language, a.location, a.website,
-  a.description, a.is_admin, a.active, a.prohibit_login, a.last_login_at, a.created_at, a.password_hash,
+/** The user with their teams, and the moment of the same snapshot. */
+export const PERSON = `r.value as revision, r.stamp, a.id, a.name, a.full_name, e.address as email, a.language, a.location,
+  a.website, a.description, a.is_admin, a.active, a.prohibit_login, a.last_login_at, a.created_at, a.password_hash,
   m.organization_ids, m.permissions, coalesce(m.in_client_organization, false) as in_client_organization`;
 /** Joins for the revision `r` and an account `a`; conditions may follow. */
 export const DETAILS = `

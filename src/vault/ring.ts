@@ -58,7 +58,8 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
       { purpose: 'vault', wrap: wrap() },
     ]);
   }
-  const known = new Map<bigint, RingKey>();
+  /** With the texts that they were read from: after a failover that lost a rotation, an ID may mean another key. */
+  const known = new Map<bigint, RingKey & { readonly wrapped: Sealed }>();
   const own = (await read()).find((slot) => slot.purpose === 'house');
   const secret = own && known.get(own.ringKeyId)?.secret;
   if (!secret) {
@@ -72,7 +73,8 @@ export async function openRing(store: RingStore, root: Keys): Promise<Ring> {
   async function read(): Promise<Slot[]> {
     const slots = await store.slots(root.fingerprint);
     for (const { ringKeyId, wrapped } of slots) {
-      if (!known.has(ringKeyId)) known.set(ringKeyId, { id: ringKeyId, secret: unwrap(root, ringKeyId, wrapped) });
+      if (known.get(ringKeyId)?.wrapped.equals(wrapped)) continue;
+      known.set(ringKeyId, { id: ringKeyId, wrapped, secret: unwrap(root, ringKeyId, wrapped) });
     }
     return slots;
   }

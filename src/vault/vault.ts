@@ -19,12 +19,12 @@ export type Seal = (identity: string, plaintext: Buffer | string) => Sealed;
 
 interface OpenKey {
   readonly ownerId: bigint;
+  /** As it is stored. After a failover that lost a new key, its ID comes again and means another one. */
+  readonly wrapped: Sealed;
   readonly secret: Secret;
 }
 
-/**
- * The meaning of a key ID never changes, so these are valid forever. The maximum only bounds the memory (about 3 MB).
- */
+/** Only bounds the memory (about 3 MB). */
 const MAX_KEYS = 10_000;
 
 /**
@@ -49,14 +49,18 @@ export function createVault(
   async function sealer(ownerId: bigint): Promise<Seal> {
     // Read each time: after a rotation, nothing more is sealed with a retired key.
     const key = (await store.currentKey(ownerId)) ?? (await store.addKey(newDataKey(await ring.current(), ownerId)));
-    const { secret } = keys.get(key.id) ?? (await unwrap(key));
+    const known = keys.get(key.id);
+    const { secret } = known?.wrapped.equals(key.wrapped) ? known : await unwrap(key);
     return (identity, plaintext) => sealWith(secret, key.id, bind(ownerId, identity), Buffer.from(plaintext));
   }
 
   async function open(ownerId: bigint, identity: string, sealed: Sealed): Promise<Buffer> {
     try {
       const id = keyIdOf(sealed);
-      const key = keys.get(id) ?? (await load(id));
+      const known = keys.get(id);
+      const opened = known && openOrUndefined(known);
+      if (opened) return opened;
+      const key = await load(id);
       if (key?.ownerId !== ownerId) throw new Error(`this owner has no data key ${id}`);
       return openWith(key.secret, bind(ownerId, identity), sealed);
     } catch (cause) {
@@ -64,6 +68,15 @@ export function createVault(
       if (cause instanceof AppError && cause.kind === 'unavailable') throw cause;
       onFault();
       throw new AppError('internal', `the sealed ${identity} of account ${ownerId} cannot be opened`, { cause });
+    }
+
+    /** The remembered key may not be the one that the database has by now. */
+    function openOrUndefined(key: OpenKey): Buffer | undefined {
+      try {
+        return key.ownerId === ownerId ? openWith(key.secret, bind(ownerId, identity), sealed) : undefined;
+      } catch {
+        return undefined;
+      }
     }
   }
 
@@ -73,9 +86,20 @@ export function createVault(
   }
 
   async function unwrap(key: DataKey): Promise<OpenKey> {
-    const opened = { ownerId: key.ownerId, secret: openDataKey(await ring.byId(key.ringKeyId), key) };
+    const { ownerId, wrapped } = key;
+    const opened = { ownerId, wrapped, secret: await secretOf(key) };
     if (keys.size >= maxKeys) keys.delete(keys.keys().next().value ?? key.id);
     keys.set(key.id, opened);
     return opened;
+  }
+
+  async function secretOf(key: DataKey): Promise<Secret> {
+    try {
+      return openDataKey(await ring.byId(key.ringKeyId), key);
+    } catch {
+      // The ring may have come to mean another key by this ID, too.
+      await ring.current();
+      return openDataKey(await ring.byId(key.ringKeyId), key);
+    }
   }
 }

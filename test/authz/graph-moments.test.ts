@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createGraphs, type GraphStore, type GraphTuple } from '../../src/authz/graphs.ts';
-import type { Listener } from '../../src/changes/revision.ts';
+import type { Listener, Moment } from '../../src/changes/revision.ts';
 import type { Graph } from '../../src/rebac/graph.ts';
 import { readModel } from '../../src/rebac/model.ts';
 
@@ -23,7 +23,12 @@ const memberOf = (graph: Graph) => [...graph.tuplesOf('team:1')].map(({ user }) 
 describe('Moments of graphs', () => {
   it('A graph that was replaced is not queried as of a later moment by those who still hold it', async () => {
     const listeners: Listener[] = [];
-    const revisions = { latest: 1n, listen: (listener: Listener) => void listeners.push(listener) };
+    const revisions = {
+      latest: 1n,
+      isLatest: ({ revision }: Moment) => revision === revisions.latest,
+      requireAfter: (needed: bigint, { revision }: Moment) => assert.ok(revision >= needed),
+      listen: (listener: Listener) => void listeners.push(listener),
+    };
     const slow = Promise.withResolvers<void>();
     let moment = 1n;
     const loads: bigint[] = [];
@@ -31,14 +36,15 @@ describe('Moments of graphs', () => {
       load: async (accountId) => {
         loads.push(accountId);
         if (accountId === OTHER) await slow.promise;
-        return { revision: moment, count: 1, tuples: at(moment) };
+        return { revision: moment, stamp: '', count: 1, tuples: at(moment) };
       },
       // Too much has changed by revision 5.
       patch: async (_accountId, since) => ({
         revision: moment,
+        stamp: '',
         sources: ['team:1'],
         tuples: at(moment),
-        isUseless: since < 5n,
+        isUseless: since.revision < 5n,
       }),
     };
     const graphs = createGraphs(store, revisions, await readModel(MODEL), 1 << 20);

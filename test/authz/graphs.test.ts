@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs, type Graphs, type GraphTuple } from '../../src/authz/graphs.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
-import { createRevisions, type Revisions } from '../../src/changes/revision.ts';
+import { createRevisions, type Moment, type Revisions } from '../../src/changes/revision.ts';
 import { type Db, sql } from '../../src/db/db.ts';
 import { allowed } from '../../src/rebac/engine.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
@@ -55,7 +55,7 @@ for (const driver of DRIVERS) {
           counts.load++;
           return store.load(id);
         },
-        patch(id: bigint, since: bigint) {
+        patch(id: bigint, since: Moment) {
           counts.patch++;
           return store.patch(id, since);
         },

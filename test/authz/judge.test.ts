@@ -12,7 +12,7 @@ import { createVisibleClusters } from '../../src/authz/visible-clusters.ts';
 import type { AppError } from '../../src/base/errors.ts';
 import { toPerson } from '../../src/identity/person.rows.ts';
 import { type Model, readModel } from '../../src/rebac/model.ts';
-import { personRow } from '../support/caller-store.ts';
+import { personRow, STILL } from '../support/caller-store.ts';
 
 const [ANN, BOB, CAT, DAN, EVE, ROOT] = [1n, 2n, 3n, 4n, 5n, 9n];
 const [ACME, GLOBEX] = [20n, 21n];
@@ -70,10 +70,10 @@ describe('Decisions', () => {
         const [object = '', relation = '', user = ''] = line.trim().split(' ');
         return { object, relation, user, source: object };
       });
-      return { revision: 1n, count: tuples.length, tuples };
+      return { revision: 1n, stamp: '', count: tuples.length, tuples };
     };
     const patch = () => assert.fail('nothing changes');
-    graphs = createGraphs({ load, patch }, { latest: 1n, listen: () => undefined }, model, 1 << 20);
+    graphs = createGraphs({ load, patch }, STILL, model, 1 << 20);
     judge = createJudge(graphs);
   });
   const allowed = async (who: bigint, ...objects: Parameters<Judge['allowed']>[2][number][]) =>

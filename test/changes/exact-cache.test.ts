@@ -6,6 +6,9 @@ import { createRevisions, type RevisionStore } from '../../src/changes/revision.
 import type { Change } from '../../src/changes/write.ts';
 import { fc } from '../support/properties.ts';
 
+/** There is one history only. */
+const STAMP = 'only';
+
 /**
  * A tiny database with a history: one value per account, and every write is a revision. `wait` decides when an answer
  * arrives.
@@ -19,7 +22,10 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
   const store: RevisionStore = {
     onlyWriter: false,
     async news(since) {
-      const news = { revision, pruned: 0n, changes: changes.filter((change) => change.revision > since) };
+      const news = {
+        ...{ revision, stamp: STAMP, continues: true },
+        changes: changes.filter((change) => since && change.revision > since.revision),
+      };
       await wait('news');
       return news;
     },
@@ -29,7 +35,7 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
   const load = async (key: string): Promise<Loaded<{ id: bigint; value: number }>> => {
     loads++;
     const value = values.get(key);
-    const loaded = { revision, value: value === undefined ? undefined : { id: BigInt(key), value } };
+    const loaded = { revision, stamp: STAMP, value: value === undefined ? undefined : { id: BigInt(key), value } };
     await wait(`load ${key}`);
     return loaded;
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as oneTurn } from 'node:timers/promises';
-import { createRevisions, type News, type RevisionStore } from '../../src/changes/revision.ts';
+import { createRevisions, type Moment, type News, type RevisionStore } from '../../src/changes/revision.ts';
 import type { Change } from '../../src/changes/write.ts';
 
 /** More turns of the event loop than a query waits for others. */
@@ -11,12 +11,12 @@ async function turn(): Promise<void> {
 
 /** A database that answers when the test tells it to, with the state at the time of the query. */
 function slowStore({ onlyWriter = false } = {}) {
-  const asked: { since: bigint; answer(news?: Partial<News>): void; fail(error: Error): void }[] = [];
-  const state = { revision: 5n, pruned: 0n };
+  const asked: { since: Moment | undefined; answer(news?: Partial<News>): void; fail(error: Error): void }[] = [];
+  const state = { revision: 5n };
   const store: RevisionStore = {
     onlyWriter,
     news: (since) => {
-      const snapshot = { ...state, changes: [] };
+      const snapshot = { ...state, stamp: 'a', continues: true, changes: [] };
       return new Promise((resolve, reject) => {
         asked.push({ since, answer: (news = {}) => resolve({ ...snapshot, ...news }), fail: reject });
       });
@@ -165,7 +165,7 @@ describe('Revisions', () => {
     heard.length = 0;
     const second = revisions.current().then(() => [...heard]);
     await turn();
-    assert.equal(asked[1]?.since, 5n);
+    assert.deepEqual(asked[1]?.since, { revision: 5n, stamp: 'a' });
     asked[1]?.answer({
       revision: 7n,
       changes: [
@@ -176,13 +176,13 @@ describe('Revisions', () => {
     assert.deepEqual(await second, ['account 1', 'team 2']);
   });
 
-  it('Listeners discard everything when the changes since the last revision query were pruned', async () => {
+  it('Listeners discard everything when the history of the database does not continue the known one', async () => {
     const { store, asked } = slowStore();
     const revisions = createRevisions(store);
     const heard = listening(revisions);
     const first = revisions.current();
     await turn();
-    asked[0]?.answer({ revision: 5n, pruned: 4n });
+    asked[0]?.answer({ revision: 5n });
     await first;
     assert.deepEqual(
       heard.splice(0),
@@ -191,9 +191,40 @@ describe('Revisions', () => {
     );
     const second = revisions.current();
     await turn();
-    asked[1]?.answer({ revision: 900n, pruned: 800n, changes: [{ kind: 'account', id: 1n }] });
+    asked[1]?.answer({ revision: 900n, continues: false, changes: [{ kind: 'account', id: 1n }] });
     await second;
     assert.deepEqual(heard, ['everything']);
+  });
+
+  it('Only what was read at exactly the latest moment counts as such', async () => {
+    const { store, asked } = slowStore();
+    const revisions = createRevisions(store);
+    assert.equal(revisions.isLatest({ revision: 5n, stamp: 'a' }), false, 'before the first query');
+    const first = revisions.current();
+    await turn();
+    asked[0]?.answer();
+    await first;
+    const cases = [
+      [{ revision: 5n, stamp: 'a' }, true],
+      [{ revision: 5n, stamp: 'b' }, false],
+      [{ revision: 4n, stamp: 'a' }, false],
+      [{ revision: 6n, stamp: 'a' }, false],
+    ] as const;
+    for (const [moment, isLatest] of cases) assert.equal(revisions.isLatest(moment), isLatest);
+  });
+
+  it('What was read in another history than the latest revision is rejected', async () => {
+    const { store, asked } = slowStore();
+    const revisions = createRevisions(store);
+    const first = revisions.current();
+    await turn();
+    asked[0]?.answer();
+    await first;
+    const refusal = { kind: 'unavailable', message: /returned to an earlier state/ };
+    revisions.requireAfter(5n, { revision: 5n, stamp: 'a' });
+    revisions.requireAfter(5n, { revision: 6n, stamp: 'c' });
+    assert.throws(() => revisions.requireAfter(5n, { revision: 5n, stamp: 'b' }), refusal);
+    assert.throws(() => revisions.requireAfter(5n, { revision: 4n, stamp: 'z' }), refusal);
   });
 
   it('A failed revision query fails the requests that waited for it and no later ones', async () => {
@@ -226,7 +257,7 @@ describe('Revisions', () => {
       if (failure) await assert.rejects(reading, failure);
       else await reading;
     }
-    assert.equal(asked[2]?.since, 5n);
+    assert.deepEqual(asked[2]?.since, { revision: 5n, stamp: 'a' });
     assert.deepEqual(heard, ['everything', 'token 9']);
   });
 

@@ -316,8 +316,8 @@ describe('PostgreSQL failures', { skip: lacks('postgresql') }, () => {
         }),
         /no-such-host\.invalid.*(ENOTFOUND|EAI_AGAIN|did not respond)/,
       ],
-      [`mysql://u:${password}@localhost/x`, /not a postgres:\/\/ URL/],
-      [`postgres://u:${password}@local host/x`, /not a postgres:\/\/ URL/],
+      [`mysql://u:${password}@localhost/x`, /must be a URL that starts with postgres:\/\//],
+      [`postgres://u:${password}@local host/x`, /must be a URL that starts with postgres:\/\//],
     ];
     for (const [address, message] of cases) {
       const error = await open(address).then(

@@ -90,7 +90,8 @@ for (const driver of DRIVERS) {
     it(`A lookup without a result still reports the current revision on ${driver}`, async () => {
       const now = await revision();
       const absent = await store.byToken(hashSecret(key, mintToken()));
-      assert.deepEqual(absent, { revision: now, value: undefined });
+      assert.deepEqual([absent.revision, absent.value], [now, undefined]);
+      assert.ok(atrium.instance.revisions.isLatest(absent));
     });
 
     it(`A write that records a change takes the next revision and a failed write takes none on ${driver}`, async () => {

@@ -104,6 +104,18 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'failover',
+    what: `${COUNTS.failoverPairs} revoke and ask pairs during ${COUNTS.failovers} failovers that lose commits, ${COUNTS.replicatedWrites} writes with synchronous replication`,
+    files: ['test/long/failover.test.ts'],
+    minutes: 2,
+  },
+  {
+    name: 'connections',
+    what: `the API and ${COUNTS.pooledPairs} revoke and ask pairs through PgBouncer, TLS with a CA of its own`,
+    files: ['test/long/pooler.test.ts', 'test/long/tls.test.ts'],
+    minutes: 1,
+  },
+  {
     name: 'secrets',
     what: `${COUNTS.sealedDamages} damages to sealed values during key rotations, the time of rejecting a secret`,
     files: ['test/long/damaged-secrets.test.ts', 'test/long/secret-timing.test.ts'],

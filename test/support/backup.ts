@@ -39,7 +39,7 @@ export async function contentOf(db: Db): Promise<Record<string, string[]>> {
     await writeExactly(script);
     const content: Record<string, string[]> = {};
     for (const table of await readTables(query)) {
-      if (['revision', 'change', 'bus_state'].includes(table.name)) continue;
+      if (['revision', 'revision_stamp', 'change', 'bus_state'].includes(table.name)) continue;
       const lines: string[] = [];
       for await (const batch of readLines(query, script, table)) lines.push(...batch);
       content[table.name] = lines.filter((line) => !line.includes('"deployment.restore"'));

@@ -11,7 +11,7 @@ export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: b
   const flags = { is_admin: false, active: true, prohibit_login: false, in_client_organization: false };
   const nothing = { email: null, last_login_at: null, password_hash: null, organization_ids: null, permissions: null };
   const id = changes.id ?? 1n;
-  return { revision: 1n, name: 'ann', created_at: new Date(0), ...texts, ...flags, ...nothing, ...changes, id };
+  return { revision: 1n, stamp: '', name: 'ann', created_at: new Date(0), ...texts, ...flags, ...nothing, ...changes, id };
 }
 
 /** A token of this user that may do everything and never expires, unless `changes` says otherwise. */
@@ -37,7 +37,7 @@ export function createMemoryCallers({
   const asked: string[] = [];
   const found = async <T>(what: string, value: T | undefined) => {
     asked.push(what);
-    return { revision: 1n, value };
+    return { revision: 1n, stamp: '', value };
   };
   const behind = <T>(known: ReadonlyMap<string, T>, hash: Buffer) =>
     [...known].find(([text]) => hashSecret(CALLER_KEY, text).equals(hash))?.[1];
@@ -63,5 +63,7 @@ export const STILL = {
   current: async () => undefined,
   whenCurrent: (done: () => void) => done(),
   latest: 1n,
+  isLatest: () => true,
+  requireAfter: () => undefined,
   listen: () => undefined,
 };

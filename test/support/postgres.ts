@@ -15,6 +15,10 @@ export interface TestPostgres {
   stopAndKeep(copy: string): Promise<void>;
   /** Ends every connection and starts the server again, on the same port with the same data. */
   restart(): Promise<void>;
+  /** The same, but it comes back as a standby without a primary, which only reads until `pg_promote()`. */
+  restartAsStandby(): Promise<void>;
+  /** Ends the server as a crash does. */
+  crash(): Promise<void>;
   /** Creates a database, empty or as a copy of a template, and returns its URL. */
   createDatabase(template?: string): Promise<string>;
   /** Creates a user that needs this password; all others are trusted. */
@@ -26,6 +30,8 @@ export interface TestPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A data folder to start from. The server uses a copy of it. */
   readonly from?: string;
+  /** The URL of a server that this one follows, as a standby. */
+  readonly standbyOf?: string;
 }
 
 export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
@@ -37,6 +43,11 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const asUser = { ...user, cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' } };
   if (options.from) {
     execFileSync('cp', ['-a', options.from, data]);
+  } else if (options.standbyOf) {
+    const copying = ['-D', data, '-d', options.standbyOf, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
+    const copy = spawn(join(bin, 'pg_basebackup'), copying, { ...asUser, stdio: ['ignore', 'ignore', 'inherit'] });
+    const code = await new Promise((resolve) => copy.once('exit', resolve));
+    if (code !== 0) throw new Error(`pg_basebackup ended with ${code}`);
   } else {
     execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'atrium', '-A', 'trust', '-E', 'UTF8', '--no-sync'], {
       ...asUser,
@@ -112,6 +123,16 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
     async restart() {
       await halt();
       await start();
+    },
+    async restartAsStandby() {
+      await halt();
+      writeFileSync(join(data, 'standby.signal'), '');
+      await start();
+    },
+    async crash() {
+      const ended = new Promise((resolve) => server.once('exit', resolve));
+      server.kill('SIGQUIT');
+      await ended;
     },
     createDatabase: (template) => createDatabase(url, template),
     async demandPassword(name, password) {
@@ -207,7 +228,7 @@ function findBinaries(): string {
 }
 
 /** PostgreSQL does not run as root. */
-function unprivilegedUser(): { uid?: number; gid?: number } {
+export function unprivilegedUser(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const users = readFileSync('/etc/passwd', 'utf8').split('\n');
   const line = users.find((user) => user.startsWith('postgres:')) ?? users.find((user) => user.startsWith('nobody:'));

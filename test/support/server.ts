@@ -101,8 +101,17 @@ const POOL = IS_LONG ? {} : { DATABASE_POOL: '4' };
 
 /** A server whose log lines are collected. It has its own port and no admin port. */
 export async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
-  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...env });
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...env, ...throughPooler(env) });
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
+}
+
+/** With TEST_POOLER_PORT, servers reach the database through the PgBouncer there, and tests themselves do not. */
+function throughPooler({ DATABASE_URL = '', DATABASE_POOLER }: Readonly<Record<string, string>>) {
+  const port = process.env.TEST_POOLER_PORT;
+  if (port === undefined || DATABASE_URL === '' || DATABASE_POOLER !== undefined) return {};
+  const url = new URL(DATABASE_URL);
+  url.port = port;
+  return { DATABASE_URL: url.href, DATABASE_POOLER: 'transaction' };
 }
 
 /** Half the cost of `fetch`, and tests make many thousands of requests. */

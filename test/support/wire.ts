@@ -7,6 +7,8 @@ export interface Wire {
   /** Ends all connections and refuses new ones. */
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** Ends all connections. Further ones lead to another server. */
+  leadTo(next: URL): void;
   /** Nothing passes any more, in either direction. Connections stay open and are even accepted. */
   freeze(): void;
   thaw(): void;
@@ -18,8 +20,9 @@ export interface Wire {
   loseAnswerTo(words: string): void;
 }
 
-export async function openWire(target: URL): Promise<Wire> {
+export async function openWire(first: URL): Promise<Wire> {
   const sockets = new Set<Socket>();
+  let target = first;
   let isFrozen = false;
   let delayMs = 0;
   let held: string | undefined;
@@ -62,7 +65,7 @@ export async function openWire(target: URL): Promise<Wire> {
   });
 
   const port = await listen(server, 0);
-  const url = new URL(target);
+  const url = new URL(first);
   url.port = String(port);
   return {
     url: url.href,
@@ -73,6 +76,10 @@ export async function openWire(target: URL): Promise<Wire> {
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),
+    leadTo(next) {
+      target = next;
+      for (const socket of sockets) socket.destroy();
+    },
     freeze() {
       isFrozen = true;
     },

@@ -53,6 +53,23 @@ for (const driver of DRIVERS) {
       );
     });
 
+    it(`A data key that another one replaced under its ID, after a failover, is not used on ${driver}`, async () => {
+      const owner = 4711n;
+      const vault = await newVault();
+      const lost = await vault.seal(owner, 'x', SECRET);
+      const id = lost.readBigInt64BE(1);
+      await db.query(sql('test.loseKey', 'delete from data_key where id = $1'), [id]);
+      await db.query(sql('test.sameId', `select setval(pg_get_serial_sequence('data_key', 'id'), $1, false)`), [id]);
+      // Another server creates the key of the owner, and it gets the same ID.
+      const other = await newVault();
+      const theirs = await other.seal(owner, 'x', SECRET);
+      const ours = await vault.seal(owner, 'x', SECRET);
+      assert.deepEqual([ours.readBigInt64BE(1), theirs.readBigInt64BE(1)], [id, id]);
+      assert.equal((await other.open(owner, 'x', ours)).toString(), SECRET);
+      assert.equal((await vault.open(owner, 'x', theirs)).toString(), SECRET);
+      await assert.rejects(other.open(owner, 'x', lost), isFault);
+    });
+
     it(`Every flipped bit and every truncation of a sealed value is detected on ${driver}`, async () => {
       const vault = await newVault();
       const sealed = await vault.seal(7n, 'credential:a', SECRET);

@@ -9,7 +9,7 @@ export const MANIFEST = 'manifest.json';
 export const ROOT_KEY = 'root.key';
 
 /** These rows only tell running servers what to forget; after a restore they forget everything. */
-export const WITHOUT_ROWS: ReadonlySet<string> = new Set(['change']);
+export const WITHOUT_ROWS: ReadonlySet<string> = new Set(['change', 'revision_stamp']);
 
 export interface Head {
   readonly product: 'atrium';

@@ -15,6 +15,7 @@ export interface Source {
 
 interface Place {
   readonly DATABASE_URL: string | undefined;
+  readonly DATABASE_POOLER: string;
   readonly DATA_DIR: string;
 }
 
@@ -22,7 +23,7 @@ interface Place {
  * PostgreSQL directly; the built-in database directly if no server has it open, otherwise a copy that its server
  * creates.
  */
-export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Print): Promise<Source> {
+export async function openSource({ DATABASE_URL, DATABASE_POOLER, DATA_DIR }: Place, say: Print): Promise<Source> {
   if (DATABASE_URL === undefined && !hasDatabase(DATA_DIR)) {
     throw new AppError('notFound', `there is no database in ${resolve(DATA_DIR)}; set DATA_DIR to that of the server`);
   }
@@ -30,7 +31,13 @@ export async function openSource({ DATABASE_URL, DATA_DIR }: Place, say: Print):
   const isCopied =
     DATABASE_URL === undefined && (await askServer(DATA_DIR, { argv: ['backup'] }, (line) => told.push(line)));
   if (!isCopied) {
-    const db = await openDb({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR, poolSize: 1, say });
+    const db = await openDb({
+      databaseUrl: DATABASE_URL,
+      isPooled: DATABASE_POOLER === 'transaction',
+      dataDir: DATA_DIR,
+      poolSize: 1,
+      say,
+    });
     return { db, close: () => db.close() };
   }
   const { folder, waitedMs } = JSON.parse(told[0] ?? '{}') as { folder: string; waitedMs: number };

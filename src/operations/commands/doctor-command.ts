@@ -69,7 +69,9 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
     const isTold = await askServer(dataDir, { argv: ['doctor'] }, (line) => told.push(JSON.parse(line)));
     if (isTold) return [ok('locks', `a server is using the database in ${folder}, and responds`), ...told];
   }
-  const db = await openDb({ databaseUrl, dataDir, poolSize: 2, say: () => undefined }).catch((error: unknown) => {
+  const isPooled = config.DATABASE_POOLER === 'transaction';
+  const options = { databaseUrl, isPooled, dataDir, poolSize: 2, say: () => undefined };
+  const db = await openDb(options).catch((error: unknown) => {
     if (error instanceof AppError) return error;
     throw error;
   });

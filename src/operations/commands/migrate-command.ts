@@ -34,7 +34,13 @@ export async function runMigrate(args: readonly string[], config: Config, { say,
       say(line);
     return;
   }
-  const db = await openDb({ databaseUrl: config.DATABASE_URL, dataDir: config.DATA_DIR, poolSize: 1, say: complain });
+  const db = await openDb({
+    databaseUrl: config.DATABASE_URL,
+    isPooled: config.DATABASE_POOLER === 'transaction',
+    dataDir: config.DATA_DIR,
+    poolSize: 1,
+    say: complain,
+  });
   try {
     if (config.ATRIUM_KEY === undefined) await refuseEmptyDatabase(createRingStore(db), config.DATA_DIR);
     await migrateOn(db, options, say);

@@ -26,7 +26,8 @@ export async function runRestore(args: readonly string[], config: Config, termin
 
   const began = performance.now();
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
-  const db = await openDb({ databaseUrl, dataDir, isRestore: true, poolSize: 1, say: terminal.complain });
+  const isPooled = config.DATABASE_POOLER === 'transaction';
+  const db = await openDb({ databaseUrl, isPooled, dataDir, isRestore: true, poolSize: 1, say: terminal.complain });
   const progress = createProgress(terminal, 'restored');
   let isPlaced = false;
   const beforeCommit = () => {
