@@ -2622,7 +2622,7 @@ export interface Operations {
   'GET /user/clouds/{cloud}/buckets': {
     input: {
       path: {
-        /** aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services. */
+        /** The cloud, in any case. Use s3 for S3-compatible services. */
         cloud: Id;
       };
       query?: {
@@ -2647,7 +2647,7 @@ export interface Operations {
   'POST /user/clouds/{cloud}/buckets': {
     input: {
       path: {
-        /** aws or s3; azure or azureStorage; gcp, gcs or gce. Use s3 for S3-compatible services. */
+        /** The cloud, in any case. Use s3 for S3-compatible services. */
         cloud: Id;
       };
       query?: {
