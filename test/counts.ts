@@ -112,7 +112,7 @@ const ALL_COUNTS = {
   timingSamples: [0, 300, 600],
   /** People as whom Schemathesis calls, random requests per operation besides its fixed ones, and cases at least. */
   schemathesisPeople: [0, 1, 3],
-  schemathesisExamples: [0, 2, 25],
+  schemathesisExamples: [0, 2, 6],
   schemathesisCases: [0, 3000, 20_000],
   /** Changes of the code of each area that its tests must notice; only if the lane is named. */
   mutants: [0, 10, 50],

@@ -24,6 +24,7 @@ const CHECKS = [
   'unsupported_method',
   'allow_header_conformance',
 ];
+const PROGRESS_MS = 60_000;
 /** Only in hosted deployments. */
 const ELSEWHERE = ['/api/v1/user/hosted-token', '/.well-known/jwks.json'];
 /** Everybody has another view of the same server. The first ones are the most telling. */
@@ -61,10 +62,13 @@ describe(`The API as Schemathesis sees it, with seed ${SEED}`, { skip: lacksPyth
         ...ELSEWHERE.flatMap((path) => ['--exclude-path', path]),
         ...(token === undefined ? [] : ['--header', `Authorization: token ${token}`]),
       ];
+      const began = performance.now();
+      const told = () => progress(`as ${person} for ${Math.round((performance.now() - began) / 1000)} s`);
+      const timer = setInterval(told, PROGRESS_MS);
       const { output } = await run(join(bin, 'st'), args, {
         cwd: place,
         env: { ...process.env, SCHEMATHESIS_HOOKS: EXCEPTIONS, EXCEPTIONS_USED: used, PERSON: person },
-      });
+      }).finally(() => clearInterval(timer));
       assert.ok(existsSync(report), output.slice(-4000));
       const { operations, test_cases: cases, failures, errors } = JSON.parse(readFileSync(report, 'utf8')) as Report;
       total += cases.generated;
