@@ -39,9 +39,21 @@ def beyond_the_schema(kind, case, response):
 
 @exception
 def names_nothing(kind, case, response):
-    """A text of the right form can still be no cursor of this server, no account and no marketplace."""
-    said = ("cursor was not issued", "no account is named", "marketplace must be one of")
+    """A text of the right form can still be no cursor, account, object, marketplace or time of this server."""
+    said = (
+        "cursor was not issued",
+        "no account is named",
+        "marketplace must be one of",
+        "object must be a type",
+        "must be an RFC 3339 time",
+    )
     return kind == VALID and response.status_code == 400 and any(words in response.text for words in said)
+
+
+@exception
+def no_nul(kind, case, response):
+    """A NUL is a character of JSON Schema, but of no text that a database can store."""
+    return kind == VALID and response.status_code == 400 and "contains a NUL character" in response.text
 
 
 @exception
