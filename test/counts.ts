@@ -125,6 +125,10 @@ const ALL_COUNTS = {
   /** Flipped bits and swapped rows in sealed columns, and samples of how long a rejection takes; only there, too. */
   sealedDamages: [0, 150, 600],
   timingSamples: [0, 300, 600],
+  /** People as whom Schemathesis calls, random requests per operation besides its fixed ones, and cases at least. */
+  schemathesisPeople: [0, 1, 3],
+  schemathesisExamples: [0, 2, 6],
+  schemathesisCases: [0, 3000, 20_000],
   /** Changes of the code that its tests must notice: of vault and tokens, where the whole size is all there are, and … */
   mutants: [0, 20, 1000],
   /** … of authorization and the engine, only if the lane is named. */

@@ -7,6 +7,7 @@ import { all, readId } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { SERVER_COMMANDS } from '../server-commands.gen.ts';
 import { progress } from '../terminal.ts';
+import { addSecret, installer, retireSecret } from './marketplace-changes.ts';
 import {
   amountOf,
   events,
@@ -56,7 +57,7 @@ function onServer(name: string, summary: string, further: readonly string[]): Se
 }
 
 export const marketplace: Group = {
-  summary: 'inspect deliveries, installers and subscriptions of marketplaces, for site administrators',
+  summary: 'manage deliveries, installers, subscriptions and secrets of marketplaces, for site administrators',
   commands: {
     deliveries: command({
       summary: 'list the deliveries of marketplaces and their outcomes, newest first',
@@ -122,8 +123,11 @@ export const marketplace: Group = {
     }),
     send,
     installers,
+    installer,
     subscriptions,
     secrets,
+    'add-secret': addSecret,
+    'retire-secret': retireSecret,
     strangers,
     events,
     summary,

@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { dropAbsent } from '../http/absent-fields.ts';
 import { callerOf, signedIn } from '../http/access.ts';
-import { named, shownAs } from '../http/schemas.ts';
+import { documented, named } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Buckets } from './buckets.ts';
+import { CLOUD_NAMES } from './storage-account.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 500, description }));
 const Options = named(
@@ -20,9 +21,9 @@ const Options = named(
 );
 const Names = named('BucketNames', Type.Object({ names: Type.Array(Type.String()) }));
 const Cloud = Type.Object({
-  cloud: shownAs(
+  cloud: documented(
     Type.String({ description: 'The cloud of the buckets, in any letter case. Use s3 for S3-compatible services.' }),
-    { type: 'string', enum: ['aws', 's3', 'azure', 'azureStorage', 'gcp', 'gcs', 'gce'] },
+    { enum: CLOUD_NAMES },
   ),
 });
 

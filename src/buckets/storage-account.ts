@@ -44,6 +44,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   gce: 'google',
   googlecloud: 'google',
 };
+/** Every name of a cloud, in lower case. */
+export const CLOUD_NAMES = Object.keys(KINDS);
 /** Nothing in a credential is longer, except the key file of a service account. */
 const MAX_TEXT = 8192;
 const MAX_KEY_FILE = 32 * 1024;

@@ -85,6 +85,44 @@ describe('atrium marketplace', () => {
     assert.equal((await rows('summary')).installers.bound, (await rows('installers --state bound --all')).length);
   });
 
+  it('atrium marketplace creates and shows installers, and issues links to the archives of bound ones', async () => {
+    const made = await root('marketplace installer create cloudB --days 30 --json');
+    const { id, ...installer } = JSON.parse(made.stdout);
+    assert.deepEqual([installer.marketplace, installer.state, installer.is_test], ['CloudB', 'unbound', false]);
+    assert.match((await root(`marketplace installer show ${id}`)).stdout, /^state: +unbound$/m);
+    const name = await root('marketplace installer create cloudC --test -o name');
+    assert.match((await root(`marketplace installer show ${name.stdout.trim()}`)).stdout, /^test: +yes$/m);
+
+    const bound = await market.installer('A');
+    const notification = file('bind-a.json', binding(bound));
+    assert.equal((await root(`marketplace send cloudA ${notification}`)).code, 0);
+    const link = await root(`marketplace installer link ${bound}`);
+    assert.match(link.stdout, /^https?:\/\/\S+\/archive\.tar\.gz\S*\n$/);
+  });
+
+  it('atrium marketplace adds secrets from a file, a pipe or the server, and retires them', async () => {
+    const given = await root(
+      `marketplace add-secret cloudB --secret-file ${file('given.txt', 'Canary-of-the-file\n')}`,
+    );
+    const piped = await root('marketplace add-secret cloudC --secret-stdin', { input: 'Canary-of-the-pipe\n' });
+    for (const { code, stdout, stderr } of [given, piped]) {
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^fingerprint: +[0-9a-f]{16}$/m);
+      assert.doesNotMatch(stdout + stderr, /Canary/);
+    }
+    const payload = { applicationId: applicationId('added'), eventType: 'PUT', provisioningState: 'Succeeded' };
+    const accepted = await market.notify('B', payload, '?secret=Canary-of-the-file');
+    assert.equal(accepted.status, 200, accepted.text);
+
+    const created = JSON.parse((await root('marketplace add-secret cloudB --json')).stdout);
+    assert.ok(created.secret.length >= 32);
+    const fingerprint = given.stdout.match(/[0-9a-f]{16}/)?.[0] ?? '';
+    assert.equal((await root(`marketplace retire-secret ${fingerprint}`)).code, 2, 'it asks first');
+    const retired = await root(`marketplace retire-secret ${fingerprint} --yes`);
+    assert.equal(retired.stdout, `retired the secret ${fingerprint}\n`);
+    assert.equal((await market.notify('B', payload, '?secret=Canary-of-the-file')).status, 403);
+  });
+
   it('atrium marketplace rejects invalid requests with an error message and exit code 1 or 2', async () => {
     const REFUSED: readonly (readonly [line: string, says: RegExp, code: number])[] = [
       ['marketplace redeliver', /use either the IDs of deliveries or --dead/, 2],
@@ -97,6 +135,15 @@ describe('atrium marketplace', () => {
       ['marketplace subscriptions --state bound', /invalid value "bound" for --state/, 2],
       ['marketplace strangers --marketplace cloudD', /invalid value "cloudD" for --marketplace/, 2],
       ['marketplace events --state lost', /invalid value "lost" for --state/, 2],
+      ['marketplace installer create cloudA --days 0', /an installer can be bound for 1 to 3650 days/, 1],
+      ['marketplace installer create cloudA --test', /test/, 1],
+      ['marketplace installer show nothing', /installer/, 1],
+      ['marketplace installer link nothing', /installer/, 1],
+      ['marketplace add-secret cloudA', /CloudA|marketplace/, 1],
+      ['marketplace add-secret cloudB Canary', /a secret is not an argument/, 2],
+      ['marketplace add-secret cloudB --secret-stdin --secret-file x', /use either --secret-file or --secret-stdin/, 2],
+      ['marketplace add-secret cloudB --secret-stdin', /the secret is empty/, 2],
+      ['marketplace retire-secret 0123456789abcdef --yes', /secret/, 1],
       ['marketplace send cloudD x.json', /invalid value "cloudD" for MARKETPLACE/, 2],
       ['marketplace send cloudB nowhere.json', /cannot read nowhere.json: no such file/, 2],
       ['marketplace send cloudB secret.txt --times 0', /--times must be a whole number from 1/, 2],
@@ -108,7 +155,17 @@ describe('atrium marketplace', () => {
       assert.equal(said.code, code, line);
     }
     const ann = cliAs(market, 'ann');
-    for (const name of ['deliveries', 'installers', 'subscriptions', 'secrets', 'strangers', 'events', 'summary']) {
+    const changes = ['installer create cloudB', 'installer link x', 'add-secret cloudB', 'retire-secret 0 --yes'];
+    for (const name of [
+      ...changes,
+      'deliveries',
+      'installers',
+      'subscriptions',
+      'secrets',
+      'strangers',
+      'events',
+      'summary',
+    ]) {
       const said = await ann(`marketplace ${name}`);
       assert.equal(said.code, 1, name);
       assert.match(said.stderr, /user should be the site admin/, name);

@@ -291,6 +291,12 @@ export const LANES: readonly Lane[] = [
     minutes: 4,
   },
   {
+    name: 'schemathesis',
+    what: `at least ${COUNTS.schemathesisCases} cases of Schemathesis, with a written list of exceptions`,
+    files: ['test/long/schemathesis.test.ts'],
+    minutes: 3,
+  },
+  {
     name: 'rolling-restarts',
     what: `${COUNTS.rollingRestarts} restarts of two replicas under load`,
     files: ['test/long/rolling-restart.test.ts'],

@@ -12,14 +12,27 @@ export interface Ran {
   readonly output: string;
 }
 
-/** A reason to skip, for the options of `it`; false if the program is installed. The runner prints it. */
+/** A reason to skip, for the options of `it`; false if the program is installed. Says so at once, so that it is seen. */
 export function lacksProgram(name: string, ...args: readonly string[]): string | false {
-  const { status } = spawnSync(name, args.length > 0 ? args : ['--version']);
-  return status === 0 ? false : `${name} is not installed`;
+  return isInstalled(name, args) ? false : missing(name);
 }
 
-const python = () => PYTHONS.find((name) => lacksProgram(name) === false);
-export const lacksPython = (): string | false => (python() === undefined ? 'python3 is not installed' : false);
+export function lacksPython(): string | false {
+  return python() === undefined ? missing('python3') : false;
+}
+
+function python(): string | undefined {
+  return PYTHONS.find((name) => isInstalled(name));
+}
+
+function isInstalled(name: string, args: readonly string[] = []): boolean {
+  return spawnSync(name, args.length > 0 ? args : ['--version']).status === 0;
+}
+
+function missing(name: string): string {
+  progress(`SKIPPED: what needs ${name}, which is not installed`);
+  return `${name} is not installed`;
+}
 
 /** The folder of the programs of these packages. They are installed once, and again after a change of their versions. */
 export async function pythonTools(name: string, packages: readonly string[]): Promise<string> {

@@ -10,7 +10,12 @@ export const BindingInfoBody = named(
   Type.Object({
     marketplace: Type.Optional(Type.String({ enum: MARKETPLACE_NAMES })),
     installerId: Type.String({ description: 'The installer to bind. Keys of this object are case-insensitive.' }),
-    clusterId: Type.Optional(Type.String({ description: `Required by ${WITH_CLUSTER.map(titleOf).join(' and ')}.` })),
+    clusterId: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9._:-]{1,253}$',
+        description: `Required by ${WITH_CLUSTER.map(titleOf).join(' and ')}.`,
+      }),
+    ),
     cloudAAccountID: Type.Optional(Type.String()),
     adminUsername: Type.Optional(Type.String()),
     adminPassword: Type.Optional(
