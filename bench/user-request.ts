@@ -30,15 +30,18 @@ interface Contestant {
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
-const pooler = await startPgbouncer(postgres.url);
+const pooler = await startPgbouncer(postgres.url).catch(() => undefined);
+if (!pooler) say('not measured, because it is not installed: PgBouncer');
 try {
   const places = {
     PostgreSQL: { DATA_DIR: join(folder, 'postgres'), DATABASE_URL: await postgres.createDatabase() },
-    'PostgreSQL through PgBouncer': {
-      DATA_DIR: join(folder, 'pooled'),
-      DATABASE_URL: pooler.urlOf(await postgres.createDatabase()),
-      DATABASE_POOLER: 'transaction',
-    },
+    ...(pooler && {
+      'PostgreSQL through PgBouncer': {
+        DATA_DIR: join(folder, 'pooled'),
+        DATABASE_URL: pooler.urlOf(await postgres.createDatabase()),
+        DATABASE_POOLER: 'transaction',
+      },
+    }),
     PGlite: { DATA_DIR: join(folder, 'pglite') },
   };
   const rows = [...(await compareThroughput(places)), ...(await measureStarts(places))];
@@ -47,7 +50,7 @@ try {
   process.stdout.write('| what | measured | spread | target |\n|---|---|---|---|\n');
   for (const row of rows) process.stdout.write(`| ${row.join(' | ')} |\n`);
 } finally {
-  await pooler.stop();
+  await pooler?.stop();
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
