@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp, createListenerApp } from './app.ts';
 import type { Config } from './base/config.ts';
+import { AppError } from './base/errors.ts';
 import { findRoot } from './base/keys.ts';
 import { limitsOf } from './base/limits.ts';
 import { createMetrics } from './base/metrics.ts';
@@ -87,7 +88,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     baseUrl: () => baseUrl,
   };
   const { features, relations, mounts, denials, noteRejection } = await wireFeatures(infrastructure, identity, brake);
-  const { marketplace, bus } = features;
+  const { marketplace, bus, openFga } = features;
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
@@ -148,8 +149,12 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     await listener?.listen({ host: config.HOST, port: config.MARKETPLACE_PORT ?? 0 });
     if (isMarketplace) marketplace.sweep.start();
     if (config.ADMIN_PORT !== 0) {
-      admin = await openAdmin({ host: config.ADMIN_HOST, port: config.ADMIN_PORT }, metrics, () => ping(db));
+      admin = await openAdmin({ host: config.ADMIN_HOST, port: config.ADMIN_PORT }, metrics, [
+        { reach: () => ping(db), fault: () => 'the database does not answer' },
+        ...(openFga ? [{ reach: openFga.ready, fault: faultOfOpenFga }] : []),
+      ]);
     }
+    openFga?.start();
     bus.start();
     return `http://${host}:${port}`;
   }
@@ -176,6 +181,7 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     if (isMarketplace) await marketplace.stop();
     await admin?.close();
     await bus.close();
+    await openFga?.close();
     await denials.close(new Date());
     await flushUsage();
     await db.close();
@@ -186,4 +192,8 @@ export async function openInstance(config: Config, { log, say, onStopped }: Surr
     await tokenUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of tokens was not written'));
     await sessionUsage.flush().catch((error) => log.warn({ err: error }, 'the last use of sessions was not written'));
   }
+}
+
+function faultOfOpenFga(error: unknown): string {
+  return error instanceof AppError ? error.message : 'OpenFGA does not answer';
 }

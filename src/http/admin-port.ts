@@ -10,13 +10,20 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
+/** Something that the server cannot work without. */
+export interface Need {
+  readonly reach: () => Promise<void>;
+  /** Says in words what is wrong; the error is undefined if there was no answer in time. */
+  readonly fault: (error: unknown) => string;
+}
+
 const READY_WITHIN_MS = 2000;
 
 /** The operator's port: health, readiness and metrics. Not for the public. */
 export async function openAdmin(
   place: { host: string; port: number },
   metrics: Metrics,
-  reachDatabase: () => Promise<void>,
+  needs: readonly Need[],
 ): Promise<AdminServer> {
   let draining = false;
   const server = createServer((request, response) => {
@@ -50,12 +57,11 @@ export async function openAdmin(
   async function answerReady(response: ServerResponse): Promise<void> {
     if (draining) return send(response, 503, 'text/plain', 'draining\n');
     const timeout = new Promise((_resolve, reject) => setTimeout(reject, READY_WITHIN_MS).unref());
-    const ready = await Promise.race([reachDatabase(), timeout]).then(
-      () => true,
-      () => false,
-    );
-    if (ready) send(response, 200, 'text/plain', 'ready\n');
-    else send(response, 503, 'text/plain', 'the database does not answer\n');
+    for (const { reach, fault } of needs) {
+      const wrong = await Promise.race([reach(), timeout]).then(() => undefined, fault);
+      if (wrong !== undefined) return send(response, 503, 'text/plain', `${wrong}\n`);
+    }
+    send(response, 200, 'text/plain', 'ready\n');
   }
 }
 

@@ -54,11 +54,20 @@ after(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/**
- * Starts a real server on loopback that keeps everything in memory and gives up on a request after that time. The first
- * call on a machine builds it.
- */
 export async function startOpenFga(requestTimeoutMs: number): Promise<OpenFga> {
+  const url = await runOpenFga({
+    'max-checks-per-batch-check': BATCH,
+    'max-concurrent-checks-per-batch-check': 16,
+    'request-timeout': `${requestTimeoutMs}ms`,
+  });
+  return { write: (model, tuples = []) => write(url, model, tuples) };
+}
+
+/**
+ * Starts a real server on loopback that keeps everything in memory, and returns its URL. The first call on a machine
+ * builds it.
+ */
+export async function runOpenFga(settings: Readonly<Record<string, string | number>> = {}): Promise<string> {
   if (!existsSync(PROGRAM)) await build();
   const url = `http://127.0.0.1:${await freePort()}`;
   const options = {
@@ -68,15 +77,13 @@ export async function startOpenFga(requestTimeoutMs: number): Promise<OpenFga> {
     'metrics-enabled': false,
     'profiler-enabled': false,
     'log-level': 'none',
-    'max-checks-per-batch-check': BATCH,
-    'max-concurrent-checks-per-batch-check': 16,
-    'request-timeout': `${requestTimeoutMs}ms`,
+    ...settings,
   };
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   const child = spawn(PROGRAM, ['run', ...args], { stdio: 'ignore' });
   running.add(child);
   await untilUp(url, child);
-  return { write: (model, tuples = []) => write(url, model, tuples) };
+  return url;
 }
 
 /** Kept apart from the caches of the user, so that the time of a first build can be measured again. */

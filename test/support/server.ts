@@ -50,7 +50,9 @@ export const TEST_KEY = Buffer.alloc(32, 'atrium test key').toString('base64');
 export const DEMO_WORLD: Template = {
   key: `demo world ${SOURCES_KEY}`,
   make: async ({ dataDir, databaseUrl = '' }) => {
-    const instance = await openQuietly({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY }, []);
+    // Every copy publishes for itself.
+    const settings = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY, OPENFGA_URL: '' };
+    const instance = await openQuietly(settings, []);
     const world = await buildWorld(instance).finally(() => instance.close());
     return JSON.stringify(world, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
   },
@@ -99,9 +101,14 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
 /** Each connection warms up by itself, and hundreds of servers are opened. The long suite has the default. */
 const POOL = IS_LONG ? {} : { DATABASE_POOL: '4' };
 
+/** With TEST_OPENFGA_URL, every server has its decisions from that OpenFGA server: see test/long/openfga-engine.test.ts. */
+export const JUDGE: Readonly<Record<string, string>> = process.env.TEST_OPENFGA_URL
+  ? { OPENFGA_URL: process.env.TEST_OPENFGA_URL }
+  : {};
+
 /** A server whose log lines are collected. It has its own port and no admin port. */
 export async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
-  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...env });
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...JUDGE, ...env });
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
 }
 
