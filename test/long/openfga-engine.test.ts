@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
-import { lacksOpenFga, OPENFGA_VERSION, runOpenFga } from '../support/openfga.ts';
+import { lacksOpenFga, OPENFGA_VERSION, type OpenFgaProcess, runOpenFga } from '../support/openfga-process.ts';
 import { progress } from '../support/progress.ts';
 
 /** Whoever says who may do what, or depends on it at once. They run as they are, but OpenFGA decides. */
@@ -29,12 +29,13 @@ const FAULTS = COUNTS.openFgaFaults;
 const running = new Set<ChildProcess>();
 
 describe(`The authorization suite with OpenFGA ${OPENFGA_VERSION} as the engine`, { skip: lacksOpenFga() }, () => {
-  let url: string;
+  let server: OpenFgaProcess;
   before(async () => {
-    url = await runOpenFga();
+    server = await runOpenFga();
   });
   after(() => {
     for (const child of running) child.kill('SIGKILL');
+    server.stop();
   });
 
   for (const file of FILES) it(`Every test of ${file} passes`, () => runFile(file));
@@ -48,7 +49,7 @@ describe(`The authorization suite with OpenFGA ${OPENFGA_VERSION} as the engine`
   /** In a process of its own, because the setting is read once. */
   async function runFile(file: string, settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const { NODE_TEST_CONTEXT: _, ...rest } = process.env;
-    const env = { ...rest, TEST_OPENFGA_URL: url, TEST_SIZE: 'everyday', ...settings };
+    const env = { ...rest, TEST_OPENFGA_URL: server.url, TEST_SIZE: 'everyday', ...settings };
     const args = ['--test', '--test-reporter=tap', '--test-isolation=none', file];
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     running.add(child);

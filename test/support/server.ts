@@ -79,8 +79,10 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
     lines,
   );
   const world = copy.world ?? (await buildWorld(instance));
+  await instance.features.openFga?.sync(false);
   const url = await instance.listen();
-  const call: Call = (method, path, body, headers, base) => send(`${base || url}${path}`, method, body, headers);
+  const call: Call = (method, path, body, headers, base) =>
+    sendPatiently(`${base || url}${path}`, method, body, headers);
   return {
     url,
     dataDir,
@@ -114,6 +116,18 @@ export async function openQuietly(env: Readonly<Record<string, string>>, lines: 
 
 /** Half the cost of `fetch`, and tests make many thousands of requests. */
 const AGENT = new Agent({ keepAlive: true });
+
+/** An OpenFGA server on a busy machine may take too long, which is answered with 503. Clients are told to try again. */
+export const MAX_ATTEMPTS = JUDGE.OPENFGA_URL === undefined ? 1 : 50;
+export const RETRY_MS = 200;
+
+async function sendPatiently(...request: Parameters<typeof send>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await send(...request);
+    if (answer.status !== 503 || !answer.headers.has('retry-after') || attempt >= MAX_ATTEMPTS) return answer;
+    await new Promise((done) => setTimeout(done, RETRY_MS));
+  }
+}
 
 async function send(
   url: string,

@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { readConfig } from '../../../src/base/config.ts';
+import { openFgaIn } from '../../../src/operations/commands/openfga-command.ts';
 import { allowedTo, makeHolder } from '../../support/authz.ts';
 import { checksIn, startFakeOpenFga } from '../../support/fake-openfga.ts';
 import { freePort } from '../../support/ports.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
+import { sharedServer } from '../../support/shared-server.ts';
 
 const EDIT = { namespace: 'cluster_mgmt', action: 'reconfigure clusters' };
 const KEY = 'a-preshared-key';
 const isCheck = (path: string) => path.endsWith('/batch-check');
 const isWrite = (path: string) => path.endsWith('/write');
+
+async function printed({ instance }: TestServer, ...words: string[]): Promise<string[]> {
+  const lines: string[] = [];
+  await openFgaIn(words)(instance, (line) => lines.push(line));
+  return lines;
+}
 
 describe('Decisions of an OpenFGA server that fails', () => {
   let fga: Awaited<ReturnType<typeof startFakeOpenFga>>;
@@ -198,6 +207,44 @@ describe('Decisions of an OpenFGA server that fails', () => {
     assert.deepEqual([verified?.missing, verified?.surplus], [1, 1]);
     assert.ok(tuples.has(stolen[0]) && !tuples.has(fga.keyOf(forged)));
     assert.deepEqual((await sync())?.verified, { ...verified, missing: 0, surplus: 0 });
+  });
+
+  it('The command sync prints what it published, compared and repaired', async () => {
+    assert.deepEqual(await printed(atrium, 'sync'), ['everything was published already']);
+    const { tuples } = fga.latest();
+    const forged = { user: 'user:1', relation: 'owner', object: 'cluster:1/1' };
+    tuples.set(fga.keyOf(forged), forged);
+    const ours = tuples.size - 2;
+    const repaired = [
+      'everything was published already',
+      `compared ${ours} tuples: 0 were missing and 1 were not ours`,
+      'the store is repaired; find out who else writes to it',
+    ];
+    assert.deepEqual(await printed(atrium, 'sync', '--verify'), repaired);
+    await setRole([]);
+    assert.match((await printed(atrium, 'sync')).join(), /^published \d+ changed tuples$/);
+  });
+
+  it('Settings that cannot work are rejected at the start', () => {
+    const refused: readonly [Readonly<Record<string, string>>, RegExp][] = [
+      [{ OPENFGA_URL: 'http://me:secret@fga:8080' }, /OPENFGA_URL must not contain a user or a password/],
+      [{ OPENFGA_URL: 'grpc://fga:8081' }, /OPENFGA_URL must be a URL that starts with http/],
+      [
+        { OPENFGA_URL: 'http://fga:8080', DATABASE_URL: 'postgres://db/atrium', DATABASE_POOL: '1' },
+        /OPENFGA_URL needs a DATABASE_POOL of at least 2/,
+      ],
+    ];
+    for (const [env, message] of refused) assert.throws(() => readConfig(env), message);
+    assert.equal(readConfig({ OPENFGA_URL: 'http://fga:8080/', DATABASE_POOL: '1' }).OPENFGA_URL, 'http://fga:8080');
+  });
+
+  it('The command rejects unknown subcommands, and a server without OPENFGA_URL', async () => {
+    for (const words of [[], ['drop']]) {
+      await assert.rejects(printed(atrium, ...words), /subcommand.*, for example: atrium openfga sync --verify/);
+    }
+    const other = await sharedServer();
+    if (other.instance.config.OPENFGA_URL !== undefined) return;
+    await assert.rejects(printed(other, 'sync'), /no OpenFGA server is used; set OPENFGA_URL to use one/);
   });
 
   it('The key is sent with every call and never logged', async () => {
