@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
+import { allowedTo } from '../support/authz.ts';
+import { API_DRIVERS } from '../support/drivers.ts';
 import { lacksOpenFga, OPENFGA_VERSION, type OpenFgaProcess, runOpenFga } from '../support/openfga-process.ts';
 import { progress } from '../support/progress.ts';
+import { openTestServer, TEST_KEY } from '../support/server.ts';
 
 /** Whoever says who may do what, or depends on it at once. They run as they are, but OpenFGA decides. */
 const FILES = [
@@ -37,6 +40,21 @@ describe(`The authorization suite with OpenFGA ${OPENFGA_VERSION} as the engine`
     for (const child of running) child.kill('SIGKILL');
     server.stop();
   });
+
+  for (const driver of API_DRIVERS) {
+    it(`The demo world can be created while OpenFGA decides on ${driver}`, async () => {
+      const atrium = await openTestServer({ driver, env: { OPENFGA_URL: server.url, ATRIUM_KEY: TEST_KEY } });
+      try {
+        const held = await allowedTo(atrium, 'ann', 'cluster', atrium.world.clusters.prod?.id ?? 0n);
+        assert.ok(held.includes('can_remove'));
+        const verified = (await atrium.instance.features.openFga?.sync(true))?.verified;
+        assert.deepEqual([verified?.missing, verified?.surplus], [0, 0]);
+        assert.ok((verified?.tuples ?? 0) > 100);
+      } finally {
+        await atrium.close();
+      }
+    });
+  }
 
   for (const file of FILES) it(`Every test of ${file} passes`, () => runFile(file));
 

@@ -1,7 +1,7 @@
 /**
  * The judge that has its answers from an OpenFGA server.
  *
- * 1. A question waits until everything about its accounts, up to the revision of its request, is in the store.
+ * 1. A question waits until everything about its accounts is in the store that was in the database when it was asked.
  * 2. An answer counts only if nothing about its accounts was written to the store while it was asked: a server reads
  *    several times for one answer, and together those reads would describe a state that never was.
  * 3. With each call goes a question about the fence. If the store does not contain the write that our database knows as
@@ -10,7 +10,6 @@
  * 5. What cannot be answered in time is not answered at all.
  */
 import { within } from '../../base/within.ts';
-import type { Revisions } from '../../changes/revision.ts';
 import { PLATFORM } from '../../changes/write.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import type { Model } from '../../rebac/model.ts';
@@ -33,7 +32,6 @@ export interface JudgeParts {
   readonly server: Pick<OpenFgaServer, 'check'>;
   readonly store: Pick<PublicationStore, 'moment'>;
   readonly publisher: Pick<Publisher, 'quietly' | 'distrust'>;
-  readonly revisions: Pick<Revisions, 'latest'>;
   readonly model: Model;
   /** Only to find out which objects are worth a question. */
   readonly graphs: Pick<Graphs, 'of'>;
@@ -54,7 +52,7 @@ const CALLS_AT_ONCE = 4;
 const SHOWN = 'can_';
 
 export function createOpenFgaJudge(parts: JudgeParts): Judge {
-  const { server, store, publisher, revisions, model, graphs, timeoutMs = TIMEOUT_MS } = parts;
+  const { server, store, publisher, model, graphs, timeoutMs = TIMEOUT_MS } = parts;
   return { allowed, holds, objects };
 
   async function allowed(personId: bigint, organizationId: bigint, objects: readonly ObjectRef[]) {
@@ -102,8 +100,8 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
     if (asked.length === 0) return [];
     const checks = asked.map((one) => checkOf(personId, one));
     const accountIds = [...new Set([...asked.map(({ accountId }) => accountId), PLATFORM])];
-    // What the request has waited for. Without a request, what the database has now.
-    const until = revisions.latest < 0n ? {} : { until: revisions.latest };
+    /** The revision of the database when the question was asked. */
+    let until: bigint | undefined;
     const deadline = performance.now() + timeoutMs;
     const late = () => openFgaFailed(`no answer that is up to date within ${timeoutMs / 1000} s`);
     const first = await attempt();
@@ -122,14 +120,15 @@ export function createOpenFgaJudge(parts: JudgeParts): Judge {
 
     /** Undefined if the answers do not count. */
     async function attempt(): Promise<readonly boolean[] | undefined> {
-      const before = await store.moment({ accountIds, ...until });
+      const before = await store.moment({ accountIds, ...(until !== undefined && { until }) });
+      until ??= before?.latest;
       if (before === undefined || before.isBehind) return undefined;
       const answers = await callAll(before, checks);
       if (answers === undefined) {
         publisher.distrust();
         return undefined;
       }
-      const after = await store.moment({ accountIds, ...until, since: before.published });
+      const after = await store.moment({ accountIds, until: before.published, since: before.published });
       return after && !after.isBehind && after.storeId === before.storeId ? answers : undefined;
     }
   }

@@ -16,7 +16,7 @@ export type OpenFga = ReturnType<typeof wireOpenFga>;
 
 /** An OpenFGA server as the judge. */
 export function wireOpenFga(
-  { config, db, revisions, log }: Pick<Infrastructure, 'config' | 'db' | 'revisions' | 'log'>,
+  { config, db, log }: Pick<Infrastructure, 'config' | 'db' | 'log'>,
   url: string,
   model: Model,
   graphs: Pick<Graphs, 'of'>,
@@ -29,7 +29,7 @@ export function wireOpenFga(
   let ticking: Promise<void> | undefined;
   let hasFailed = false;
   return {
-    judge: createOpenFgaJudge({ server, store, publisher, revisions, model, graphs }),
+    judge: createOpenFgaJudge({ server, store, publisher, model, graphs }),
     ready,
     sync,
     start,
