@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
 import { allowedTo } from '../support/authz.ts';
 import { API_DRIVERS } from '../support/drivers.ts';
+import { startFakeOpenFga } from '../support/fake-openfga.ts';
 import { lacksOpenFga, OPENFGA_VERSION, type OpenFgaProcess, runOpenFga } from '../support/openfga-process.ts';
 import { progress } from '../support/progress.ts';
 import { openTestServer, TEST_KEY } from '../support/server.ts';
@@ -42,19 +43,23 @@ describe(`The authorization suite with OpenFGA ${OPENFGA_VERSION} as the engine`
   });
 
   for (const driver of API_DRIVERS) {
-    it(`The demo world can be created while OpenFGA decides on ${driver}`, async () => {
-      const atrium = await openTestServer({ driver, env: { OPENFGA_URL: server.url, ATRIUM_KEY: TEST_KEY } });
-      try {
-        const held = await allowedTo(atrium, 'ann', 'cluster', atrium.world.clusters.prod?.id ?? 0n);
-        assert.ok(held.includes('can_remove'));
-        const verified = (await atrium.instance.features.openFga?.sync(true))?.verified;
-        assert.deepEqual([verified?.missing, verified?.surplus], [0, 0]);
-        assert.ok((verified?.tuples ?? 0) > 100);
-      } finally {
-        await atrium.close();
-      }
+    it(`The store contains what the rows say, and nothing else, on ${driver}`, async () => {
+      const atrium = await openTestServer({ driver, env: { OPENFGA_URL: server.url } });
+      const verified = (await atrium.instance.features.openFga?.sync(true))?.verified;
+      await atrium.close();
+      assert.deepEqual([verified?.missing, verified?.surplus], [0, 0]);
+      assert.ok(verified !== undefined && verified.tuples > 20);
     });
   }
+
+  it('Rules that are called without a request see what was written before', async () => {
+    const quick = await startFakeOpenFga();
+    const atrium = await openTestServer({ env: { OPENFGA_URL: quick.url, ATRIUM_KEY: TEST_KEY } });
+    const held = await allowedTo(atrium, 'ann', 'cluster', atrium.world.clusters.prod?.id ?? 0n);
+    await atrium.close();
+    await quick.close();
+    assert.ok(held.includes('can_remove'));
+  });
 
   for (const file of FILES) it(`Every test of ${file} passes`, () => runFile(file));
 
