@@ -79,9 +79,9 @@ const ALL_COUNTS = {
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],
   /** Revoke and ask pairs if an OpenFGA server decides, without faults and with some; only in the long suite. */
-  openFgaPairs: [0, 200, 1000],
-  openFgaFaultPairs: [0, 80, 400],
-  openFgaFaults: [0, 8, 24],
+  openFgaPairs: [0, 200],
+  openFgaFaultPairs: [0, 80],
+  openFgaFaults: [0, 8],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */

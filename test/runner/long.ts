@@ -241,7 +241,7 @@ export const LANES: readonly Lane[] = [
     name: 'openfga-engine',
     what: `the authorization suite with a real OpenFGA as the engine, ${COUNTS.openFgaPairs} revoke and ask pairs, ${COUNTS.openFgaFaults} faults`,
     files: ['test/long/openfga-engine.test.ts'],
-    minutes: 3,
+    minutes: 6,
     onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
