@@ -3,6 +3,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'user-request': 'GET /api/v1/user, next to a bare Fastify route; about two minutes',
   authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
   engine: 'the authorization engine alone, next to its peers',
+  openfga: 'decisions of the engine in the process, next to those of a real OpenFGA server; about two minutes',
   'user-lists': 'lists of followers and clusters; about three minutes',
   credentials: 'sealed credentials, next to the same in clear text',
   marketplace: 'the listener, next to the least that a listener could do',

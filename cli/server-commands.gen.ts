@@ -143,6 +143,25 @@ export const SERVER_COMMANDS: readonly ServerCommandText[] = [
     ]
   },
   {
+    "name": "openfga",
+    "summary": "compare what was published to the OpenFGA server with the database, and publish what is missing",
+    "subcommands": [
+      "sync"
+    ],
+    "usage": [
+      "openfga sync [--verify]"
+    ],
+    "options": [
+      {
+        "name": "--verify",
+        "help": "also read everything that the OpenFGA server has, and repair it"
+      }
+    ],
+    "examples": [
+      "atrium openfga sync --verify"
+    ]
+  },
+  {
     "name": "installer",
     "summary": "manage marketplace installers",
     "subcommands": [

@@ -452,6 +452,35 @@ create table migration (
   constraint migration_pkey PRIMARY KEY (number)
 );
 
+create table openfga_store (
+  id bigint generated always as identity,
+  model_hash text not null,
+  store_id text not null,
+  model_id text not null,
+  published bigint not null,
+  publishing bigint not null,
+  fence text not null,
+  pending text,
+  next_fence text,
+  constraint openfga_store_model_hash_key UNIQUE (model_hash),
+  constraint openfga_store_pkey PRIMARY KEY (id),
+  constraint openfga_store_check CHECK (((pending IS NULL) = (next_fence IS NULL)))
+);
+
+create table openfga_tuple (
+  store bigint not null,
+  account_id bigint not null,
+  object text not null,
+  relation text not null,
+  subject text not null,
+  source_kind text not null,
+  source_id bigint not null,
+  constraint openfga_tuple_pkey PRIMARY KEY (store, account_id, object, relation, subject, source_kind, source_id),
+  constraint openfga_tuple_store_fkey FOREIGN KEY (store) REFERENCES openfga_store(id) ON DELETE CASCADE
+);
+
+CREATE INDEX openfga_tuple_source ON openfga_tuple USING btree (store, source_kind, source_id);
+
 create table reserved_name (
   name_key text not null,
   name text not null,

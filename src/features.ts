@@ -56,6 +56,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       credentials: credentials.credentials,
       bus,
       marketplace,
+      openFga: authz.openFga,
     },
     denials: audit.denials,
     noteRejection: audit.noteRejection,

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createApp, createListenerApp } from './app.ts';
 import type { Config } from './base/config.ts';
+import { AppError } from './base/errors.ts';
 import { findRoot } from './base/keys.ts';
 import { limitsOf } from './base/limits.ts';
 import { createMetrics } from './base/metrics.ts';
@@ -108,7 +109,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     baseUrl: () => baseUrl,
   };
   const { features, relations, mounts, denials, noteRejection } = await wireFeatures(infrastructure, identity, brake);
-  const { marketplace, bus } = features;
+  const { marketplace, bus, openFga } = features;
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
@@ -177,6 +178,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
         { ready, metrics: async () => ({ type: registry.contentType, text: await registry.metrics() }) },
       );
     }
+    openFga?.start();
     bus.start();
     return `http://${host}:${port}`;
   }
@@ -187,6 +189,11 @@ export async function openInstance(config: Config, { log, say, onStopped, common
       await within(READY_WITHIN_MS, ping(db), 'no answer');
     } catch (cause) {
       throw new Error('the database does not answer', { cause });
+    }
+    try {
+      if (openFga) await within(READY_WITHIN_MS, openFga.ready(), 'no answer');
+    } catch (cause) {
+      throw new Error(cause instanceof AppError ? cause.message : 'OpenFGA does not answer', { cause });
     }
   }
 
@@ -212,6 +219,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     if (isMarketplace) await marketplace.stop();
     await admin?.close();
     await bus.close();
+    await openFga?.close();
     await denials.close(new Date());
     await flushUsage();
     await spans?.close();

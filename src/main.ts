@@ -50,7 +50,6 @@ async function main(): Promise<void> {
   isListening = true;
   started();
   if (worker) return;
-  if (config.OPENFGA_URL) say('warning: OPENFGA_URL is set, but this version uses only its own engine');
   if (listenerPort !== undefined) say(`the marketplace listener is on port ${listenerPort}`);
   say(`listening on ${address}`);
 }

@@ -86,6 +86,10 @@ const ALL_COUNTS = {
   /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],
+  /** Revoke and ask pairs if an OpenFGA server decides, without faults and with some; only in the long suite. */
+  openFgaPairs: [0, 200],
+  openFgaFaultPairs: [0, 80],
+  openFgaFaults: [0, 8],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */

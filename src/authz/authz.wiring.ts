@@ -11,6 +11,7 @@ import { createGraphs } from './graphs.ts';
 import { createJudge } from './judge.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
+import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
@@ -24,20 +25,24 @@ let platform: Promise<{ model: Model; modelText: string }> | undefined;
 export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
 /** Who may do what. */
-export async function wireAuthz({ db, revisions, baseUrl }: Infrastructure) {
+export async function wireAuthz(infrastructure: Infrastructure) {
+  const { config, db, revisions, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
   const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
-  const judge = createJudge(graphs);
+  const { OPENFGA_URL: url } = config;
+  const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
+  const judge = openFga?.judge ?? createJudge(graphs);
   const names = createExplainStore(db);
   return {
     model,
     modelText,
     graphs,
     judge,
+    openFga,
     names,
     relations: createRelations(judge, createOwnerStore(db), readId),
-    visibleClusters: createVisibleClusters(graphs, createVisibleClusterStore(db)),
+    visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));
       explainRoutes(scope, createExplain(graphs, names, judge), baseUrl);

@@ -1,8 +1,5 @@
 import { createPace } from '../base/slices.ts';
-import { allowed, check } from '../rebac/engine.ts';
-import type { Graph } from '../rebac/graph.ts';
-import { possibleObjects } from '../rebac/list-objects.ts';
-import type { Graphs } from './graphs.ts';
+import type { Judge } from './judge.ts';
 
 export interface VisibleCluster {
   readonly id: bigint;
@@ -26,24 +23,29 @@ export interface VisibleClusterStore {
 export type VisibleClusters = ReturnType<typeof createVisibleClusters>;
 
 const AT_ONCE = 8;
+const OBJECTS_IN_SLICE = 200;
+const VIEW = 'can_view';
 
 /**
- * Which clusters a user may view, in all their organizations and among those they own: the engine's own answer. There
+ * Which clusters a user may view, in all their organizations and among those they own: the judge's own answer. There
  * can be tens of thousands, so others are served in between. Each answer is exact as of a moment after the call.
  */
-export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: VisibleClusterStore) {
-  return { clusters, visibleTo, visibleIn: ofOwner };
+export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed'>, store: VisibleClusterStore) {
+  return { clusters, visibleTo, visibleIn };
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
   async function clusters(person: Viewer): Promise<VisibleCluster[]> {
     const pace = createPace();
-    const user = userOf(person);
     const found: VisibleCluster[] = [];
     for (const ownerId of [person.id, ...person.organizations.keys()]) {
-      const graph = await graphs.of(ownerId);
-      for (const object of possiblyVisible(graph, user)) {
-        const relations = allowed(graph, user, object, { prefix: 'can_' });
-        if (relations.includes(VIEW)) found.push({ id: idOf(object), ownerId, relations });
+      const ids = await visibleIn(person, ownerId);
+      for (let first = 0; first < ids.length; first += OBJECTS_IN_SLICE) {
+        const some = ids.slice(first, first + OBJECTS_IN_SLICE).map((id) => ({ type: 'cluster', id }) as const);
+        const held = await judge.allowed(person.id, ownerId, some);
+        for (const [place, { id }] of some.entries()) {
+          const relations = held[place] ?? [];
+          if (relations.includes(VIEW)) found.push({ id, ownerId, relations });
+        }
         await pace();
       }
       await pace();
@@ -52,52 +54,22 @@ export function createVisibleClusters(graphs: Pick<Graphs, 'of'>, store: Visible
   }
 
   /** The IDs of those that one account owns. */
-  async function ofOwner(person: Pick<Viewer, 'id'>, ownerId: bigint): Promise<bigint[]> {
-    const found = new Set<string>();
-    await addVisible(await graphs.of(ownerId), userOf(person), createPace(), found);
-    return [...found].map(idOf);
+  async function visibleIn(person: Pick<Viewer, 'id'>, ownerId: bigint): Promise<bigint[]> {
+    return await judge.objects(person.id, ownerId, VIEW, 'cluster');
   }
 
   /** Only the IDs; for a site administrator, those of all organizations. */
   async function visibleTo(person: Viewer & { readonly isAdmin: boolean }): Promise<bigint[]> {
-    const pace = createPace();
-    const user = userOf(person);
     const organizations = person.isAdmin ? await store.organizationsWithClusters() : person.organizations.keys();
     const accounts = [person.id, ...organizations];
-    const found = new Set<string>();
+    const pace = createPace();
+    const found = new Set<bigint>();
     // A few at a time: loading graphs that are not known yet mostly waits for the database.
     for (let at = 0; at < accounts.length; at += AT_ONCE) {
-      for (const graph of await Promise.all(accounts.slice(at, at + AT_ONCE).map(graphs.of))) {
-        await addVisible(graph, user, pace, found);
-      }
+      const some = accounts.slice(at, at + AT_ONCE).map((ownerId) => visibleIn(person, ownerId));
+      for (const ids of await Promise.all(some)) for (const id of ids) found.add(id);
       await pace();
     }
-    return [...found].map(idOf);
+    return [...found];
   }
-}
-
-const VIEW = 'can_view';
-
-function userOf({ id }: Pick<Viewer, 'id'>): string {
-  return `user:${id}`;
-}
-
-function possiblyVisible(graph: Graph, user: string): string[] {
-  return possibleObjects(graph, { user, relation: VIEW, type: 'cluster' });
-}
-
-async function addVisible(
-  graph: Graph,
-  user: string,
-  pace: () => Promise<void> | undefined,
-  found: Set<string>,
-): Promise<void> {
-  for (const object of possiblyVisible(graph, user)) {
-    if (check(graph, { user, relation: VIEW, object })) found.add(object);
-    await pace();
-  }
-}
-
-function idOf(cluster: string): bigint {
-  return BigInt(cluster.slice('cluster:'.length));
 }

@@ -226,7 +226,11 @@ export const SETTINGS = {
   ),
   BUS_WS_URL: urls('ws', 'wss')(undefined, 'WebSocket URL of the message bus, or of each of its servers.'),
   BUS_CREDENTIALS_MINUTES: whole(1, 10_080)('60', 'Lifetime of message bus credentials. Clients must renew them.'),
-  OPENFGA_URL: url('http', 'https')(undefined, 'OpenFGA server. This version ignores it and uses its own engine.'),
+  OPENFGA_URL: url('http', 'https')(
+    undefined,
+    'OpenFGA server that decides who may do what. By default, the engine in this process does.',
+  ),
+  OPENFGA_API_TOKEN: text(undefined, 'Key that the OpenFGA server expects, if it was started with preshared keys.'),
   CENTRAL_MARKETPLACE_URL: url('http', 'https')(undefined, 'Central marketplace server that provides the claim rules.'),
   MARKETPLACE_PORT: port(undefined, 'Separate port for the marketplace listener. By default, it is on PORT.'),
   CLOUD_A_RANGES: text(undefined, 'Published address ranges of marketplace A: a file or a download URL.'),
@@ -310,6 +314,12 @@ function contradictions(config: Config, env: Environment): string[] {
   }
   if (config.MARKETPLACE_PORT && [config.PORT, config.ADMIN_PORT].includes(config.MARKETPLACE_PORT)) {
     faults.push(`MARKETPLACE_PORT must differ from PORT and ADMIN_PORT (${config.MARKETPLACE_PORT} is taken)`);
+  }
+  if (config.OPENFGA_URL && (URL.parse(config.OPENFGA_URL)?.username || URL.parse(config.OPENFGA_URL)?.password)) {
+    faults.push('OPENFGA_URL must not contain a user or a password; the key of the server is OPENFGA_API_TOKEN');
+  }
+  if (config.OPENFGA_URL && config.DATABASE_URL && config.DATABASE_POOL < 2) {
+    faults.push('OPENFGA_URL needs a DATABASE_POOL of at least 2, because publishing takes one for itself');
   }
   if (config.MARKETPLACE_EVENTS_URL && !config.MARKETPLACE_EVENTS_SECRET) {
     faults.push('MARKETPLACE_EVENTS_URL needs MARKETPLACE_EVENTS_SECRET to sign with');

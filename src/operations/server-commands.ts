@@ -110,6 +110,16 @@ export const SERVER_COMMANDS = {
     },
     inServer: async (args) => (await import('./commands/bus-command.ts')).busIn(args),
   },
+  openfga: {
+    help: {
+      summary: 'compare what was published to the OpenFGA server with the database, and publish what is missing',
+      subcommands: ['sync'],
+      usage: ['openfga sync [--verify]'],
+      options: [{ name: '--verify', help: 'also read everything that the OpenFGA server has, and repair it' }],
+      examples: ['atrium openfga sync --verify'],
+    },
+    inServer: async (args) => (await import('./commands/openfga-command.ts')).openFgaIn(args),
+  },
   installer: {
     help: {
       summary: 'manage marketplace installers',

@@ -204,7 +204,7 @@ describe('Decisions', () => {
   });
 
   it('Visible clusters are those of the user and of their organizations, and of all for an administrator', async () => {
-    const visible = createVisibleClusters(graphs, { organizationsWithClusters: async () => [ACME, GLOBEX] });
+    const visible = createVisibleClusters(judge, { organizationsWithClusters: async () => [ACME, GLOBEX] });
     const viewer = (id: bigint, ...ids: bigint[]) => ({
       id,
       isAdmin: id === ROOT,
@@ -231,7 +231,7 @@ describe('Decisions', () => {
     assert.deepEqual(await visible.visibleIn({ id: DAN }, GLOBEX), []);
     // More organizations than are loaded at once.
     const empty = Array.from({ length: 20 }, (_, at) => BigInt(1000 + at));
-    const many = createVisibleClusters(graphs, { organizationsWithClusters: async () => [...empty, ACME] });
+    const many = createVisibleClusters(judge, { organizationsWithClusters: async () => [...empty, ACME] });
     assert.deepEqual(sorted(await many.visibleTo(viewer(ROOT))), [100n, 101n]);
   });
 

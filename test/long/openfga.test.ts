@@ -12,7 +12,8 @@ import { Dice, PARAMETERS, randomContext, randomExpression } from '../rebac/rand
 import { REFUSED } from '../rebac/refused-conditions.ts';
 import { compareWorld, shrink, Tally } from '../rebac/server-worlds.ts';
 import { worlds } from '../rebac/world.ts';
-import { lacksOpenFga, OPENFGA_VERSION, startOpenFga } from '../support/openfga.ts';
+import { startOpenFga } from '../support/openfga.ts';
+import { lacksOpenFga, OPENFGA_VERSION } from '../support/openfga-process.ts';
 import { progress } from '../support/progress.ts';
 import { fc } from '../support/properties.ts';
 

@@ -9,12 +9,12 @@ import { type ServerProcess, startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { lacks } from '../support/requirements.ts';
-import { openTestServer, TEST_KEY } from '../support/server.ts';
+import { JUDGE, openTestServer, TEST_KEY } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 
-const PAIRS = COUNTS.stalePairs;
-const FAULTS = COUNTS.staleFaults;
+const PAIRS = Number(process.env.TEST_PAIRS ?? COUNTS.stalePairs);
+const FAULTS = Number(process.env.TEST_FAULTS ?? COUNTS.staleFaults);
 const REPLICAS = 3;
 const HOLDERS = 8;
 const MAX_TRIES = 2000;
@@ -137,7 +137,7 @@ describe('Revoked permissions during faults', { skip: lacks('postgresql') }, () 
     }
 
     function start(wire: Wire): ServerProcess {
-      const env = { DATABASE_URL: wire.url, ATRIUM_KEY: TEST_KEY, LOG_LEVEL: 'error', RATE_LIMIT: '0' };
+      const env = { DATABASE_URL: wire.url, ATRIUM_KEY: TEST_KEY, LOG_LEVEL: 'error', RATE_LIMIT: '0', ...JUDGE };
       return startServer({ env });
     }
 

@@ -254,6 +254,13 @@ export const LANES: readonly Lane[] = [
     onDemand: 'building OpenFGA alone takes some minutes',
   },
   {
+    name: 'openfga-engine',
+    what: `the authorization suite with a real OpenFGA as the engine, ${COUNTS.openFgaPairs} revoke and ask pairs, ${COUNTS.openFgaFaults} faults`,
+    files: ['test/long/openfga-engine.test.ts'],
+    minutes: 6,
+    onDemand: 'building OpenFGA alone takes some minutes',
+  },
+  {
     name: 'packages',
     what: 'atrium and @atrium/client packed, installed and run',
     files: ['test/long/packages.test.ts'],

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { surroundings } from './process.ts';
-import { openTestServer, TEST_KEY, type TestServer } from './server.ts';
+import { JUDGE, openTestServer, TEST_KEY, type TestServer } from './server.ts';
 
 export interface SecondProcess {
   readonly url: string;
@@ -18,7 +18,7 @@ export interface Pair {
 /** A server in this process, and a way to open others next to it with the same database and the same key. */
 export async function openPair(): Promise<Pair> {
   const atrium = await openTestServer({ driver: 'postgres' });
-  const shared = { DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY };
+  const shared = { DATABASE_URL: atrium.instance.config.DATABASE_URL ?? '', ATRIUM_KEY: TEST_KEY, ...JUDGE };
   return { atrium, open: (hearing) => openSecondProcess({ ...shared, PORT: '0', ADMIN_PORT: '0' }, hearing) };
 }
 

@@ -50,7 +50,9 @@ export const TEST_KEY = Buffer.alloc(32, 'atrium test key').toString('base64');
 export const DEMO_WORLD: Template = {
   key: `demo world ${SOURCES_KEY}`,
   make: async ({ dataDir, databaseUrl = '' }) => {
-    const instance = await openQuietly({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY }, []);
+    // Every copy publishes for itself.
+    const settings = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_KEY: TEST_KEY, OPENFGA_URL: '' };
+    const instance = await openQuietly(settings, []);
     const world = await buildWorld(instance).finally(() => instance.close());
     return JSON.stringify(world, (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
   },
@@ -77,8 +79,10 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
     lines,
   );
   const world = copy.world ?? (await buildWorld(instance));
+  await instance.features.openFga?.sync(false);
   const url = await instance.listen();
-  const call: Call = (method, path, body, headers, base) => send(`${base || url}${path}`, method, body, headers);
+  const call: Call = (method, path, body, headers, base) =>
+    sendPatiently(`${base || url}${path}`, method, body, headers);
   return {
     url,
     dataDir,
@@ -99,9 +103,14 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
 /** Each connection warms up by itself, and hundreds of servers are opened. The long suite has the default. */
 const POOL = IS_LONG ? {} : { DATABASE_POOL: '4' };
 
+/** With TEST_OPENFGA_URL, every server has its decisions from that OpenFGA server: see test/long/openfga-engine.test.ts. */
+export const JUDGE: Readonly<Record<string, string>> = process.env.TEST_OPENFGA_URL
+  ? { OPENFGA_URL: process.env.TEST_OPENFGA_URL }
+  : {};
+
 /** A server whose log lines are collected. It has its own port and no admin port. */
 export async function openQuietly(env: Readonly<Record<string, string>>, lines: string[]): Promise<Instance> {
-  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...env, ...throughPooler(env) });
+  const config = readConfig({ PORT: '0', ADMIN_PORT: '0', ...POOL, ...JUDGE, ...env, ...throughPooler(env) });
   return openInstance(config, { log: createLog('debug', sink(lines)), say: () => undefined });
 }
 
@@ -116,6 +125,18 @@ function throughPooler({ DATABASE_URL = '', DATABASE_POOLER }: Readonly<Record<s
 
 /** Half the cost of `fetch`, and tests make many thousands of requests. */
 const AGENT = new Agent({ keepAlive: true });
+
+/** An OpenFGA server on a busy machine may take too long, which is answered with 503. Clients are told to try again. */
+export const MAX_ATTEMPTS = JUDGE.OPENFGA_URL === undefined ? 1 : 50;
+export const RETRY_MS = 200;
+
+async function sendPatiently(...request: Parameters<typeof send>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await send(...request);
+    if (answer.status !== 503 || !answer.headers.has('retry-after') || attempt >= MAX_ATTEMPTS) return answer;
+    await new Promise((done) => setTimeout(done, RETRY_MS));
+  }
+}
 
 async function send(
   url: string,

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { COUNTS } from '../../counts.ts';
 import { makeHolder } from '../../support/authz.ts';
 import { itLong } from '../../support/long.ts';
 import { openPair, type Pair } from '../../support/processes.ts';
 import { progress } from '../../support/progress.ts';
 import { lacks } from '../../support/requirements.ts';
-import type { TestServer } from '../../support/server.ts';
+import { MAX_ATTEMPTS, RETRY_MS, type TestServer } from '../../support/server.ts';
 
-const PAIRS = COUNTS.revokeAskPairs;
-const LANES = 16;
+const PAIRS = Number(process.env.TEST_PAIRS ?? COUNTS.revokeAskPairs);
+/** A real OpenFGA takes a millisecond and more for each relation, so fewer ask at once there. */
+const LANES = process.env.TEST_OPENFGA_URL ? 4 : 16;
 
 const VIEW = { namespace: 'cluster_mgmt', action: 'view clusters' };
 const EDIT = { namespace: 'cluster_mgmt', action: 'reconfigure clusters' };
@@ -43,7 +45,8 @@ async function liveOneRole(atrium: TestServer, ask: Ask, lane: number, pairs: nu
   const token = atrium.world.users[holder.name]?.token ?? '';
   const owner = org === 'acme' ? 'ann' : 'eve';
   const path = `/api/v1/authz/objects/cluster/${atrium.world.clusters[org === 'acme' ? 'prod' : 'globex']?.id}/allowed-permissions?org=${org}`;
-  const change = lane % 4 === 0 ? overHttp : throughRules;
+  // Only a client repeats what an OpenFGA server did not answer in time.
+  const change = lane % 4 === 0 || process.env.TEST_OPENFGA_URL ? overHttp : throughRules;
 
   for (let step = 0; step < pairs; step++) {
     const state = STATES[step % STATES.length] as (typeof STATES)[number];
@@ -72,8 +75,16 @@ async function liveOneRole(atrium: TestServer, ask: Ask, lane: number, pairs: nu
 type Ask = (path: string, token: string) => Promise<string>;
 
 function askAt(url: string, agent: Agent): Ask {
-  return (path, token) =>
-    new Promise((resolve, reject) => {
+  return async (path, token) => {
+    for (let attempt = 1; ; attempt++) {
+      const said = await askOnce(path, token);
+      if (said !== '503' || attempt >= MAX_ATTEMPTS) return said;
+      await pause(RETRY_MS);
+    }
+  };
+
+  function askOnce(path: string, token: string): Promise<string> {
+    return new Promise((resolve, reject) => {
       const sent = request(`${url}${path}`, { agent, headers: { Authorization: `token ${token}` } }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk) => {
@@ -85,6 +96,7 @@ function askAt(url: string, agent: Agent): Ask {
       });
       sent.on('error', reject).end();
     });
+  }
 }
 
 async function liveAll(atrium: TestServer, url: string, lanes: number, pairs: number): Promise<Tally> {
@@ -107,8 +119,7 @@ describe('Role changes across processes', { skip: lacks('postgresql') }, () => {
 
   it(`Another process never answers with stale permissions over ${PAIRS} role changes`, async () => {
     const other = await pair.open();
-    const { pairs, stale } = await liveAll(pair.atrium, other.url, LANES, PAIRS);
-    await other.close();
+    const { pairs, stale } = await liveAll(pair.atrium, other.url, LANES, PAIRS).finally(() => other.close());
     assert.ok(pairs >= PAIRS);
     assert.deepEqual(stale.slice(0, 10), []);
   });
