@@ -43,7 +43,12 @@ const spread = (values: readonly number[], digits = 0) =>
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
 try {
-  const settings = { DATA_DIR: folder, DATABASE_URL: await postgres.createDatabase(), RATE_LIMIT: '600000000' };
+  const settings = {
+    DATA_DIR: folder,
+    DATABASE_URL: await postgres.createDatabase(),
+    RATE_LIMIT: '600000000',
+    RUN_MODE: 'prod',
+  };
   const maker = await startServer(['src/main.ts', 'demo'], { ...settings, ADMIN_PORT: '0' });
   const world = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as DemoWorld;
   await maker.stop();
