@@ -198,9 +198,12 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   }
 
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */
-  function leave(): void {
+  function leave(isReplaced = false): void {
     admin?.drain();
-    for (const drain of drains) drain.announce();
+    for (const drain of drains) {
+      drain.announce();
+      if (isReplaced) drain.decline();
+    }
   }
 
   /** Lets running requests finish, accepts no new ones, and leaves the database in order. */

@@ -29,7 +29,9 @@ async function main(): Promise<void> {
   requireNode();
   const started = saveMemoryWhileStarting();
   // Before anything that takes time: as process 1 of a container, a signal without a listener would be lost.
-  worker = cluster.isWorker ? connectWorker({ leave: () => server?.leave(), close: closeWorker }) : undefined;
+  worker = cluster.isWorker
+    ? connectWorker({ leave: (isReplaced) => server?.leave(isReplaced), close: closeWorker })
+    : undefined;
   // A signal to the whole group reaches workers, too. The supervisor tells them what to do.
   const onSignal = worker ? () => undefined : end;
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
   const isDemo = process.argv.slice(2).some((argument) => argument === 'demo' || argument === '--demo');
   const demo = isDemo ? await import('./operations/demo/demo.ts') : undefined;
   config = readConfig({ ...demo?.DEMO_SETTINGS, ...dotEnv(), ...process.env });
-  const { count, reason } = workerCount(config);
+  const { count, isSupervised, reason } = workerCount(config);
   if (reason !== undefined && !worker) say(reason);
   const { createLog } = await import('./base/log.ts');
   const log = createLog(config.LOG_LEVEL);
@@ -46,7 +48,7 @@ async function main(): Promise<void> {
     process.exit(1);
   });
   const { address, listenerPort } =
-    count > 1 && !worker ? await supervise(config, count, log) : await serve(config, log, demo);
+    isSupervised && !worker ? await supervise(config, count, log) : await serve(config, log, demo);
   isListening = true;
   started();
   if (worker) return;
@@ -64,7 +66,7 @@ async function supervise(config: Config, count: number, log: Logger) {
     say('SIGHUP: replacing the workers, one after the other');
     void supervisor.roll();
   });
-  say(`${count} workers serve requests`);
+  say(count === 1 ? 'one worker serves requests' : `${count} workers serve requests`);
   return serving;
 }
 

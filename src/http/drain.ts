@@ -7,6 +7,11 @@ const LOOK_EVERY_MS = 50;
 export interface Drain {
   /** From now on every response says `Connection: close`, so that clients send their next request elsewhere. */
   announce(): void;
+  /**
+   * Leaves new connections to the other workers of this port. One that arrived at the last moment would be closed before
+   * its first request is read.
+   */
+  decline(): void;
   /** Closes connections as they become idle, and all the others when the time is up. */
   start(patienceMs: number): void;
   /** Closes all connections now. */
@@ -35,6 +40,9 @@ export function createDrain(server: Server): Drain {
       server.prependListener('request', (_request, response: ServerResponse) => {
         response.shouldKeepAlive = false;
       });
+    },
+    decline() {
+      server.maxConnections = 0;
     },
     start(patienceMs) {
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();

@@ -31,6 +31,7 @@ describe('A server of four workers under load', { skip: lacks('postgresql') }, (
     const url = await server.listening();
     const token = world.users.ann?.token ?? '';
     const stream = startStream(`${url}/api/v1/user`, token, CLIENTS, 2);
+    t.after(() => void stream.stop());
 
     for (let roll = 1; roll <= COUNTS.workerRolls; roll++) {
       server.kill('SIGHUP');

@@ -15,16 +15,17 @@ describe('The number of workers', () => {
   const DATABASE_URL = 'postgres://127.0.0.1/atrium';
 
   it('WORKERS is a number, or auto for one worker on each core', () => {
-    assert.deepEqual(workerCount({ WORKERS: 1, DATABASE_URL }, 8), { count: 1 });
-    assert.deepEqual(workerCount({ WORKERS: 3, DATABASE_URL }, 8), { count: 3 });
-    assert.deepEqual(workerCount({ WORKERS: 'auto', DATABASE_URL }, 8), { count: 8 });
+    assert.deepEqual(workerCount({ WORKERS: 1, DATABASE_URL }, 8), { count: 1, isSupervised: false });
+    assert.deepEqual(workerCount({ WORKERS: 3, DATABASE_URL }, 8), { count: 3, isSupervised: true });
+    assert.deepEqual(workerCount({ WORKERS: 'auto', DATABASE_URL }, 8), { count: 8, isSupervised: true });
+    assert.deepEqual(workerCount({ WORKERS: 'auto', DATABASE_URL }, 1), { count: 1, isSupervised: true });
   });
 
   it('On the built-in database one worker serves, and the reason is given', () => {
-    assert.deepEqual(workerCount({ WORKERS: 1, DATABASE_URL: undefined }, 8), { count: 1 });
+    assert.equal(workerCount({ WORKERS: 1, DATABASE_URL: undefined }, 8).reason, undefined);
     for (const WORKERS of ['auto', 4] as const) {
-      const { count, reason } = workerCount({ WORKERS, DATABASE_URL: undefined }, 8);
-      assert.equal(count, 1);
+      const { count, isSupervised, reason } = workerCount({ WORKERS, DATABASE_URL: undefined }, 8);
+      assert.deepEqual([count, isSupervised], [1, false]);
       assert.match(reason ?? '', new RegExp(`^WORKERS=${WORKERS} needs PostgreSQL .* so one worker serves$`));
     }
   });

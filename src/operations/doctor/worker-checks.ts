@@ -17,9 +17,9 @@ export function examineWorkers(config: Config, cores = availableParallelism()): 
 
 /** Whether all workers of this server can have their connections; while they are replaced, there is one more. */
 export function examineConnections(config: Config, most: number): Finding[] {
-  const { count } = workerCount(config);
+  const { count, isSupervised } = workerCount(config);
   if (config.DATABASE_URL === undefined) return [];
-  const processes = count === 1 ? 1 : count + 1;
+  const processes = isSupervised ? count + 1 : 1;
   const needed = processes * (config.DATABASE_POOL + 1);
   const text = `this server opens up to ${needed} connections, and PostgreSQL allows ${most} to all its clients`;
   if (needed <= most) return [ok('connections', text)];

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import type { Notice, Order, Question, Readings } from './messages.ts';
@@ -47,10 +48,12 @@ export function endingText({ code, signal }: Ending): string {
 }
 
 const ANSWER_WITHIN_MS = 2500;
+const LAST_WORDS_WITHIN_MS = 1000;
 
 /** Starts a process with the number of its place. Everything it sends, except answers, goes to `hear`. */
 export function startMember(place: number, hear: (member: Member, notice: Notice) => void): Member {
   const worker: Worker = cluster.fork({ ATRIUM_WORKER: String(place) });
+  const letGo = trackHandovers(worker);
   const asked = new Map<number, { resolve(readings: Readings): void; reject(error: Error): void }>();
   const served = Promise.withResolvers<Serving>();
   const ended = Promise.withResolvers<Ending>();
@@ -80,10 +83,13 @@ export function startMember(place: number, hear: (member: Member, notice: Notice
   });
   worker.on('error', () => undefined);
   // Its last messages may be read after its end is known, and nothing is read once it is disconnected.
-  const disconnected = new Promise((resolve) => worker.once('disconnect', resolve));
+  const disconnected = new Promise<void>((resolve) => worker.once('disconnect', resolve));
   worker.once('exit', async (code: number | null, signal: string | null) => {
     member.isServing = false;
-    await disconnected;
+    if (signal === null) await Promise.race([disconnected, pause(LAST_WORDS_WITHIN_MS)]);
+    // With a connection under way, Node does not notice by itself.
+    if (worker.isConnected()) worker.process.disconnect();
+    letGo();
     for (const { reject } of asked.values()) reject(new Error(`worker ${place} has ended`));
     served.reject(new StartFailure({ code, signal }));
     ended.resolve({ code, signal });
@@ -112,4 +118,31 @@ export function startMember(place: number, hear: (member: Member, notice: Notice
     if (failed === undefined) waiting?.resolve(readings ?? []);
     else waiting?.reject(new Error(failed));
   }
+}
+
+interface Handover {
+  readonly act?: string;
+  readonly seq?: number;
+  readonly ack?: number;
+}
+
+/**
+ * Connections that are on their way to a worker. Node forgets the one that a worker dies with: it would stay open, and
+ * its client would wait forever. Returns a function that closes it.
+ */
+function trackHandovers({ process: child }: Worker): () => void {
+  const underWay = new Map<number, { close(): void }>();
+  const send = child.send.bind(child) as (...args: unknown[]) => boolean;
+  child.send = ((...args: unknown[]) => {
+    const [{ act, seq }, handle] = args as [Handover, { close(): void } | undefined];
+    if (act === 'newconn' && seq !== undefined && handle) underWay.set(seq, handle);
+    return send(...args);
+  }) as typeof child.send;
+  child.on('internalMessage', ({ ack }: Handover) => {
+    if (ack !== undefined) underWay.delete(ack);
+  });
+  return () => {
+    for (const handle of underWay.values()) handle.close();
+    underWay.clear();
+  };
 }

@@ -21,7 +21,8 @@ export interface Attempt {
 
 /** From the supervisor to a worker. Everything in it survives JSON. */
 export type Order =
-  | { readonly kind: 'leave' }
+  /** If it is replaced, new connections go to the others at once. */
+  | { readonly kind: 'leave'; readonly isReplaced: boolean }
   | { readonly kind: 'close'; readonly patienceMs?: number | undefined }
   | { readonly kind: 'ask'; readonly id: number; readonly what: Question }
   | { readonly kind: 'permitted'; readonly id: number }

@@ -164,7 +164,7 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
   /** As SIGTERM does it with a whole server: its clients are told first, and its requests end. */
   async function retire(member: Member): Promise<void> {
     member.isLeaving = true;
-    member.send({ kind: 'leave' });
+    member.send({ kind: 'leave', isReplaced: true });
     await Promise.race([pause(config.SHUTDOWN_DELAY_MS), member.ended]);
     await dismiss(member, undefined);
   }
@@ -204,7 +204,7 @@ export function createSupervisor(config: Settings, count: number, log: Logger) {
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */
   function leave(): void {
     admin?.drain();
-    for (const member of members) member.send({ kind: 'leave' });
+    for (const member of members) member.send({ kind: 'leave', isReplaced: false });
   }
 
   /** Lets the workers finish their requests and end. */

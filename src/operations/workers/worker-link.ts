@@ -6,7 +6,7 @@ import type { Notice, Order, Question } from './messages.ts';
 export type WorkerLink = ReturnType<typeof connectWorker>;
 
 interface Duties {
-  readonly leave: () => void;
+  readonly leave: (isReplaced: boolean) => void;
   readonly close: (patienceMs: number | undefined) => void;
 }
 
@@ -16,7 +16,7 @@ export function connectWorker({ leave, close }: Duties) {
   const allowances = createCommonAllowances(send);
   let instance: Instance | undefined;
   process.on('message', (order: Order) => {
-    if (order.kind === 'leave') leave();
+    if (order.kind === 'leave') leave(order.isReplaced);
     else if (order.kind === 'close') close(order.patienceMs);
     else if (order.kind === 'ask') void answer(order.id, order.what);
     else if (order.kind === 'permitted') permitted(order.id);
