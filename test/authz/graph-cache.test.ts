@@ -37,7 +37,14 @@ describe('Graphs in memory', () => {
     },
     patch: async (accountId, since) => {
       read.push(`patch ${accountId} since ${since.revision}`);
-      return { revision: moment, stamp: '', sources: ['team:1'], tuples: tuples(accountId), isUseless: false, ...patch };
+      return {
+        revision: moment,
+        stamp: '',
+        sources: ['team:1'],
+        tuples: tuples(accountId),
+        isUseless: false,
+        ...patch,
+      };
     },
   };
   before(async () => {

@@ -11,7 +11,17 @@ export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: b
   const flags = { is_admin: false, active: true, prohibit_login: false, in_client_organization: false };
   const nothing = { email: null, last_login_at: null, password_hash: null, organization_ids: null, permissions: null };
   const id = changes.id ?? 1n;
-  return { revision: 1n, stamp: '', name: 'ann', created_at: new Date(0), ...texts, ...flags, ...nothing, ...changes, id };
+  return {
+    revision: 1n,
+    stamp: '',
+    name: 'ann',
+    created_at: new Date(0),
+    ...texts,
+    ...flags,
+    ...nothing,
+    ...changes,
+    id,
+  };
 }
 
 /** A token of this user that may do everything and never expires, unless `changes` says otherwise. */
