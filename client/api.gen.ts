@@ -1620,8 +1620,8 @@ export type PermissionDetailAssociated = {
   readonly required: boolean;
 };
 
-/** A user who holds the relation. */
-export type RelationHolder = {
+/** A user who holds a relation. */
+export type Principal = {
   /** What holds the relation: always a user. */
   readonly type: 'user';
   /** ID of the user. */
@@ -2514,7 +2514,7 @@ export interface Operations {
         also?: Text | undefined;
       };
     };
-    answer: readonly RelationHolder[];
+    answer: readonly Principal[];
   };
   /** List the custom roles of an organization */
   'GET /authz/roles': {

@@ -18,15 +18,15 @@ const Also = Type.Optional(
   }),
 );
 const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
-const Principal = named('Principal', Type.Object({ type: Type.String({ enum: ['user'] }), ...Person.properties }));
 const NamedObject = named(
   'NamedObject',
   Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
 );
-const Holder = named(
-  'RelationHolder',
+const Principal = named(
+  'Principal',
   Type.Object({
-    ...Principal.properties,
+    type: Type.String({ enum: ['user'] }),
+    ...Person.properties,
     also: Type.Optional(
       Type.Array(Type.String(), {
         description: 'Which of the relations in ?also the user holds. Absent if the request has none.',
@@ -177,7 +177,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
         extension: true,
         params: ObjectPath,
         querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation, also: Also }),
-        response: { 200: Type.Array(Holder) },
+        response: { 200: Type.Array(Principal) },
       },
     },
     async (request, reply) => {
