@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { itLong } from '../support/long.ts';
 import { freePort } from '../support/ports.ts';
 import { get, type ServerProcess, startServer } from '../support/process.ts';
 import { lacks } from '../support/requirements.ts';
@@ -73,7 +74,7 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.match(server.stdout(), /^SIGHUP: replacing the workers, one after the other$/m);
   });
 
-  it('A worker that is killed is reported and replaced', async () => {
+  itLong('A worker that is killed is reported and replaced', async () => {
     const counted = await metric(admin, REQUESTS);
     const [, second = 0] = workerPids(server).slice(-2);
     process.kill(second, 'SIGKILL');
@@ -102,7 +103,7 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.doesNotMatch(server.stderr(), /cleanly|could not/);
   });
 
-  it('Workers that cannot start end the server with the words and the exit code of a single process', async () => {
+  itLong('Workers that cannot start end the server with the words and the exit code of a single process', async () => {
     const nowhere = databaseUrl.replace(/:\d+\//, `:${await freePort()}/`);
     const failed = startServer({ env: { DATABASE_URL: nowhere, ATRIUM_KEY: TEST_KEY, WORKERS: '2' } });
     assert.equal((await failed.ended).code, 3, failed.stderr());

@@ -312,7 +312,7 @@ export const LANES: readonly Lane[] = [
   {
     name: 'workers',
     what: `${COUNTS.workerRolls} rolling restarts of four workers, ${COUNTS.workerKills} SIGKILLs of one of them`,
-    files: ['test/long/workers.test.ts'],
+    files: ['test/long/workers.test.ts', 'test/process/workers.test.ts'],
     minutes: 2,
   },
   {
