@@ -35,6 +35,8 @@ const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: Reg
   [/^PUT \/(orgs|teams)\/.*members/, /^username$/, /^person$/],
   // The name would be free, or the organization would have another one from then on.
   [/^(POST|PATCH) .*\/orgs(\/:org)?$/, /^\.username$/, /./],
+  // Anybody can find a user by ID, and users have the same IDs as other things of the victim.
+  [/^GET \/users\/search$/, /^\?uid$/, /./],
 ];
 /** A credential in the body decides who calls; guessing it is not about tenants. */
 const NEVER_FILLED = 'secret';

@@ -3,15 +3,18 @@ import { createLog } from '../../src/base/log.ts';
 import { openInstance } from '../../src/instance.ts';
 
 /**
- * Another server process on the same database, started by openSecondProcess. With `deaf` it never reads the revision,
- * so a freshness test can show that it would notice.
+ * Another server process on the same database, started by openSecondProcess. With `deaf` it reads the revision, but not
+ * what has changed, so a freshness test can show that it would notice.
  */
 const atrium = await openInstance(readConfig(process.env), { log: createLog('error'), say: () => undefined });
 const url = await atrium.listen();
 if (process.argv[2] === 'deaf') {
-  await atrium.revisions.current();
-  atrium.revisions.current = async () => undefined;
-  atrium.revisions.whenCurrent = (done) => done();
+  const { query } = atrium.db;
+  const deaf: typeof query = async (statement, values) => {
+    const rows = await query(statement, values);
+    return (statement.name === 'revision.news' ? rows.map((row) => ({ ...row, kind: null, id: null })) : rows) as never;
+  };
+  Object.assign(atrium.db, { query: deaf });
 }
 process.stdout.write(`${url}\n`);
 // The parent closes our standard input when it is done, or when it dies.

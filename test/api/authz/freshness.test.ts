@@ -124,7 +124,7 @@ describe('Role changes across processes', { skip: lacks('postgresql') }, () => {
     assert.deepEqual(stale.slice(0, 10), []);
   });
 
-  itLong('A process that never reads the revision answers with stale permissions', async () => {
+  itLong('A process that does not hear of changes answers with stale permissions', async () => {
     const other = await pair.open('deaf');
     const { pairs, stale } = await liveAll(pair.atrium, other.url, 4, 40);
     await other.close();

@@ -95,7 +95,7 @@ describe('Two processes on one PostgreSQL', { skip: lacks('postgresql') }, () =>
     assert.deepEqual(stale, []);
   });
 
-  itLong('A process that skips the revision query serves stale answers, so the freshness test can fail', async (t) => {
+  itLong('A process that does not hear of changes serves stale answers, so the freshness test can fail', async (t) => {
     const other = await pair.open('deaf');
     t.after(() => other.close());
     const { stale } = await liveAtOnce(pair.atrium, askAt(other.url), 1, 2);
@@ -108,7 +108,7 @@ describe('Two processes on one PostgreSQL', { skip: lacks('postgresql') }, () =>
     ]) {
       assert.ok(
         stale.some((line) => line.startsWith(what)),
-        `${what} was noticed without asking`,
+        `${what} was noticed without hearing of it`,
       );
     }
   });
