@@ -277,7 +277,8 @@ export const LANES: readonly Lane[] = [
     name: 'mutation',
     what: `${COUNTS.mutants} small changes of the code of vault and tokens, ${COUNTS.sampledMutants} of authorization and the engine, which tests must notice`,
     files: ['test/long/mutation.test.ts'],
-    minutes: 2,
+    minutes: 60,
+    onDemand: 'a change that no test notices costs all tests of its area',
   },
   {
     name: 'clients',
@@ -301,7 +302,8 @@ export const LANES: readonly Lane[] = [
     name: 'schemathesis',
     what: `at least ${COUNTS.schemathesisCases} cases of Schemathesis, with a written list of exceptions`,
     files: ['test/long/schemathesis.test.ts'],
-    minutes: 3,
+    minutes: 10,
+    onDemand: 'it takes as long as all other lanes about the API together',
   },
   {
     name: 'rolling-restarts',
@@ -325,7 +327,8 @@ export const LANES: readonly Lane[] = [
     name: 'upgrades',
     what: `${COUNTS.upgradePairs} revoke and ask pairs on replicas of two releases`,
     files: ['test/long/upgrade.test.ts'],
-    minutes: 2,
+    minutes: 4,
+    onDemand: 'it installs an earlier release from the history of the repository',
   },
   {
     name: 'soak',
