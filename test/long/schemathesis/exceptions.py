@@ -26,6 +26,12 @@ def lenient_paging(kind, case, response):
 
 
 @exception
+def lenient_flags(kind, case, response):
+    """A flag in a query that is neither true nor 1 counts as false, as in the API family."""
+    return kind == INVALID and mutated(case) <= {"all", "check_client_org", "summary"}
+
+
+@exception
 def null_is_absent(kind, case, response):
     """Clients in Go send null for what was not given: null counts as left out, also instead of a whole body."""
     return kind == INVALID and (case.body is None or contains_null(case.body))
@@ -39,10 +45,11 @@ def beyond_the_schema(kind, case, response):
 
 @exception
 def names_nothing(kind, case, response):
-    """A text of the right form can still be no cursor, account, object, marketplace or time of this server."""
+    """A text of the right form can still be no cursor, account, team, object, marketplace or time of this server."""
     said = (
         "cursor was not issued",
         "no account is named",
+        "not a team of the organization",
         "marketplace must be one of",
         "object must be a type",
         "must be an RFC 3339 time",
