@@ -43,10 +43,10 @@ const INSERT = sql(
 );
 
 /**
- * While one batch is written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject that
- * another replica has locked.
+ * While two batches are written, the next one gathers: the larger, the cheaper. One that takes long waits for a subject
+ * that another replica has locked.
  */
-const BATCHES = { most: 50, atOnce: 1, slow: { afterMs: 100, atOnce: 3 } };
+const BATCHES = { most: 50, atOnce: 2, slow: { afterMs: 100, atOnce: 3 } };
 
 interface Order {
   readonly arrival: Arrival;
