@@ -46,7 +46,7 @@ const ALL_COUNTS = {
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
   keyedKills: [0, 20],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [60, 10_000, 20_000],
+  revokeAskPairs: [60, 6000, 20_000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
@@ -65,8 +65,8 @@ const ALL_COUNTS = {
   slowClients: [0, 300, 2000],
   rollingRestarts: [0, 12],
   /** Rolling restarts of four workers under load, SIGKILLs of one of them, and of a server of the bus. */
-  workerRolls: [0, 4, 12],
-  workerKills: [0, 6, 16],
+  workerRolls: [0, 2, 12],
+  workerKills: [0, 3, 16],
   busKills: [0, 3, 12],
   /** Revoke and ask pairs on two replicas of two releases. */
   upgradePairs: [0, 1000, 10_000],
@@ -120,8 +120,8 @@ const ALL_COUNTS = {
   stalePairs: [0, 4000, 100_000],
   staleFaults: [0, 24, 120],
   /** Revoke and ask pairs while PostgreSQL fails over to standbys that lack commits; only in the long suite. */
-  failoverPairs: [0, 6000, 100_000],
-  failovers: [0, 3, 40],
+  failoverPairs: [0, 2000, 100_000],
+  failovers: [0, 2, 40],
   /** Changes that are acknowledged with synchronous replication, before the primary dies. */
   replicatedWrites: [0, 300, 2000],
   /** Revoke and ask pairs of two servers that reach PostgreSQL through PgBouncer. */
