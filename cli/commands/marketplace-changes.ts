@@ -7,28 +7,12 @@ import { shortTime } from '../moments.ts';
 import { type Columns, one, type Shown, said, verbatim } from '../output.ts';
 import type { Session } from '../session.ts';
 import { confirm, readInput } from '../terminal.ts';
+import { fullNameOf, installerColumns } from './marketplace-lists.ts';
 
-type Installer = Answer<'GET /admin/marketplace/installers/{id}'>;
 type AddedSecret = Answer<'POST /admin/marketplace/secrets'>;
 
 const marketplace = { about: 'the marketplace', choices: MARKETPLACES } as const;
 const installer_ = { about: 'ID of the installer' } as const;
-
-const fields: Columns<Installer> = {
-  id: (row) => row.id,
-  marketplace: (row) => row.marketplace,
-  state: (row) => row.state,
-  test: (row) => row.is_test,
-  created: (row) => shortTime(row.created_at),
-  expires: (row) => shortTime(row.expires_at),
-  organization: (row) => row.binding?.organization?.name,
-  subscription: (row) => row.binding?.subscription_id,
-};
-
-/** The API spells the names of marketplaces with a capital. */
-function titled(name: (typeof MARKETPLACES)[number]): Installer['marketplace'] {
-  return `C${name.slice(1)}` as Installer['marketplace'];
-}
 
 export const installer = {
   summary: 'create installers, and issue links to their archives',
@@ -40,7 +24,7 @@ export const installer = {
       watch: {},
       async run(session, { args }) {
         const path = { id: args.id };
-        return one(await session.client().call('GET /admin/marketplace/installers/{id}', { path }), fields);
+        return one(await session.client().call('GET /admin/marketplace/installers/{id}', { path }), installerColumns);
       },
     }),
     create: command({
@@ -57,9 +41,9 @@ export const installer = {
       ],
       async run(session, { args, options }) {
         const days = wholeNumber(options.days, '--days');
-        const body = { marketplace: titled(args.marketplace), days, is_test: options.test || undefined };
+        const body = { marketplace: fullNameOf(args.marketplace), days, is_test: options.test || undefined };
         const made = await session.client().call('POST /admin/marketplace/installers', { body });
-        return { ...one(made, fields), names: [made.id] };
+        return { ...one(made, installerColumns), names: [made.id] };
       },
     }),
     link: command({
@@ -94,7 +78,7 @@ export const addSecret = command({
   async run(session, { args, options }): Promise<Shown> {
     const secret = await secretFrom(options['secret-file'], options['secret-stdin']);
     // The server says itself which marketplaces have no secret.
-    const name = titled(args.marketplace) as 'CloudB' | 'CloudC';
+    const name = fullNameOf(args.marketplace) as 'CloudB' | 'CloudC';
     const body = { marketplace: name, secret };
     const made = await session.client().call('POST /admin/marketplace/secrets', { body });
     return one(made, columnsOf(made));

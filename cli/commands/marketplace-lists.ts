@@ -18,9 +18,23 @@ const PAGE = 200;
 export const onlyOf = { about: 'only this marketplace', value: 'NAME', choices: MARKETPLACES } as const;
 
 /** As the API writes it. */
+export function fullNameOf<Name extends string>(name: Name): Capitalize<Name>;
+export function fullNameOf<Name extends string>(name: Name | undefined): Capitalize<Name> | undefined;
 export function fullNameOf<Name extends string>(name: Name | undefined): Capitalize<Name> | undefined {
   return name && ((name.charAt(0).toUpperCase() + name.slice(1)) as Capitalize<Name>);
 }
+
+/** Of a list of installers, and of a single one. */
+export const installerColumns: Columns<Installer> = {
+  id: (row) => row.id,
+  marketplace: (row) => row.marketplace,
+  state: (row) => row.state,
+  test: (row) => row.is_test,
+  created: (row) => shortTime(row.created_at),
+  expires: (row) => shortTime(row.expires_at),
+  organization: (row) => row.binding?.organization?.name,
+  subscription: (row) => row.binding?.subscription_id,
+};
 
 /** The options of a list that can be long. */
 export function amountOf<const Things extends string>(things: Things) {
@@ -61,22 +75,12 @@ export const installers = command({
   examples: ['atrium marketplace installers --state unbound', 'atrium marketplace installers --search acme'],
   watch: { newestFirst: true },
   async run(session, { options }) {
-    const columns: Columns<Installer> = {
-      id: (row) => row.id,
-      marketplace: (row) => row.marketplace,
-      state: (row) => row.state,
-      test: (row) => row.is_test,
-      created: (row) => shortTime(row.created_at),
-      expires: (row) => shortTime(row.expires_at),
-      organization: (row) => row.binding?.organization?.name,
-      subscription: (row) => row.binding?.subscription_id,
-    };
     const { state, search: q } = options;
     const marketplace = fullNameOf(options.marketplace);
     const found = await taken(options, (page) =>
       session.client().each('GET /admin/marketplace/installers', { query: { marketplace, state, q, ...page } }),
     );
-    return list(found, columns, 'none');
+    return list(found, installerColumns, 'none');
   },
 });
 
