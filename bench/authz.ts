@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { type Cold, measureCold } from './authz/cold.ts';
+import { median, spread } from './support/figures.ts';
 import { load, type Shot } from './support/load.ts';
 import { type BenchServer, createStealMeter, startServer } from './support/server.ts';
 
@@ -28,9 +29,6 @@ interface Contestant {
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const write = (line: string) => process.stdout.write(`${line}\n`);
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const spread = (values: readonly number[], digits = 0) =>
-  `${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)}`;
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });

@@ -4,6 +4,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { autocannon } from '../test/support/autocannon.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { median, spread } from './support/figures.ts';
 
 /** Many short rounds, so that other load on the machine affects both equally. */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 20);
@@ -24,7 +25,6 @@ interface Cost {
 
 const words = ({ rate, micros }: Cost) => `${rate.toFixed(0)}/s at ${micros.toFixed(0)} µs`;
 const say = (line: string) => process.stderr.write(`${line}\n`);
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });
@@ -68,9 +68,8 @@ try {
     `\n${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, PostgreSQL on the same machine\n\n`,
   );
   process.stdout.write('| what | measured | spread | target |\n|---|---|---|---|\n');
-  const spread = (values: readonly number[]) => `${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)}`;
   process.stdout.write(
-    `| processor time for reading a sealed credential, plain = 1 | ${median(ratios).toFixed(2)} | ${spread(ratios)} | ≤ 1.3 |\n`,
+    `| processor time for reading a sealed credential, plain = 1 | ${median(ratios).toFixed(2)} | ${spread(ratios, 2)} | ≤ 1.3 |\n`,
   );
   process.stdout.write(`| time on the clock, plain = 1 | ${median(rates).toFixed(2)} | ${spread(rates)} | ≤ 1.3 |\n`);
   process.stdout.write(

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { OPENFGA_VERSION, runOpenFga } from '../test/support/openfga-process.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { median } from './support/figures.ts';
 import { load, type Shot } from './support/load.ts';
 import { type BenchServer, startServer } from './support/server.ts';
 
@@ -30,7 +31,6 @@ interface Row {
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
 const write = (line: string) => process.stdout.write(`${line}\n`);
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 const folder = mkdtempSync(join(tmpdir(), 'atrium-bench-'));
 const postgres = await startPostgres({ settings: { fsync: 'on', shared_buffers: '128MB' } });

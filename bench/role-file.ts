@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres.ts';
+import { median } from './support/figures.ts';
 import { startServer } from './support/server.ts';
 
 const ROLES = Number(process.env.BENCH_ROLES ?? 1000);
@@ -9,7 +10,6 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const HEAD = 'apiVersion: atrium/v1\nkind: Roles\norganization: acme\n';
 
 const ms = (value: number) => `${value.toFixed(0)} ms`;
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 /** A thousand roles as one file, over HTTP, on both databases: imported, changed, imported again, exported, deleted. */
 const postgres = await startPostgres();

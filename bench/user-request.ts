@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startPgbouncer } from '../test/support/pgbouncer.ts';
 import { freePort } from '../test/support/ports.ts';
 import { startPostgres } from '../test/support/postgres.ts';
+import { median, spread } from './support/figures.ts';
 import { load } from './support/load.ts';
 import { type BenchServer, createStealMeter, measurement, startServer } from './support/server.ts';
 
@@ -16,8 +17,6 @@ const STARTS = 5;
 const bystander = `atr_${'x'.repeat(33)}`;
 
 const say = (line: string) => process.stderr.write(`${line}\n`);
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-const spread = (values: readonly number[]) => `${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)}`;
 
 interface Contestant {
   readonly name: string;
