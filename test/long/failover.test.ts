@@ -10,6 +10,7 @@ import { onServer, startPostgres, type TestPostgres } from '../support/postgres.
 import { type ServerProcess, startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { lacks } from '../support/requirements.ts';
+import { CLUSTER_PERMISSIONS, ROLE_STATES } from '../support/role-states.ts';
 import { openTestServer, TEST_KEY } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { openWire, type Wire } from '../support/wire.ts';
@@ -21,17 +22,6 @@ const MAX_TRIES = 4000;
 const RETRY_MS = 20;
 /** So many commits at least are lost in each failover, after servers have read them. */
 const LOST = 20n;
-
-const EDIT = { namespace: 'cluster_mgmt', action: 'reconfigure clusters' };
-const REMOVE = { namespace: 'cluster_mgmt', action: 'remove clusters' };
-const VIEW = { namespace: 'cluster_mgmt', action: 'view clusters' };
-/** Each state takes away something that the one before it granted. */
-const STATES = [
-  { permissions: [EDIT], isGiven: true, allowed: 'can_view,can_edit' },
-  { permissions: [REMOVE], isGiven: true, allowed: 'can_view,can_remove' },
-  { permissions: [REMOVE], isGiven: false, allowed: '' },
-  { permissions: [VIEW], isGiven: true, allowed: 'can_view' },
-] as const;
 
 interface Reply {
   /** 0 if the connection was lost. */
@@ -54,7 +44,10 @@ describe('Failovers', { skip: lacks('postgresql') }, () => {
     const env = { ATRIUM_KEY: TEST_KEY, LOG_LEVEL: 'error', RATE_LIMIT: '0' };
     const atrium = await openTestServer({ driver: 'postgres', env: { ...env, DATABASE_URL: own?.url ?? '' } });
     const roleHolders = [await makeHolder(atrium, []), await makeHolder(atrium, []), await makeHolder(atrium, [])];
-    const memberHolders = [await makeHolder(atrium, [EDIT]), await makeHolder(atrium, [EDIT])];
+    const memberHolders = [
+      await makeHolder(atrium, [CLUSTER_PERMISSIONS.EDIT]),
+      await makeHolder(atrium, [CLUSTER_PERMISSIONS.EDIT]),
+    ];
     const servers: ServerProcess[] = others.map((wire) => startServer({ env: { ...env, DATABASE_URL: wire.url } }));
     const urls = await Promise.all(servers.map((server) => server.listening()));
     const { world } = atrium;
@@ -122,7 +115,7 @@ describe('Failovers', { skip: lacks('postgresql') }, () => {
     }
 
     async function changeRole({ name, roleId, teamId }: (typeof roleHolders)[number], step: number) {
-      const { permissions, isGiven, allowed } = STATES[step % STATES.length] ?? STATES[0];
+      const { permissions, isGiven, allowed } = ROLE_STATES[step % ROLE_STATES.length] ?? ROLE_STATES[0];
       const body = { permissions, teamIDs: isGiven ? [teamId] : [] };
       await acknowledged(step, 'PUT', `/api/v1/authz/roles/${roleId}?org=acme`, owner, body);
       const said = await answerOf(step + 1, world.users[name]?.token ?? '');

@@ -9,6 +9,7 @@ import { type ServerProcess, startServer } from '../support/process.ts';
 import { progress } from '../support/progress.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { lacks } from '../support/requirements.ts';
+import { ROLE_STATES } from '../support/role-states.ts';
 import { JUDGE, openTestServer, TEST_KEY } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { openWire, type Wire } from '../support/wire.ts';
@@ -20,18 +21,6 @@ const HOLDERS = 8;
 const MAX_TRIES = 2000;
 const RETRY_MS = 25;
 const FAULT_MS = 300;
-
-const EDIT = { namespace: 'cluster_mgmt', action: 'reconfigure clusters' };
-const REMOVE = { namespace: 'cluster_mgmt', action: 'remove clusters' };
-const VIEW = { namespace: 'cluster_mgmt', action: 'view clusters' };
-
-/** Each state takes away something that the one before it granted. */
-const STATES = [
-  { permissions: [EDIT], isGiven: true, allowed: 'can_view,can_edit' },
-  { permissions: [REMOVE], isGiven: true, allowed: 'can_view,can_remove' },
-  { permissions: [REMOVE], isGiven: false, allowed: '' },
-  { permissions: [VIEW], isGiven: true, allowed: 'can_view' },
-] as const;
 
 interface Replica {
   readonly wire: Wire;
@@ -97,7 +86,7 @@ describe('Revoked permissions during faults', { skip: lacks('postgresql') }, () 
       const cluster = world.clusters[org === 'acme' ? 'prod' : 'globex']?.id;
       const question = `/api/v1/authz/objects/cluster/${cluster}/allowed-permissions?org=${org}`;
       for (let step = 0; step * HOLDERS < PAIRS; step++) {
-        const state = STATES[step % STATES.length] ?? STATES[0];
+        const state = ROLE_STATES[step % ROLE_STATES.length] ?? ROLE_STATES[0];
         const body = { permissions: state.permissions, teamIDs: state.isGiven ? [teamId] : [] };
         const writer = await write(`/api/v1/authz/roles/${roleId}?org=${org}`, owner, body);
         const said = await ask(question, token, writer);
