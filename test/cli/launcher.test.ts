@@ -64,7 +64,7 @@ describe('bin/atrium.mjs', () => {
     }
   });
 
-  it('bin/atrium.mjs reads files from where npm was started, and settings from the clone', async () => {
+  itLong('bin/atrium.mjs reads files from where npm was started, and settings from the clone', async () => {
     const { dataDir, databaseUrl = '' } = await newPlace(ANY_DRIVER, migrated());
     const cli = openCliProcess({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ATRIUM_CALLER_DIR: '' });
     const caller = `${cli.home}/elsewhere`;

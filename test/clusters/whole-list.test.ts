@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createClusterListStore } from '../../src/clusters/cluster-list.store.ts';
 import type { ClusterListStore, ClusterOrder, ClusterSearch } from '../../src/clusters/cluster-list.ts';
 import { sql } from '../../src/db/db.ts';
+import { IS_LONG } from '../counts.ts';
 import { DRIVERS } from '../support/db.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 
@@ -30,7 +31,7 @@ for (const driver of DRIVERS) {
     after(() => atrium.close());
 
     it(`A list that is read at once has the clusters of all its pages, in their order, on ${driver}`, async () => {
-      for (const orderBy of ORDERS) {
+      for (const orderBy of IS_LONG ? ORDERS : ORDERS.slice(0, 3)) {
         for (const isDescending of [false, true]) {
           const search: ClusterSearch = { text: 'many', provider: 'gke', now: new Date(), orderBy, isDescending };
           const whole = await store.ofOwner(owner, search);

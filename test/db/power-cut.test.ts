@@ -118,7 +118,7 @@ itLong('Acknowledged writes survive a power cut whichever unsynced files reached
   await db.close();
 });
 
-test('A transaction that was not acknowledged leaves nothing behind after a power cut', async () => {
+itLong('A transaction that was not acknowledged leaves nothing behind after a power cut', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.transaction(async (query) => {
@@ -128,7 +128,7 @@ test('A transaction that was not acknowledged leaves nothing behind after a powe
   await db.close();
 });
 
-test('A row is lost in a power cut when the disk does not honor syncs', async () => {
+itLong('A row is lost in a power cut when the disk does not honor syncs', async () => {
   const { db, disk, dataDir } = await openForgetful();
   await db.query(CREATE);
   await db.query(INSERT, [1, 1]);

@@ -58,7 +58,7 @@ describe('A server of two workers', { skip: lacks('postgresql') }, () => {
     assert.deepEqual(answers.sort(), [404, 404, 404, 404, 429, 429]);
   });
 
-  it('SIGHUP replaces all workers without a failed request', async () => {
+  itLong('SIGHUP replaces all workers without a failed request', async () => {
     const old = workerPids(server);
     const counted = await metric(admin, REQUESTS);
     const stream = startStream(`${url}/user`, token, 2, 50);

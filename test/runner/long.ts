@@ -196,6 +196,7 @@ export const LANES: readonly Lane[] = [
       'test/api/overview/overview.test.ts',
       'test/api/overview/page-context.test.ts',
       'test/api/clusters/cluster-list.test.ts',
+      'test/clusters/whole-list.test.ts',
       'test/api/http/idempotency.test.ts',
       'test/api/credentials/canary.test.ts',
       'test/api/marketplace/claims.test.ts',
