@@ -18,7 +18,7 @@ const PEER_ORGANIZATIONS = 10;
 const write = (line: string): boolean => process.stdout.write(`${line}\n`);
 const model = await readModel(MODEL);
 
-function ask(graph: Graph): (question: Question) => string[] {
+function ask(graph: Graph): (question: Question) => readonly string[] {
   return ({ user, object }) => allowed(graph, user, object, { prefix: 'can_' });
 }
 
@@ -88,7 +88,7 @@ async function compare(kind: PeerKind, ours: Speed, graph: Graph, questions: rea
       async (question) => {
         const theirs = await peer.ask(question);
         asked++;
-        if ([...theirs].sort().join() !== ask(graph)(question).sort().join()) differing++;
+        if ([...theirs].sort().join() !== ask(graph)(question).toSorted().join()) differing++;
       },
       SECONDS,
     );

@@ -67,7 +67,7 @@ function userOf(personId: bigint): string {
   return `user:${personId}`;
 }
 
-function onThemselves(graph: Graph, personId: bigint): string[] {
+function onThemselves(graph: Graph, personId: bigint): readonly string[] {
   const user = userOf(personId);
   return allowed(graph, user, user, { ...SHOWN, contextualTuples: [{ user, relation: 'identity', object: user }] });
 }

@@ -74,16 +74,15 @@ function whenKnown<T>(value: Soon<T>, answer: (value: T) => void): Promise<void>
   answer(value);
 }
 
-/** The engine's answer to one query is the same list for as long as it is remembered; so is its text. */
+/** The engine's answers with the same relations are often one and the same list; so is its text. */
 const texts = new WeakMap<readonly string[], string>();
 
 /** A response may contain a thousand answers. The general serializer would scan every character of our own names. */
 function write({ type, id }: ObjectRef, relations: readonly string[]): string {
-  let text = texts.get(relations);
-  if (text === undefined) {
-    const list = relations.length === 0 ? '' : `"${relations.join('","')}"`;
-    text = `{"objectType":"${type}","objectID":${id},"allowedPermissions":[${list}]}`;
-    texts.set(relations, text);
+  let list = texts.get(relations);
+  if (list === undefined) {
+    list = relations.length === 0 ? '[]}' : `["${relations.join('","')}"]}`;
+    texts.set(relations, list);
   }
-  return text;
+  return `{"objectType":"${type}","objectID":${id},"allowedPermissions":${list}`;
 }

@@ -43,6 +43,9 @@ export class Caller {
   selfText = '';
   #marks = new Uint32Array(0);
   #epoch = 0;
+  #everybody = -1;
+  #everybodyKind = -1;
+  #everybodySince = -1;
 
   constructor(graph: Graph) {
     this.#graph = graph;
@@ -68,12 +71,12 @@ export class Caller {
     this.#wide = wide;
     this.#reset();
     this.kind = read.userset === -1 ? read.kind : read.userset;
-    const node = nodes.find(read.kind, text, read.from, read.to);
+    const node = nodes.find(read.kind, text, read.from, read.to, read.number);
     if (read.userset !== -1) {
       this.#becomeUserset(node, read.userset, text.slice(0, read.to));
     } else {
       if (node !== -1) this.#push(node);
-      const everybody = nodes.find(model.types.length + read.type.index, '*', 0, 1);
+      const everybody = this.#everybodyOf(model.types.length + read.type.index);
       if (everybody !== -1 && everybody !== node) this.#push(everybody);
     }
     if (wide) this.ownComplete = false;
@@ -85,6 +88,16 @@ export class Caller {
     if (this.count > SMALL_CLOSURE) return this.#marks[node] === this.#epoch;
     for (let i = 0; i < this.count; i++) if (this.nodes[i] === node) return true;
     return false;
+  }
+
+  /** `type:*`. Almost every caller has the same type. */
+  #everybodyOf(kind: number): number {
+    if (kind !== this.#everybodyKind || this.#everybodySince !== this.#graph.revision) {
+      this.#everybody = this.#graph.nodes.find(kind, '*', 0, 1);
+      this.#everybodyKind = kind;
+      this.#everybodySince = this.#graph.revision;
+    }
+    return this.#everybody;
   }
 
   #becomeUserset(object: number, kind: number, text: string): void {

@@ -12,8 +12,8 @@
  *
  * A model becomes plans (plan.ts): for some relations of a type, which slots are filled from tuples and parents, and
  * the steps over them. One walk (walk.ts) over the graph, from the object towards the caller's closure (caller.ts),
- * gives an answer. All operations walk the same plans with the same steps (steps.ts), so they cannot disagree. Walks
- * are synchronous; nothing here waits.
+ * gives an answer. Most walks only follow verdicts that were computed before (verdicts.ts). All operations walk the same
+ * plans with the same steps (steps.ts), so they cannot disagree. Walks are synchronous; nothing here waits.
  */
 import { contextually, type Surroundings } from './contextual.ts';
 import type { Graph } from './graph.ts';
@@ -47,6 +47,8 @@ export function check(graph: Graph, question: Question): boolean {
   return contextually(graph, question, () => {
     const { plan, node, slot } = placeOf(graph, object, read, relation);
     const walk = walkOf(graph);
+    const quick = walk.quick(user, node, plan);
+    if (quick !== undefined) return quick.cells[slot] === YES;
     walk.run(user, object, node, plan, question.context);
     const answer = walk.answer(slot);
     if (answer instanceof RebacError) throw answer;
@@ -57,7 +59,11 @@ export function check(graph: Graph, question: Question): boolean {
 /**
  * All relations for which `check` is true. A relation that cannot be decided because context is missing is left out.
  */
-export function allowed(graph: Graph, user: string, object: string, selection: Selection = {}): string[] {
+export function allowed(graph: Graph, user: string, object: string, selection: Selection = {}): readonly string[] {
+  const { context, contextualTuples } = selection;
+  if (context === undefined && contextualTuples === undefined) {
+    return answers(graph, walkOf(graph), user, object, selection);
+  }
   return contextually(graph, selection, () => answers(graph, walkOf(graph), user, object, selection));
 }
 
@@ -69,18 +75,22 @@ export function allowedMany(
   user: string,
   objects: readonly string[],
   selection: Selection = {},
-): string[][] {
+): (readonly string[])[] {
   return contextually(graph, selection, () => {
     const walk = walkOf(graph);
     return objects.map((object) => answers(graph, walk, user, object, selection));
   });
 }
 
-function answers(graph: Graph, walk: Walk, user: string, object: string, selection: Selection): string[] {
+function answers(graph: Graph, walk: Walk, user: string, object: string, selection: Selection): readonly string[] {
   const read = validObject(graph.model, object);
   graph.warm(user, walk.caller.announce(user), object, read);
-  const { plan, names, slots } = choiceOf(graph.model, read.type, selection.prefix ?? '');
-  walk.run(user, object, graph.nodes.find(read.kind, object, read.from, read.to), plan, selection.context);
+  const choice = choiceOf(graph.model, read.type, selection.prefix ?? '');
+  const { plan, names, slots } = choice;
+  const node = graph.nodes.find(read.kind, object, read.from, read.to, read.number);
+  const quick = walk.quick(user, node, plan);
+  if (quick !== undefined) return quick.namesOf(choice);
+  walk.run(user, object, node, plan, selection.context);
   const found: string[] = [];
   for (let i = 0; i < slots.length; i++) {
     const slot = slots[i] as number;

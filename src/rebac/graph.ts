@@ -34,6 +34,8 @@ export class Graph {
   readonly model: Model;
   /** Increases with every change. Anything remembered from an older revision is void. */
   revision = 0;
+  /** The walk of this graph, which knows the graph, not the other way round (query.ts). */
+  walk: unknown;
   /** Keeps the result of reading ahead, because a read whose result is unused might be optimized away. */
   warmed = 0;
   nodes: Nodes;
@@ -192,12 +194,12 @@ export class Graph {
    */
   warm(user: string, subject: Reference, text: string, object: Reference): void {
     const { nodes, edges } = this;
-    const left = nodes.guess(subject.kind, user, subject.from, subject.to);
-    const right = nodes.guess(object.kind, text, object.from, object.to);
+    const left = nodes.guess(subject.kind, user, subject.from, subject.to, subject.number);
+    const right = nodes.guess(object.kind, text, object.from, object.to, object.number);
     if (left === -1 || right === -1) return;
     const out = nodes.first(left, REACHES);
     const into = nodes.first(right, LINKS);
-    this.warmed = (out === -1 ? 0 : edges.object(out)) + (into === -1 ? 0 : edges.subject(into));
+    this.warmed = (out === -1 ? 0 : edges.object(out)) + (into === -1 ? 0 : nodes.kind(edges.subject(into)));
   }
 
   #add(source: string, given: Tuple, entry: Entry | string): void {

@@ -47,7 +47,17 @@ export interface ParentPlan {
   readonly relations: readonly number[];
 }
 
+/** The relations of a type whose names share a prefix: their plan, and the slot of each in the order of the model. */
+export interface Choice {
+  readonly prefix: string;
+  readonly plan: Plan;
+  readonly names: readonly string[];
+  readonly slots: readonly number[];
+}
+
 export interface PlanTable {
+  /** By type, the choice that was requested last. Usually there is only one. */
+  readonly choices: Choice[];
   /** The plan for these relations of the type. The same arguments always return the same object. */
   forRelations(type: TypeDef, relations: readonly number[]): Plan;
   forAll(type: TypeDef): Plan;
@@ -106,7 +116,7 @@ export function createPlanTable(guarded: Uint8Array): PlanTable {
     return { plan, theirs, ours: answered.map(({ slot }) => slot), relations };
   }
 
-  return { forRelations, forAll, forOne, forParent };
+  return { choices: [], forRelations, forAll, forOne, forParent };
 }
 
 function compilePlan(id: number, type: TypeDef, relations: readonly number[], guardedKinds: Uint8Array): Plan {

@@ -1,6 +1,7 @@
 import type { Condition, Context } from './conditions/condition.ts';
 import type { Model } from './model.ts';
 import type { RelationDef, TypeDef } from './model-types.ts';
+import { numberIn } from './tables/name-table.ts';
 
 export interface Tuple {
   readonly user: string;
@@ -18,6 +19,8 @@ export interface Reference {
   readonly kind: number;
   readonly from: number;
   readonly to: number;
+  /** The name as `numberIn` reads it: 0 unless it is a number. */
+  readonly number: number;
   /** Kind of the userset, or -1. */
   readonly userset: number;
 }
@@ -40,6 +43,13 @@ export function readReference(model: Model, text: string): Reference | string {
   if (colon < 1) return `'${text}' is not of the form type:id`;
   const type = typeAt(model, text, colon);
   if (type === undefined) return `type '${text.slice(0, colon)}' is not in the model`;
+  const number = numberIn(text, colon + 1, text.length);
+  // A short number is all there is, which is by far the most frequent case.
+  if (number !== 0) return { type, kind: type.index, from: colon + 1, to: text.length, number, userset: -1 };
+  return readName(model, type, text, colon);
+}
+
+function readName(model: Model, type: TypeDef, text: string, colon: number): Reference | string {
   const hash = text.indexOf('#', colon);
   const to = hash === -1 ? text.length : hash;
   if (to === colon + 1 || !isPlain(text, colon + 1, to)) return `'${text}' has no valid id`;
@@ -47,10 +57,11 @@ export function readReference(model: Model, text: string): Reference | string {
     return `'${text}' is longer than ${MAX_USER_BYTES} bytes`;
   const wildcard = to === colon + 2 && text.charCodeAt(colon + 1) === 42;
   const kind = wildcard ? model.types.length + type.index : type.index;
-  if (hash === -1) return { type, kind, from: colon + 1, to, userset: -1 };
+  const number = numberIn(text, colon + 1, to);
+  if (hash === -1) return { type, kind, from: colon + 1, to, number, userset: -1 };
   const relation = type.relationIndex.get(text.slice(hash + 1));
   if (wildcard || relation === undefined) return `'${text}' names no relation of type '${type.name}'`;
-  return { type, kind, from: colon + 1, to, userset: type.firstUserset + relation };
+  return { type, kind, from: colon + 1, to, number, userset: type.firstUserset + relation };
 }
 
 /** Models have few types: comparing their names is faster than creating a string to look one up. */

@@ -75,6 +75,15 @@ export class Edges {
     return this.#sets.members[this.#rows.cells[edge * ROW + SET] as number] as readonly number[];
   }
 
+  /** The number of that set, for `relationsOf`. */
+  set(edge: number): number {
+    return this.#rows.cells[edge * ROW + SET] as number;
+  }
+
+  relationsOf(set: number): readonly number[] {
+    return this.#sets.members[set] as readonly number[];
+  }
+
   /** How many of the edge's tuples have a condition. */
   conditional(edge: number): number {
     return this.#rows.cells[edge * ROW + CONDITIONAL] as number;

@@ -85,7 +85,7 @@ export function hashName(kind: number, text: string, from: number, to: number): 
  * name, returns 0.
  */
 export function numberIn(text: string, from: number, to: number): number {
-  if (to - from > 9 || (text.charCodeAt(from) === 48 && to - from > 1)) return 0;
+  if (to === from || to - from > 9 || (text.charCodeAt(from) === 48 && to - from > 1)) return 0;
   let value = 0;
   for (let i = from; i < to; i++) {
     const digit = text.charCodeAt(i) - 48;

@@ -51,20 +51,16 @@ export class Nodes {
   }
 
   /** The first node in the bucket of a name. Usually it is the right one. */
-  guess(kind: number, text: string, from: number, to: number): number {
+  guess(kind: number, text: string, from: number, to: number, number = numberIn(text, from, to)): number {
     const { heads } = this.#buckets;
-    const number = numberIn(text, from, to);
     const hash = number === 0 ? hashName(kind, text, from, to) : hashNumber(kind, number);
     return heads[hash & (heads.length - 1)] as number;
   }
 
   /** The node of this kind whose name is the part of the text between `from` and `to`, or -1. */
-  find(kind: number, text: string, from: number, to: number): number {
+  find(kind: number, text: string, from: number, to: number, number = numberIn(text, from, to)): number {
     const { cells } = this.rows;
-    const { heads } = this.#buckets;
-    const number = numberIn(text, from, to);
-    const hash = number === 0 ? hashName(kind, text, from, to) : hashNumber(kind, number);
-    let node = heads[hash & (heads.length - 1)] as number;
+    let node = this.guess(kind, text, from, to, number);
     while (node !== -1) {
       const row = node * ROW;
       const ref = cells[row + REF] as number;
