@@ -2,6 +2,7 @@
 const BENCHES: Readonly<Record<string, string>> = {
   'user-request': 'GET /api/v1/user, next to a bare Fastify route; about two minutes',
   workers: 'two workers and three replicas, next to one process; about a minute',
+  'role-writes': 'roles changed with one, two and four replicas, next to a bare row; about two minutes',
   authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
   engine: 'the authorization engine alone, next to its peers',
   openfga: 'decisions of the engine in the process, next to those of a real OpenFGA server; about two minutes',
