@@ -1122,6 +1122,8 @@ export type Member = {
   readonly teams: readonly MemberTeam[];
   /** When the earliest of the present memberships in teams of the organization began. */
   readonly joined_at: string;
+  /** When the user stops being a member. Absent if one of the memberships in teams does not end. */
+  readonly expires_at?: string;
 };
 
 /** A team that the member is in. */
@@ -1132,6 +1134,14 @@ export type MemberTeam = {
   readonly name: string;
   /** Permission that the team gives its members. */
   readonly permission: 'none' | 'read' | 'write' | 'admin' | 'owner';
+  /** When it ends by itself. Absent if it does not. */
+  readonly expires_at?: string;
+};
+
+/** When a membership of a team ends. */
+export type MembershipInput = {
+  /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  readonly expires_at?: string | null | undefined;
 };
 
 /** A relation of the authorization model, in words. */
@@ -1271,10 +1281,12 @@ export type NewInstallerInput = {
   readonly is_test?: boolean | undefined;
 };
 
-/** The team that a new member joins. */
+/** The team that a new member joins, and for how long. */
 export type NewMemberInput = {
   /** Name of the team. By default, Viewers. */
   readonly team?: string | undefined;
+  /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  readonly expires_at?: string | null | undefined;
 };
 
 /** A secret to add, with which a marketplace authenticates. */
@@ -1729,12 +1741,22 @@ export type Role = {
   readonly permissions: readonly Permission[];
   /** IDs of the teams whose members have the role. */
   readonly team_ids: readonly bigint[];
+  /** When the assignments to some of the teams end by themselves. Absent if none does. */
+  readonly team_expiries?: readonly RoleTeamExpiry[];
+  /** In the list of a team: when the assignment to that team ends by itself. Absent if it does not. */
+  readonly expires_at?: string;
   /** When it was created. */
   readonly created_at: string;
   /** When it was last changed. */
   readonly updated_at: string;
   /** In lists: how many users have the role through its teams. Only for callers who may see all teams. */
   readonly people?: number;
+};
+
+/** When the assignment of a role to a team ends. */
+export type RoleAssignmentInput = {
+  /** When it ends by itself: in the future, within 10 years. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  readonly expires_at?: string | null | undefined;
 };
 
 /** What a change of a role would give to and take from whom. */
@@ -1804,6 +1826,16 @@ export type RolePrincipal = {
   readonly display_name: string;
   /** When the role was assigned to the team. */
   readonly assigned_at: string;
+  /** When it ends by itself. Absent if it does not. */
+  readonly expires_at?: string;
+};
+
+/** When one team loses a role. */
+export type RoleTeamExpiry = {
+  /** ID of the team. */
+  readonly team_id: bigint;
+  /** When the team loses the role. */
+  readonly expires_at: string;
 };
 
 /** The version of the server. */
@@ -1921,6 +1953,48 @@ export type Team = {
   readonly role_ids: readonly bigint[];
   /** Whoever may see a team may also list its members. */
   readonly member_count: number;
+};
+
+/** A user in a team. */
+export type TeamMember = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Login name, as paths contain it. */
+  readonly login: string;
+  /** The same as login. */
+  readonly username: string;
+  /** Name for people, at most 100 characters. */
+  readonly full_name: string;
+  /** Primary email address. Empty if the caller may not see it. */
+  readonly email: string;
+  /** Address of the picture of the user. */
+  readonly avatar_url: string;
+  /** A language tag such as en or de-CH, or empty. */
+  readonly language: string;
+  /** Whether the user is a site administrator. */
+  readonly is_admin: boolean;
+  /** When the user last signed in. 1970-01-01T00:00:00Z if never. */
+  readonly last_login: string;
+  /** When the account was created. */
+  readonly created: string;
+  /** 0 for a user, 1 for an organization. */
+  readonly type: 0 | 1;
+  /** If false, all requests of the user are rejected. */
+  readonly active: boolean;
+  /** If true, the user can neither sign in nor call anything. */
+  readonly prohibit_login: boolean;
+  /** Where the user is, at most 100 characters. */
+  readonly location: string;
+  /** An http or https URL, or empty. */
+  readonly website: string;
+  /** What the user says about themselves, at most 1000 characters. */
+  readonly description: string;
+  /** Whether the user administers or owns an organization. */
+  readonly orgAdmin: boolean;
+  /** Whether the user is in an organization of the kind client. Only on request. */
+  readonly clientOrgUser?: boolean;
+  /** When it ends by itself. Absent if it does not. */
+  readonly expires_at?: string;
 };
 
 /** The teams that a search found. */
@@ -3256,7 +3330,7 @@ export interface Operations {
         limit?: Text | undefined;
       };
     };
-    answer: readonly User[];
+    answer: readonly TeamMember[];
   };
   /** Get a member of a team */
   'GET /teams/{id}/members/{username}': {
@@ -3268,9 +3342,9 @@ export interface Operations {
         username: Id;
       };
     };
-    answer: User;
+    answer: TeamMember;
   };
-  /** Add a user to a team */
+  /** Add a user to a team, or change when the membership ends */
   'PUT /teams/{id}/members/{username}': {
     input: {
       path: {
@@ -3279,6 +3353,7 @@ export interface Operations {
         /** Login name of the user. */
         username: Id;
       };
+      body?: MembershipInput | RawBody | undefined;
     };
     answer: undefined;
   };
@@ -3304,7 +3379,7 @@ export interface Operations {
     };
     answer: readonly Role[];
   };
-  /** Assign a role to a team; requires edit_roles:org */
+  /** Assign a role to a team, or change when the assignment ends; requires edit_roles:org */
   'PUT /teams/{id}/roles/{role}': {
     input: {
       path: {
@@ -3313,6 +3388,7 @@ export interface Operations {
         /** ID of the role. */
         role: Id;
       };
+      body?: RoleAssignmentInput | RawBody | undefined;
     };
     answer: undefined;
   };

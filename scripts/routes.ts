@@ -46,6 +46,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
     latest: 0n,
     queries: 0,
     listen: () => undefined,
+    addExpirer: () => undefined,
     write: absent('write'),
   };
   const room = createRoom(limitsOf(config));

@@ -22,7 +22,7 @@ const COLUMNS = sql(
 const CONSTRAINTS = sql(
   'schema.constraints',
   `select conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
-    where conrelid = $1::oid and contype <> 'n' order by contype desc, conname`,
+    where conrelid = $1::oid and contype not in ('n', 't') order by contype desc, conname`,
 );
 const INDEXES = sql(
   'schema.indexes',

@@ -135,6 +135,8 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   let admin: AdminServer | undefined;
   let closing: Promise<void> | undefined;
   const upkeep = setInterval(() => {
+    // Without requests, this is what notices that something has expired.
+    revisions.current().catch((error) => log.warn({ err: error }, 'the revision was not read'));
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
     void flushUsage();
     void denials.flush(new Date());

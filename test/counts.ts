@@ -90,6 +90,12 @@ const ALL_COUNTS = {
   openFgaPairs: [0, 200],
   openFgaFaultPairs: [0, 80],
   openFgaFaults: [0, 8],
+  /** Memberships that expire at the same moment. */
+  expiringAtOnce: [600, 3000, 20_000],
+  /** Memberships and assignments that expire one by one, each queried at two servers at once. */
+  expiryPairs: [10, 1000, 5000],
+  /** SIGKILLs of a process while it removes what has expired, on each database. */
+  expiryKills: [0, 6],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */

@@ -2,6 +2,7 @@ import type { Answer, Item } from '../../client/client.ts';
 import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
+import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
 import { shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -150,24 +151,31 @@ export const org: Group = {
       async run(session, { args, options }) {
         const path = { org: orgOf(session, args.org) };
         const query = { q: options.search, team: options.team, sort: options.sort };
+        const found = await all(session.client().each('GET /orgs/{org}/members', { path, query }));
         const columns: Columns<Item<'GET /orgs/{org}/members'>> = {
           login: (row) => row.login,
           name: (row) => row.full_name,
           teams: (row) => row.teams.map(({ name }) => name),
           joined: (row) => shortTime(row.joined_at),
+          ...expiryColumn(found),
         };
-        return list(await all(session.client().each('GET /orgs/{org}/members', { path, query })), columns, 'none');
+        return list(found, columns, 'none');
       },
     }),
     'add-member': command({
-      summary: 'add a user to the organization',
+      summary: 'add a user to the organization, or change when a membership ends',
       args: { user },
-      options: { team: { about: 'team to add the user to; by default Viewers', value: 'TEAM', kind: 'team' } },
-      examples: ['atrium org add-member eve --org acme', 'atrium org add-member eve --team Editors'],
+      options: {
+        team: { about: 'team to add the user to; by default Viewers', value: 'TEAM', kind: 'team' },
+        ...EXPIRY,
+      },
+      examples: ['atrium org add-member eve --org acme', 'atrium org add-member eve --team Editors --expires 30d'],
       async run(session, { args, options }) {
         const path = { org: session.org(), username: args.user };
-        await session.client().call('PUT /orgs/{org}/members/{username}', { path, body: { team: options.team } });
-        return said(`${args.user} is a member of ${path.org}${options.team ? `, in the team ${options.team}` : ''}`);
+        const body = { team: options.team, ...expiryOf(options) };
+        await session.client().call('PUT /orgs/{org}/members/{username}', { path, body });
+        const where = options.team ? `, in the team ${options.team}` : '';
+        return said(`${args.user} is a member of ${path.org}${where}${untilWords(body)}`);
       },
     }),
     'remove-member': command({

@@ -1,5 +1,6 @@
 import type { Answer } from '../../client/client.ts';
 import { command, type Group } from '../command.ts';
+import { expiryColumn } from '../expiry.ts';
 import { misuse } from '../failure.ts';
 import { shortTime } from '../moments.ts';
 import { findResource, idOf } from '../names.ts';
@@ -82,11 +83,13 @@ export const role: Group = {
         const path = { id: await idOf(session, 'role', args.role) };
         const query = { org: session.org() };
         const found = await session.client().call('GET /authz/roles/{id}/principals', { path, query });
-        return list(
-          found,
-          { type: (row) => row.type, name: (row) => row.display_name, since: (row) => shortTime(row.assigned_at) },
-          'none',
-        );
+        const columns: Columns<(typeof found)[number]> = {
+          type: (row) => row.type,
+          name: (row) => row.display_name,
+          since: (row) => shortTime(row.assigned_at),
+          ...expiryColumn(found),
+        };
+        return list(found, columns, 'none');
       },
     }),
     create: command({

@@ -2,6 +2,7 @@ import type { Answer } from '../../client/client.ts';
 import { changesIn, listGiven } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { forEach, requireUsers } from '../each.ts';
+import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
 import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
@@ -103,20 +104,27 @@ export const team: Group = {
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
         const found = await all(session.client().each('GET /teams/{id}/members', { path }));
-        return list(found, { login: (row) => row.login, name: (row) => row.full_name }, 'none');
+        const columns: Columns<(typeof found)[number]> = {
+          login: (row) => row.login,
+          name: (row) => row.full_name,
+          ...expiryColumn(found),
+        };
+        return list(found, columns, 'none');
       },
     }),
     add: command({
-      summary: 'add users to a team',
+      summary: 'add users to a team, or change when their memberships end',
       args: { team: team_, user: users },
-      examples: ['atrium team add operators dan cat'],
-      async run(session, { args }) {
+      options: EXPIRY,
+      examples: ['atrium team add operators dan cat', 'atrium team add operators eve --expires 7d'],
+      async run(session, { args, options }) {
+        const body = expiryOf(options);
         const id = await idOf(session, 'team', args.team);
         await requireUsers(session, args.user);
         await forEach(args.user, String, (username) =>
-          session.client().call('PUT /teams/{id}/members/{username}', { path: { id, username } }),
+          session.client().call('PUT /teams/{id}/members/{username}', { path: { id, username }, body }),
         );
-        return said(`added ${args.user.join(', ')} to ${args.team}`);
+        return said(`added ${args.user.join(', ')} to ${args.team}${untilWords(body)}`);
       },
     }),
     remove: command({
@@ -140,26 +148,33 @@ export const team: Group = {
       async run(session, { args }) {
         const path = { id: await idOf(session, 'team', args.team) };
         const found = await session.client().call('GET /teams/{id}/roles', { path });
-        return list(
-          found,
-          { id: (row) => row.id, name: (row) => row.name, description: (row) => row.description },
-          'none',
-        );
+        const columns: Columns<(typeof found)[number]> = {
+          id: (row) => row.id,
+          name: (row) => row.name,
+          description: (row) => row.description,
+          ...expiryColumn(found),
+        };
+        return list(found, columns, 'none');
       },
     }),
     grant: command({
-      summary: 'grant custom roles to a team',
+      summary: 'grant custom roles to a team, or change when the team loses them',
       args: { team: team_, role: rolesArg },
-      examples: ['atrium team grant operators cluster-operator'],
-      async run(session, { args }) {
+      options: EXPIRY,
+      examples: [
+        'atrium team grant operators cluster-operator',
+        'atrium team grant operators cluster-operator --expires 12h',
+      ],
+      async run(session, { args, options }) {
+        const body = expiryOf(options);
         const id = await idOf(session, 'team', args.team);
         const roles = await Promise.all(args.role.map((role) => findResource(session, 'role', role)));
         await forEach(
           roles,
           ({ name }) => name,
-          (role) => session.client().call('PUT /teams/{id}/roles/{role}', { path: { id, role: role.id } }),
+          (role) => session.client().call('PUT /teams/{id}/roles/{role}', { path: { id, role: role.id }, body }),
         );
-        return said(`granted ${args.role.join(', ')} to ${args.team}`);
+        return said(`granted ${args.role.join(', ')} to ${args.team}${untilWords(body)}`);
       },
     }),
     revoke: command({

@@ -1,4 +1,4 @@
-import type { Actor, AuditEntry } from '../changes/audit-entry.ts';
+import { type Actor, type AuditEntry, SERVER } from '../changes/audit-entry.ts';
 import { PLATFORM } from '../changes/write.ts';
 
 /** A change or an administrative call that was denied. */
@@ -52,7 +52,6 @@ const RETRY_AFTER_MS = 10_000;
 const MAX_ACTORS = 10_000;
 /** More than one window can hold only if the database does not take what was noted. */
 const MAX_WAITING = 10_000;
-const SERVER = { id: 0n, name: 'atrium', requestId: '' } as const;
 
 /**
  * Denied changes, in the audit log.

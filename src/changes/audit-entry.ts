@@ -9,6 +9,9 @@ export interface Actor {
   readonly sudoBy?: { readonly id: bigint; readonly name: string };
 }
 
+/** Whoever acts if nobody does. */
+export const SERVER: Actor = { id: 0n, name: 'atrium', requestId: '' };
+
 /** One change of state, written in the transaction that makes the change. */
 export interface AuditEntry {
   readonly actor: Actor;

@@ -7,6 +7,7 @@ import type { Moment, News, RevisionStore } from './revision.ts';
 import type { Change, Once, Work } from './write.ts';
 
 interface NewsRow extends Moment {
+  next_expiry: Date | null;
   continues: boolean;
   is_late: boolean;
   kind: ChangeKind | null;
@@ -15,17 +16,20 @@ interface NewsRow extends Moment {
 }
 
 // Usually nothing has changed, and this query runs a thousand times a second. What a standby shows is of an earlier
-// moment, so it must not answer.
+// moment, so it must not answer. If something has expired by the clock of the database, the answer says so.
 const STANDBY = 'standby';
+const DUE = ' due';
 const LATEST = sql(
   'revision.latest',
-  `select case when pg_is_in_recovery() then '${STANDBY}' else value || ' ' || stamp end from revision where id = 1`,
+  `select case when pg_is_in_recovery() then '${STANDBY}'
+               when next_expiry <= clock_timestamp() then value || ' ' || stamp || '${DUE}'
+               else value || ' ' || stamp end from revision where id = 1`,
 );
 // One statement, so one snapshot: the revision and the changes up to it belong together. Of a pruned revision, the
 // stamp is gone, too.
 const NEWS = sql(
   'revision.news',
-  `select r.value as revision, r.stamp, c.kind, c.id, c.organization_id,
+  `select r.value as revision, r.stamp, r.next_expiry, c.kind, c.id, c.organization_id,
           exists (select 1 from revision_stamp s where s.revision = $1 and s.stamp = $2) as continues,
           not exists (select 1 from revision_stamp s where s.revision = $3 and s.stamp = $4) as is_late
      from revision r left join change c on c.revision > $1 where r.id = 1`,
@@ -50,26 +54,50 @@ const PRUNE = sql(
    delete from change using cut where change.revision <= cut.pruned`,
 );
 
+// A statement of its own, before anything is looked up: whoever holds the row may have set an earlier time.
+const LOCK = sql('revision.lock', 'select 1 from revision where id = 1 for update');
+const NEXT_EXPIRY = sql(
+  'revision.nextExpiry',
+  `update revision set next_expiry = least((select min(expires_at) from team_member where expires_at is not null),
+                                           (select min(expires_at) from role_team where expires_at is not null))
+    where id = 1`,
+);
+
 const NO_CHANGES: readonly Change[] = [];
 const MAX_TRIES = 3;
+/** How often something may expire while the last that expired is removed. */
+const MAX_ROUNDS = 20;
 const LAST_REVISION = 2n ** 63n - 1n;
 /** Whoever deletes an organization touches all its members. Every replica would have to read so many changes in one piece. */
 const MAX_CHANGES = 5_000;
 
 export function createRevisionStore(db: Db): RevisionStore {
-  return { onlyWriter: db.driver === 'pglite', news, write, prune };
+  return { onlyWriter: db.driver === 'pglite', news, write, renewExpiry, prune };
 
-  async function news(since: Moment | undefined): Promise<News> {
+  async function news(since: Moment | undefined, expire: () => Promise<void>): Promise<News> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const answer = await db.ask(LATEST);
-      if (answer === STANDBY) throw unusable('it is a read-only standby');
-      if (since && answer === `${since.revision} ${since.stamp}`) {
+      const { answer, hasExpired } = await askUntilNothingIsDue(expire);
+      if (since && !hasExpired && answer === `${since.revision} ${since.stamp}`) {
         return { ...since, continues: true, changes: NO_CHANGES };
       }
       const found = await changesSince(since, momentOf(answer));
       if (found) return found;
     }
     throw unusable('its connections lead to servers with different contents');
+  }
+
+  /**
+   * Asks again after each removal: the address may lead to another server by now, where the rows are still there. So an
+   * answer that is used never has anything that expired before it.
+   */
+  async function askUntilNothingIsDue(expire: () => Promise<void>) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const answer = await db.ask(LATEST);
+      if (answer === STANDBY) throw unusable('it is a read-only standby');
+      if (!answer?.endsWith(DUE)) return { answer, hasExpired: round > 0 };
+      await expire();
+    }
+    throw unusable('what has expired is not removed from it');
   }
 
   /** Undefined if it was asked over a connection to a server that does not know of the latest moment. */
@@ -84,7 +112,8 @@ export function createRevisionStore(db: Db): RevisionStore {
     const changes = rows.flatMap(({ kind, id, organization_id }) =>
       kind === null || id === null ? [] : [{ kind, id, organizationId: organization_id }],
     );
-    return { revision, stamp, continues, changes: continues ? changes : NO_CHANGES };
+    const nextExpiry = first.next_expiry?.getTime();
+    return { revision, stamp, continues, changes: continues ? changes : NO_CHANGES, nextExpiry };
   }
 
   /** The address may lead to another server by now, but open connections do not. */
@@ -133,6 +162,13 @@ export function createRevisionStore(db: Db): RevisionStore {
       touched.map((change) => change.organizationId ?? null),
     ]);
     return rows[0]?.revision;
+  }
+
+  async function renewExpiry(): Promise<void> {
+    await db.transaction(async (query) => {
+      await query(LOCK);
+      await query(NEXT_EXPIRY);
+    });
   }
 
   async function prune(keep: bigint): Promise<void> {

@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import type { Change, Once, Work, Write } from './write.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { Change, Once, Query, Work, Write } from './write.ts';
 
 /**
  * A revision of one history. After a failover that lost commits, or a restore to an earlier moment, numbers repeat, but
@@ -14,14 +15,21 @@ export interface News extends Moment {
   /** Whether the database has been through the moment that it was asked about, and knows all changes since then. */
   readonly continues: boolean;
   readonly changes: readonly Change[];
+  /** When something expires next, in milliseconds of Unix time. Absent if nothing does, or if nothing has changed. */
+  readonly nextExpiry?: number | undefined;
 }
 
 export interface RevisionStore {
   /** No other process writes, so the revision is known without asking. */
   readonly onlyWriter: boolean;
-  /** What changed since a moment. Without one, there is nothing to continue. */
-  news(since: Moment | undefined): Promise<News>;
+  /**
+   * What changed since a moment. Without one, there is nothing to continue. If something has expired by the clock of the
+   * database, `expire` is called first.
+   */
+  news(since: Moment | undefined, expire: () => Promise<void>): Promise<News>;
   write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<{ result: T; revision: bigint | undefined }>;
+  /** Looks up when something expires next. */
+  renewExpiry(): Promise<void>;
   prune(keep: bigint): Promise<void>;
 }
 
@@ -31,6 +39,17 @@ export interface Listener {
   forget(change: Change): void;
   forgetAll(): void;
 }
+
+/**
+ * Removes at most `max` of the rows that have expired by the clock of the database, as any other write would. Returns how
+ * many it found.
+ */
+export type Expirer = (
+  query: Query,
+  touch: (change: Change) => void,
+  record: (entry: AuditEntry) => void,
+  max: number,
+) => Promise<number>;
 
 export interface Revisions {
   /** Resolves once everything remembered is exact as of a moment after the call. */
@@ -45,6 +64,8 @@ export interface Revisions {
   requireAfter(needed: bigint, moment: Moment): void;
   readonly write: Write;
   listen(listener: Listener): void;
+  /** What expires is removed by these, in writes of their own. */
+  addExpirer(expirer: Expirer): void;
   /** How often the database was asked: far less often than `current` was called. */
   readonly queries: number;
   prune(keep: bigint): Promise<void>;
@@ -53,6 +74,8 @@ export interface Revisions {
 /** Before the first read. What was remembered by then may be of any moment, so it is forgotten, not patched. */
 const NEVER: Moment = { revision: -1n, stamp: '' };
 const MAX_TURNS = 5;
+/** In one transaction: the built-in database writes in this process, and other requests wait. */
+const EXPIRED_AT_ONCE = 500;
 
 /**
  * The revision of the deployment, as this process knows it.
@@ -65,6 +88,10 @@ const MAX_TURNS = 5;
  *    number is now. Then listeners forget everything.
  * 5. Only what was read at exactly the latest moment is remembered. What was read at a later one is known to be of the
  *    same history only after the next read, and by then changes may have named it.
+ * 6. What has expired is removed before anybody who waits continues, and a request that arrives after the moment waits
+ *    for a read that began after it. The clock is that of the database. The only writer of a built-in database has the
+ *    same clock, and knows the next moment from its last read: only writes move it, and a read follows each of them.
+ *    If nothing can be removed, the read fails, and nobody is answered.
  */
 export function createRevisions(store: RevisionStore): Revisions {
   const listeners: Listener[] = [];
@@ -73,12 +100,15 @@ export function createRevisions(store: RevisionStore): Revisions {
   let queries = 0;
   let isReading = false;
   let waiting: Done[] = [];
+  const expirers: Expirer[] = [];
+  let nextExpiry = Number.POSITIVE_INFINITY;
 
   return {
     current,
     whenCurrent,
     write,
     listen: (listener) => listeners.push(listener),
+    addExpirer: (expirer) => expirers.push(expirer),
     prune: (keep) => store.prune(keep),
     isLatest,
     requireAfter,
@@ -95,7 +125,7 @@ export function createRevisions(store: RevisionStore): Revisions {
   }
 
   function whenCurrent(done: Done): void {
-    if (store.onlyWriter && latest.revision === ownRevision) {
+    if (store.onlyWriter && latest.revision === ownRevision && Date.now() < nextExpiry) {
       done();
       return;
     }
@@ -129,11 +159,27 @@ export function createRevisions(store: RevisionStore): Revisions {
   async function read(): Promise<void> {
     queries++;
     const since = latest === NEVER ? undefined : latest;
-    const { revision, stamp, continues, changes } = await store.news(since);
+    const news = await store.news(since, expire);
+    const { revision, stamp, continues, changes } = news;
     if (since === undefined || !continues) for (const listener of listeners) listener.forgetAll();
     else for (const change of changes) for (const listener of listeners) listener.forget(change);
     latest = { revision, stamp };
     ownRevision ??= revision;
+    if ('nextExpiry' in news) nextExpiry = news.nextExpiry ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Several processes may do this at once: whoever comes later finds nothing. */
+  async function expire(): Promise<void> {
+    try {
+      for (const expirer of expirers) {
+        const removeSome: Work<number> = (query, touch, record) => expirer(query, touch, record, EXPIRED_AT_ONCE);
+        while ((await write(removeSome)) === EXPIRED_AT_ONCE);
+      }
+      await store.renewExpiry();
+    } catch (cause) {
+      if (cause instanceof AppError && cause.kind === 'unavailable') throw cause;
+      throw new AppError('unavailable', 'what has expired could not be removed', { cause, retryAfter: 1 });
+    }
   }
 
   function isLatest({ revision, stamp }: Moment): boolean {

@@ -6,11 +6,16 @@ import type { FastifyRequest } from 'fastify';
  * body counts as an empty one.
  */
 export function dropAbsent(...emptyTexts: readonly string[]) {
+  return dropAbsentExcept([], ...emptyTexts);
+}
+
+/** The same, but a null says something in the fields that are named first. */
+export function dropAbsentExcept(nullable: readonly string[], ...emptyTexts: readonly string[]) {
   return async (request: FastifyRequest): Promise<void> => {
     const { body = {} } = request;
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return;
     const said = Object.entries(body).filter(
-      ([key, value]) => value !== null && !(value === '' && emptyTexts.includes(key)),
+      ([key, value]) => (value !== null || nullable.includes(key)) && !(value === '' && emptyTexts.includes(key)),
     );
     request.body = Object.fromEntries(said);
   };

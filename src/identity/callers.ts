@@ -74,7 +74,7 @@ const PLAUSIBLE_NAME = /^[\x20-\x7e]{1,254}$/;
  */
 export function createCallers(
   store: CallerStore,
-  revisions: Omit<Revisions, 'write' | 'queries' | 'prune'>,
+  revisions: Omit<Revisions, 'write' | 'queries' | 'prune' | 'addExpirer'>,
   key: Buffer,
 ) {
   // Tokens are not kept here in clear text: a plain fast hash of 160 random bits identifies a token just as well.

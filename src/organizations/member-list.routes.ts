@@ -4,6 +4,7 @@ import { choice, Descending, PageQuery, readPage, showPage } from '../http/pagin
 import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { presentProfile, User } from '../users/user.view.ts';
+import { Expiry, presentExpiry } from './expires-at.view.ts';
 import type { ListMembers, Member as MemberValue } from './member-list.ts';
 
 const Member = named(
@@ -15,6 +16,7 @@ const Member = named(
         id: Int64,
         name: Type.String(),
         permission: Type.String({ enum: ['none', 'read', 'write', 'admin', 'owner'] }),
+        expires_at: Expiry,
       }),
       {
         description: 'The teams of the organization that the member is in, as far as the caller may see them.',
@@ -24,6 +26,12 @@ const Member = named(
       ...Timestamp,
       description: 'When the earliest of the present memberships in teams of the organization began.',
     }),
+    expires_at: Type.Optional(
+      Type.Unsafe<string>({
+        ...Timestamp,
+        description: 'When the user stops being a member. Absent if one of the memberships in teams does not end.',
+      }),
+    ),
   }),
 );
 
@@ -86,6 +94,11 @@ export function memberListRoutes(scope: Scope, list: ListMembers, baseUrl: () =>
   );
 }
 
-function presentMember({ profile, teams, joinedAt }: MemberValue, baseUrl: string) {
-  return { ...presentProfile(profile, baseUrl), teams: [...teams], joined_at: timestamp(joinedAt) };
+function presentMember({ profile, teams, joinedAt, expiresAt }: MemberValue, baseUrl: string) {
+  return {
+    ...presentProfile(profile, baseUrl),
+    teams: teams.map(({ expiresAt: until, ...team }) => ({ ...team, ...presentExpiry(until) })),
+    joined_at: timestamp(joinedAt),
+    ...presentExpiry(expiresAt),
+  };
 }

@@ -5,12 +5,18 @@ import type { Profile } from '../users/profile.ts';
 import type { NamedTeam } from './members.ts';
 import type { Team } from './teams.ts';
 
+export interface MemberTeam extends Pick<Team, 'id' | 'name' | 'permission'> {
+  readonly expiresAt: Date | null;
+}
+
 export interface Member {
   readonly profile: Profile;
   /** The teams of the organization that the member is in and the caller may see: the owners first, then by name. */
-  readonly teams: readonly Pick<Team, 'id' | 'name' | 'permission'>[];
+  readonly teams: readonly MemberTeam[];
   /** When the earliest of the present memberships began, whether the caller may see its team or not. */
   readonly joinedAt: Date;
+  /** When the last of the present memberships ends, if all of them do, whether the caller may see its team or not. */
+  readonly expiresAt: Date | null;
 }
 
 export type MemberOrder = 'id' | 'name' | 'joined';

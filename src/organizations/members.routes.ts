@@ -1,22 +1,25 @@
 import Type from 'typebox';
-import { dropAbsent } from '../http/absent-fields.ts';
+import { dropAbsentExcept } from '../http/absent-fields.ts';
 import { actorOf, callerIn, holdsIn, holdsOn, member, ownerIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, named, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Profile } from '../users/profile.ts';
 import { presentProfile, User } from '../users/user.view.ts';
-import type { Members } from './members.ts';
+import { Expiry, NewExpiry, presentExpiry, readTerm } from './expires-at.view.ts';
+import type { Members, TeamMember as TeamMemberValue } from './members.ts';
 
 const OrgMember = Type.Object({ org: Type.String(), username: Type.String() });
 const NewMember = named(
   'NewMember',
   Type.Object({
     team: Type.Optional(Type.String({ maxLength: 100, description: 'Name of the team. By default, Viewers.' })),
+    expires_at: NewExpiry,
   }),
 );
+const Membership = named('Membership', Type.Object({ expires_at: NewExpiry }));
+const TeamMember = named('TeamMember', Type.Object({ ...User.properties, expires_at: Expiry }));
 const TeamPath = Type.Object({ id: PathId });
-const TeamMember = Type.Object({ id: PathId, username: Type.String() });
+const MemberPath = Type.Object({ id: PathId, username: Type.String() });
 const tags = ['administration'];
 
 /** Who is in an organization. */
@@ -47,7 +50,7 @@ export function memberRoutes(scope: Scope, members: Members): void {
   scope.put(
     '/orgs/:org/members/:username',
     {
-      preValidation: dropAbsent('team'),
+      preValidation: dropAbsentExcept(['expires_at'], 'team', 'expires_at'),
       config: { access: holdsIn('add_member:org', 'organization') },
       schema: {
         summary: 'Add a user to an organization, as a member of one of its teams',
@@ -61,7 +64,9 @@ export function memberRoutes(scope: Scope, members: Members): void {
     },
     async (request, reply) => {
       const { id } = callerIn(request).organization;
-      await members.add(id, request.params.username, request.body.team, actorOf(request));
+      const { team, expires_at } = request.body;
+      const term = readTerm(expires_at, new Date());
+      await members.add(id, request.params.username, team, actorOf(request), term);
       return reply.code(204).send();
     },
   );
@@ -95,7 +100,10 @@ export function memberRoutes(scope: Scope, members: Members): void {
 
 /** Who is in a team. */
 export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => string): void {
-  const present = (profile: Profile) => presentProfile(profile, baseUrl());
+  const present = ({ profile, expiresAt }: TeamMemberValue) => ({
+    ...presentProfile(profile, baseUrl()),
+    ...presentExpiry(expiresAt),
+  });
   const idOf = (params: { id: string }) => readId(params.id, 'team ID');
 
   scope.get(
@@ -108,7 +116,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
         extension: true,
         params: TeamPath,
         querystring: Type.Object(PageQuery),
-        response: { 200: Type.Array(User) },
+        response: { 200: Type.Array(TeamMember) },
       },
     },
     async (request, reply) => {
@@ -123,7 +131,13 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
     '/teams/:id/members/:username',
     {
       config: { access: holdsOn('view:team', 'organization') },
-      schema: { summary: 'Get a member of a team', tags, extension: true, params: TeamMember, response: { 200: User } },
+      schema: {
+        summary: 'Get a member of a team',
+        tags,
+        extension: true,
+        params: MemberPath,
+        response: { 200: TeamMember },
+      },
     },
     async (request) => present(await members.inTeam(idOf(request.params), request.params.username)),
   );
@@ -131,19 +145,23 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
   scope.put(
     '/teams/:id/members/:username',
     {
+      preValidation: dropAbsentExcept(['expires_at'], 'expires_at'),
       config: { access: holdsOn('add_member:team', 'organization') },
       schema: {
-        summary: 'Add a user to a team',
+        summary: 'Add a user to a team, or change when the membership ends',
         tags,
         extension: true,
         grows: true,
-        params: TeamMember,
+        params: MemberPath,
+        optionalBody: true,
+        body: Membership,
         response: { 204: NoBody },
       },
     },
     async (request, reply) => {
       const { username } = request.params;
-      await members.addToTeam(ownerIn(request), idOf(request.params), username, actorOf(request));
+      const term = readTerm(request.body.expires_at, new Date());
+      await members.addToTeam(ownerIn(request), idOf(request.params), username, actorOf(request), term);
       return reply.code(204).send();
     },
   );
@@ -156,7 +174,7 @@ export function teamMemberRoutes(scope: Scope, members: Members, baseUrl: () => 
         summary: 'Remove a user from a team',
         tags,
         extension: true,
-        params: TeamMember,
+        params: MemberPath,
         response: { 204: NoBody },
       },
     },

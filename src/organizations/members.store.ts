@@ -1,4 +1,5 @@
 import type { RoleGrant, TeamGrant } from '../authz/escalation.ts';
+import type { Term } from '../base/expiry.ts';
 import { limitReached } from '../base/limits.ts';
 import type { PageRequest } from '../base/page.ts';
 import type { AuditAction } from '../changes/audit-actions.ts';
@@ -7,20 +8,25 @@ import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Change, Write } from '../changes/write.ts';
 import { type Db, only, type Query, sql } from '../db/db.ts';
 import { PROFILE, type ProfileRow, toProfile } from '../users/profile.rows.ts';
-import type { GrantCondition, MemberStore, NamedTeam, Removal } from './members.ts';
+import type { GrantCondition, MemberStore, NamedTeam, Present, Removal, TeamMember } from './members.ts';
 
 const EMAIL = 'left join email e on e.account_id = a.id and e.is_primary';
 const IN_TEAM = 'exists (select 1 from team_member m where m.team_id = $1 and m.account_id = a.id)';
+const EXPIRES_AT =
+  '(select m.expires_at from team_member m where m.team_id = $1 and m.account_id = a.id) as expires_at';
 
 // Selects the rows of the page first, so that details are read for those rows only.
 const OF_TEAM = sql(
   'members.ofTeam',
-  `select ${PROFILE} from (
+  `select ${PROFILE}, ${EXPIRES_AT} from (
      select * from account a where ${IN_TEAM} order by a.id offset $2 limit $3
    ) a ${EMAIL} order by a.id`,
 );
 const COUNT_TEAM = sql('members.countOfTeam', 'select count(*)::integer as total from team_member where team_id = $1');
-const MEMBER = sql('members.inTeam', `select ${PROFILE} from account a ${EMAIL} where ${IN_TEAM} and a.id = $2`);
+const MEMBER = sql(
+  'members.inTeam',
+  `select ${PROFILE}, ${EXPIRES_AT} from account a ${EMAIL} where ${IN_TEAM} and a.id = $2`,
+);
 const TEAM_NAMED = sql(
   'members.teamNamed',
   'select id, type, permission from team where organization_id = $1 and name_key = lower($2)',
@@ -40,7 +46,10 @@ const TEAM = sql(
   'members.team',
   `select t.id, t.organization_id, t.name, t.permission,
           (select count(*)::integer from team_member m where m.team_id = t.id) as members,
-          exists (select 1 from team_member m where m.team_id = t.id and m.account_id = $2) as is_member
+          exists (select 1 from team_member m where m.team_id = t.id and m.account_id = $2) as is_member,
+          (select m.expires_at from team_member m where m.team_id = t.id and m.account_id = $2) as expires_at,
+          exists (select 1 from team_member m where m.team_id = t.id and m.account_id <> $2
+                     and m.expires_at is null) as has_others
      from team t where t.id = $1`,
 );
 const ROLES = sql(
@@ -59,19 +68,32 @@ const ROOM = roomFor(
      where t.organization_id = $1) as member`,
 );
 const TEAMS_ROOM = roomFor('members.roomInTeams', 'team_member where account_id = $1');
-const INSERT = sql('members.insert', 'insert into team_member (team_id, account_id) values ($1, $2)');
+const INSERT = sql('members.insert', 'insert into team_member (team_id, account_id, expires_at) values ($1, $2, $3)');
+const UPDATE = sql('members.update', 'update team_member set expires_at = $3 where team_id = $1 and account_id = $2');
 const DELETE = sql('members.delete', 'delete from team_member where team_id = $1 and account_id = $2');
 
-interface TeamRow {
-  id: bigint;
-  organization_id: bigint;
-  name: string;
+/** A team, as far as an entry about one of its members says what it is. */
+interface TeamName {
+  readonly id: bigint;
+  readonly organization_id: bigint;
+  readonly name: string;
+}
+
+/** A team, and the membership of one user in it. */
+interface TeamRow extends TeamName {
   permission: TeamGrant['permission'];
   members: number;
   is_member: boolean;
+  expires_at: Date | null;
+  /** Another member whose membership does not expire. */
+  has_others: boolean;
 }
 
-type Touch = (change: Change) => void;
+interface MemberRow extends ProfileRow {
+  expires_at: Date | null;
+}
+
+export type Touch = (change: Change) => void;
 
 export function createMemberStore(db: Db, write: Write, room: Room): MemberStore {
   return {
@@ -85,13 +107,13 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
 
   async function ofTeam(id: bigint, { offset, limit }: PageRequest) {
     const { total } = only(await db.query<{ total: number }>(COUNT_TEAM, [id]));
-    const rows = await db.query<ProfileRow>(OF_TEAM, [id, offset, limit]);
-    return { items: rows.map(toProfile), total };
+    const rows = await db.query<MemberRow>(OF_TEAM, [id, offset, limit]);
+    return { items: rows.map(toMember), total };
   }
 
   async function inTeam(teamId: bigint, accountId: bigint) {
-    const [row] = await db.query<ProfileRow>(MEMBER, [teamId, accountId]);
-    return row && toProfile(row);
+    const [row] = await db.query<MemberRow>(MEMBER, [teamId, accountId]);
+    return row && toMember(row);
   }
 
   async function teamNamed(organizationId: bigint, name: string): Promise<NamedTeam | undefined> {
@@ -99,19 +121,25 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
     return row;
   }
 
-  async function add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor) {
+  async function add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor, term?: Term) {
     return await write(async (query, touch, record) => {
       const [person] = await query<{ name: string }>(PERSON, [accountId]);
       await query(LOCK_TEAM, [teamId]);
       const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
       if (!team || !person) return false;
-      condition(await grantOf(query, team));
-      if (team.is_member) return true;
-      await requireRoom(query, team, accountId);
-      await query(INSERT, [teamId, accountId]);
+      condition(await grantOf(query, team), presentIn(team));
+      const { is_member: isMember, expires_at: expiresAt } = team;
+      const end = term === undefined ? expiresAt : term;
+      if (isMember && end?.getTime() === expiresAt?.getTime()) return true;
+      if (!isMember) await requireRoom(query, team, accountId);
+      await query(isMember ? UPDATE : INSERT, [teamId, accountId, end]);
       touchBoth(touch, team, accountId);
-      const after = memberState(team, accountId, person.name);
-      record({ ...about(actor, 'team.add_member', team), after });
+      const stateUntil = (until: Date | null) => memberState(team, accountId, person.name, until);
+      record({
+        ...about(actor, isMember ? 'team.update_member' : 'team.add_member', team),
+        ...(isMember && { before: stateUntil(expiresAt) }),
+        after: stateUntil(end),
+      });
       return true;
     });
   }
@@ -121,7 +149,7 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
       await query(LOCK_TEAM, [teamId]);
       const [team] = await query<TeamRow>(TEAM, [teamId, accountId]);
       if (!team?.is_member) return 'not a member';
-      condition(await grantOf(query, team));
+      condition(await grantOf(query, team), presentIn(team));
       if (isLastOwner(team)) return 'last owner';
       await leave(query, touch, team, accountId);
       record(await departure(query, actor, team, accountId));
@@ -142,7 +170,7 @@ export function createMemberStore(db: Db, write: Write, room: Room): MemberStore
       for (const { id } of locked) teams.push(...(await query<TeamRow>(TEAM, [id, accountId])));
       const left = teams.filter((team) => team.is_member);
       if (left.length === 0) return 'not a member';
-      for (const team of left) condition(await grantOf(query, team));
+      for (const team of left) condition(await grantOf(query, team), presentIn(team));
       if (left.some(isLastOwner) && !orphans) return 'last owner';
       for (const team of left) {
         await leave(query, touch, team, accountId);
@@ -169,8 +197,17 @@ async function grantOf(query: Query, team: TeamRow): Promise<TeamGrant> {
   return { permission: team.permission, roles };
 }
 
-function isLastOwner({ permission, members }: TeamRow): boolean {
-  return permission === 'owner' && members === 1;
+function presentIn({ is_member, expires_at, has_others }: TeamRow): Present {
+  return { isMember: is_member, expiresAt: expires_at, hasOthers: has_others };
+}
+
+/** Owners whose memberships expire do not count, except for one who is left alone. */
+function isLastOwner({ permission, members, expires_at, has_others }: TeamRow): boolean {
+  return permission === 'owner' && (members === 1 || (expires_at === null && !has_others));
+}
+
+function toMember(row: MemberRow): TeamMember {
+  return { profile: toProfile(row), expiresAt: row.expires_at };
 }
 
 async function leave(query: Query, touch: Touch, team: TeamRow, accountId: bigint): Promise<void> {
@@ -178,22 +215,23 @@ async function leave(query: Query, touch: Touch, team: TeamRow, accountId: bigin
   touchBoth(touch, team, accountId);
 }
 
-function touchBoth(touch: Touch, team: TeamRow, accountId: bigint): void {
+export function touchBoth(touch: Touch, team: TeamName, accountId: bigint): void {
   touch({ kind: 'account', id: accountId });
   touch({ kind: 'team', id: team.id, organizationId: team.organization_id });
 }
 
 async function departure(query: Query, actor: Actor, team: TeamRow, accountId: bigint): Promise<AuditEntry> {
   const [person] = await query<{ name: string }>(NAME, [accountId]);
-  const before = memberState(team, accountId, person?.name ?? '');
-  const after = isLastOwner(team) ? { after: { owners: 0 } } : {};
+  const before = memberState(team, accountId, person?.name ?? '', team.expires_at);
+  const after = team.permission === 'owner' && team.members === 1 ? { after: { owners: 0 } } : {};
   return { ...about(actor, 'team.remove_member', team), before, ...after };
 }
 
-function about(actor: Actor, action: AuditAction, team: TeamRow): AuditEntry {
+export function about(actor: Actor, action: AuditAction, team: TeamName): AuditEntry {
   return { actor, organizationId: team.organization_id, action, objectType: 'team', objectId: team.id };
 }
 
-function memberState(team: TeamRow, userId: bigint, username: string): object {
-  return { team: team.name, userId, username };
+/** A membership as the audit log shows it. */
+export function memberState(team: TeamName, userId: bigint, username: string, expiresAt: Date | null): object {
+  return { team: team.name, userId, username, ...(expiresAt && { expiresAt }) };
 }

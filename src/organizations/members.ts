@@ -1,6 +1,7 @@
 import type { EscalationGuard, TeamGrant } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
-import { AppError, missingRelation } from '../base/errors.ts';
+import { AppError, invalidField, missingRelation } from '../base/errors.ts';
+import { endsBefore, type Term } from '../base/expiry.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Person } from '../identity/callers.ts';
@@ -10,17 +11,31 @@ import type { Team } from './teams.ts';
 /**
  * Throws if the caller may not grant or take away what comes with the team. Nobody else can change the team meanwhile.
  */
-export type GrantCondition = (grant: TeamGrant) => void;
+export type GrantCondition = (grant: TeamGrant, present: Present) => void;
+
+/** A membership as it is now. */
+export interface Present {
+  readonly isMember: boolean;
+  readonly expiresAt: Date | null;
+  /** Whether the team has another member whose membership does not expire. */
+  readonly hasOthers: boolean;
+}
+
+/** A member of a team. */
+export interface TeamMember {
+  readonly profile: Profile;
+  readonly expiresAt: Date | null;
+}
 
 export type Removal = 'removed' | 'not a member' | 'last owner';
 
 export interface MemberStore {
   /** Ordered by ID. */
-  ofTeam(teamId: bigint, request: PageRequest): Promise<Page<Profile>>;
-  inTeam(teamId: bigint, accountId: bigint): Promise<Profile | undefined>;
+  ofTeam(teamId: bigint, request: PageRequest): Promise<Page<TeamMember>>;
+  inTeam(teamId: bigint, accountId: bigint): Promise<TeamMember | undefined>;
   teamNamed(organizationId: bigint, name: string): Promise<NamedTeam | undefined>;
-  /** False if the team or the user does not exist (any more). */
-  add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<boolean>;
+  /** Or changes when the membership ends. False if the team or the user does not exist (any more). */
+  add(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor, term?: Term): Promise<boolean>;
   remove(teamId: bigint, accountId: bigint, condition: GrantCondition, actor: Actor): Promise<Removal>;
   /** From all teams of the organization, or from none. With `orphans`, also the last owner. */
   removeFromAll(
@@ -48,7 +63,8 @@ const FIRST_TEAM = 'Viewers';
 
 /**
  * Who is in an organization and its teams. Whoever is in a team is a member of the organization, and an organization
- * always has an owner. Nobody can add anyone, themselves included, to a team that holds more than they do.
+ * always has an owner whose membership does not expire. Nobody can add anyone, themselves included, to a team that holds
+ * more than they do. Nobody can make their own membership last longer.
  */
 export function createMembers({ store, judge, escalation, personNamed }: Parts) {
   return {
@@ -66,13 +82,26 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     if (!person?.organizations.has(organizationId)) throw new AppError('notFound', 'user is not a member');
   }
 
-  /** To the named team. Without a name, nothing changes for someone who is already a member. */
-  async function add(organizationId: bigint, username: string, teamName: string | undefined, actor: Actor) {
+  /**
+   * To the named team. Without a name, nobody who is already a member joins another team: only the end of a membership
+   * of the first team can change.
+   */
+  async function add(
+    organizationId: bigint,
+    username: string,
+    teamName: string | undefined,
+    actor: Actor,
+    term?: Term,
+  ): Promise<void> {
     const person = await known(username);
-    if (teamName === undefined && person.organizations.has(organizationId)) return;
+    const isPresent = teamName === undefined && person.organizations.has(organizationId);
+    if (isPresent && term === undefined) return;
     const team = await store.teamNamed(organizationId, teamName ?? FIRST_TEAM);
     if (!team) {
       throw new AppError('invalid', `not a team of the organization: ${(teamName ?? FIRST_TEAM).slice(0, 100)}`);
+    }
+    if (isPresent && !(await store.inTeam(team.id, person.id))) {
+      throw invalidField('team', `team is required: the user is a member, but not through ${FIRST_TEAM}`);
     }
     const isFirst = team.type === 'builtin' && team.permission === 'read';
     // Adding users to the organization does not include adding them to the other teams.
@@ -80,7 +109,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     if (!isFirst && !(await judge.holds(actor.id, organizationId, 'can_add_member', object))) {
       throw missingRelation('add_member:team');
     }
-    await addTo(organizationId, team.id, person, actor);
+    await addTo(organizationId, team.id, person, actor, term);
   }
 
   /**
@@ -106,17 +135,23 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     settle(outcome, 'user is not a member of this organization', advice);
   }
 
-  async function inTeam(teamId: bigint, username: string): Promise<Profile> {
+  async function inTeam(teamId: bigint, username: string): Promise<TeamMember> {
     const person = await personNamed(username);
-    const profile = person && (await store.inTeam(teamId, person.id));
-    if (!profile) throw new AppError('notFound', 'user is not in this team');
-    return profile;
+    const member = person && (await store.inTeam(teamId, person.id));
+    if (!member) throw new AppError('notFound', 'user is not in this team');
+    return member;
   }
 
-  async function addToTeam(organizationId: bigint, teamId: bigint, username: string, actor: Actor): Promise<void> {
+  async function addToTeam(
+    organizationId: bigint,
+    teamId: bigint,
+    username: string,
+    actor: Actor,
+    term?: Term,
+  ): Promise<void> {
     const person = await known(username);
     if (!person.organizations.has(organizationId)) await requireHost(organizationId, teamId, actor);
-    await addTo(organizationId, teamId, person, actor);
+    await addTo(organizationId, teamId, person, actor, term);
   }
 
   /**
@@ -139,10 +174,38 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
     settle(await store.remove(teamId, id, () => undefined, actor), 'user is not in this team');
   }
 
-  async function addTo(organizationId: bigint, teamId: bigint, { id }: Person, actor: Actor): Promise<void> {
+  async function addTo(
+    organizationId: bigint,
+    teamId: bigint,
+    { id }: Person,
+    actor: Actor,
+    term: Term,
+  ): Promise<void> {
     const { rejectEscalation } = await escalation(actor.id, organizationId);
-    const isDone = await store.add(teamId, id, rejectEscalation, actor);
+    const isSelf = id === actor.id;
+    const mayEnd = isSelf || !term || (await mayRemove(organizationId, teamId, actor));
+    const condition: GrantCondition = (grant, present) => {
+      rejectEscalation(grant);
+      if (term && grant.permission === 'owner' && !present.hasOthers) throw needsLastingOwner();
+      if (term === undefined || !present.isMember) return;
+      // Whoever may only add must not be able to remove by setting an end.
+      if (endsBefore(term, present.expiresAt) && !mayEnd) throw missingRelation('remove_member:team');
+      if (endsBefore(present.expiresAt, term) && isSelf) {
+        const message = 'nobody can extend their own membership: ask somebody else who may add members';
+        throw new AppError('forbidden', message);
+      }
+    };
+    const isDone = await store.add(teamId, id, condition, actor, term);
     if (!isDone) throw new AppError('notFound', 'team or user does not exist');
+  }
+
+  async function mayRemove(organizationId: bigint, teamId: bigint, { id }: Actor): Promise<boolean> {
+    const team = { type: 'team', id: teamId } as const;
+    const organization = { type: 'organization', id: organizationId } as const;
+    return (
+      (await judge.holds(id, organizationId, 'can_remove_member', team)) ||
+      (await judge.holds(id, organizationId, 'can_remove_member', organization))
+    );
   }
 
   async function known(username: string): Promise<Person> {
@@ -158,6 +221,11 @@ function settle(outcome: Removal, absence: string, advice = ''): void {
     const message = `the last owner of an organization cannot leave: make someone else an owner first${advice}`;
     throw new AppError('conflict', message, { reason: 'last_owner' });
   }
+}
+
+function needsLastingOwner(): AppError {
+  const message = 'an organization needs an owner whose membership does not expire: make someone else an owner first';
+  return new AppError('conflict', message, { reason: 'last_owner' });
 }
 
 function unknown(username: string): AppError {

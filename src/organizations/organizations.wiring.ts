@@ -4,6 +4,7 @@ import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import type { Users } from '../users/users.ts';
+import { expireMembers } from './expired-members.store.ts';
 import { memberListRoutes } from './member-list.routes.ts';
 import { createMemberListStore } from './member-list.store.ts';
 import { createMemberList } from './member-list.ts';
@@ -32,6 +33,7 @@ export function wireOrganizations(
 ) {
   const escalation = createEscalationGuard(judge);
   const { personNamed } = callers;
+  revisions.addExpirer(expireMembers);
   const organizations = createOrganizations(createOrganizationStore(db, revisions.write, room), judge);
   const teams = createTeams(createTeamStore(db, revisions.write, room), escalation);
   const memberStore = createMemberStore(db, revisions.write, room);

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Int64, named, Timestamp, timestamp } from '../http/schemas.ts';
+import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import type { Role } from './roles.ts';
 
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
@@ -13,6 +14,17 @@ export const RoleResponse = named(
     description: Type.String(),
     permissions: Type.Array(Pair),
     team_ids: Type.Array(Int64),
+    team_expiries: Type.Optional(
+      Type.Array(Type.Object({ team_id: Int64, expires_at: Timestamp }), {
+        description: 'When the assignments to some of the teams end by themselves. Absent if none does.',
+      }),
+    ),
+    expires_at: Type.Optional(
+      Type.Unsafe<string>({
+        ...Timestamp,
+        description: 'In the list of a team: when the assignment to that team ends by itself. Absent if it does not.',
+      }),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
     people: Type.Optional(
@@ -24,7 +36,9 @@ export const RoleResponse = named(
   }),
 );
 
-export function presentRole(role: Role, people?: number) {
+/** @param teamId the team whose list it is shown in */
+export function presentRole(role: Role, people?: number, teamId?: bigint) {
+  const expiries = [...(role.teamExpiries ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     id: role.id,
     name: role.name,
@@ -32,6 +46,10 @@ export function presentRole(role: Role, people?: number) {
     description: role.description,
     permissions: role.permissions.map(({ namespace, action }) => ({ namespace, action })),
     team_ids: [...role.teamIds],
+    ...(expiries.length > 0 && {
+      team_expiries: expiries.map(([team, end]) => ({ team_id: team, expires_at: expiryText(end) })),
+    }),
+    ...(teamId !== undefined && presentExpiry(role.teamExpiries?.get(teamId))),
     created_at: timestamp(role.createdAt),
     updated_at: timestamp(role.updatedAt),
     ...(people !== undefined && { people }),

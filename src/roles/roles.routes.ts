@@ -17,6 +17,7 @@ import {
   timestamp,
 } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { Expiry, presentExpiry } from '../organizations/expires-at.view.ts';
 import { CATALOG } from './catalog.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';
@@ -71,6 +72,7 @@ const PrincipalEntry = named(
     name: Type.String(),
     display_name: Type.String(),
     assigned_at: Timestamp,
+    expires_at: Expiry,
   }),
 );
 
@@ -234,6 +236,7 @@ function show(reply: FastifyReply, role: Role) {
   return presentRole(role);
 }
 
-function presentPrincipal({ type, id, name, assignedAt }: Principal) {
-  return { type, id, name: name.toLowerCase(), display_name: name, assigned_at: timestamp(assignedAt) };
+function presentPrincipal({ type, id, name, assignedAt, expiresAt }: Principal) {
+  const times = { assigned_at: timestamp(assignedAt), ...presentExpiry(expiresAt) };
+  return { type, id, name: name.toLowerCase(), display_name: name, ...times };
 }

@@ -4,7 +4,7 @@ import { type Room, roomFor } from '../changes/room.store.ts';
 import type { Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
-import type { Principal, Rejection, Role, RoleDraft, RoleStore } from './roles.ts';
+import type { Principal, Rejection, Role, RoleDraft, RoleStore, TeamExpiries } from './roles.ts';
 
 interface RoleRow {
   id: bigint;
@@ -17,6 +17,14 @@ interface RoleRow {
   namespaces: string[];
   actions: string[];
   team_ids: bigint[];
+  team_ends: (bigint | null)[];
+}
+
+interface PrincipalRow {
+  id: bigint;
+  name: string;
+  assigned_at: Date;
+  expires_at: Date | null;
 }
 
 const ROLES_IN_PAGE = 50;
@@ -24,11 +32,17 @@ const ROLES_IN_PAGE = 50;
 const ROLE_COLUMNS = `r.id, r.organization_id, r.name, r.description, r.version, r.created_at, r.updated_at,
   array(select p.namespace from role_permission p where p.role_id = r.id order by p.namespace, p.action) as namespaces,
   array(select p.action from role_permission p where p.role_id = r.id order by p.namespace, p.action) as actions,
-  array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids`;
+  array(select t.team_id from role_team t where t.role_id = r.id order by t.team_id) as team_ids,
+  array(select (extract(epoch from t.expires_at) * 1000)::bigint from role_team t
+         where t.role_id = r.id order by t.team_id) as team_ends`;
 
 const PAGE = sql(
   'roles.page',
   `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id > $2 order by r.id limit $3`,
+);
+const GET_SOME = sql(
+  'roles.getSome',
+  `select ${ROLE_COLUMNS} from role r where r.id = any($1::bigint[]) order by r.id`,
 );
 const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organization_id = $1 and r.id = $2`);
 // Waits for a running import of roles, before anything is written that the import could wait for.
@@ -62,9 +76,14 @@ const ADD_TEAMS = sql(
   'roles.addTeams',
   'insert into role_team (role_id, team_id) select $1, unnest($2::bigint[]) on conflict do nothing',
 );
+const SET_ENDS = sql(
+  'roles.setEnds',
+  `update role_team t set expires_at = n.expires_at from unnest($2::bigint[], $3::timestamptz[]) as n (team_id, expires_at)
+    where t.role_id = $1 and t.team_id = n.team_id and t.expires_at is distinct from n.expires_at`,
+);
 const PRINCIPALS = sql(
   'roles.principals',
-  `select t.id, t.name, rt.assigned_at from role r join role_team rt on rt.role_id = r.id join team t on t.id = rt.team_id
+  `select t.id, t.name, rt.assigned_at, rt.expires_at from role r join role_team rt on rt.role_id = r.id join team t on t.id = rt.team_id
     where r.organization_id = $1 and r.id = $2 order by t.id`,
 );
 
@@ -78,8 +97,11 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
   }
 
   async function principals(organizationId: bigint, id: bigint): Promise<Principal[]> {
-    const rows = await db.query<{ id: bigint; name: string; assigned_at: Date }>(PRINCIPALS, [organizationId, id]);
-    return rows.map((row) => ({ type: 'team', id: row.id, name: row.name, assignedAt: row.assigned_at }));
+    const rows = await db.query<PrincipalRow>(PRINCIPALS, [organizationId, id]);
+    return rows.map(({ id, name, assigned_at, expires_at }) => ({
+      ...{ type: 'team', id, name },
+      ...{ assignedAt: assigned_at, expiresAt: expires_at },
+    }));
   }
 
   async function create(organizationId: bigint, draft: RoleDraft, actor: Actor, once?: Once<Role>) {
@@ -163,13 +185,18 @@ export async function readRoles(query: Query, organizationId: bigint): Promise<R
   }
 }
 
+/** Ordered by ID. */
+export async function getRoles(query: Query, ids: readonly bigint[]): Promise<Role[]> {
+  return (await query<RoleRow>(GET_SOME, [ids])).map(toRole);
+}
+
 async function get(query: Query, organizationId: bigint, id: bigint): Promise<Role | undefined> {
   const [row] = await query<RoleRow>(GET, [organizationId, id]);
   return row && toRole(row);
 }
 
 async function fill(query: Query, id: bigint, draft: RoleDraft): Promise<void> {
-  const { permissions, teamIds } = draft;
+  const { permissions, teamIds, teamExpiries } = draft;
   await query(ADD_PERMISSIONS, [
     id,
     permissions.map((one) => one.namespace),
@@ -178,6 +205,7 @@ async function fill(query: Query, id: bigint, draft: RoleDraft): Promise<void> {
   ]);
   await query(DROP_TEAMS, [id, teamIds]);
   await query(ADD_TEAMS, [id, teamIds]);
+  if (teamExpiries) await query(SET_ENDS, [id, teamIds, teamIds.map((team) => teamExpiries.get(team) ?? null)]);
 }
 
 async function unknownTeams(query: Query, organizationId: bigint, draft: RoleDraft): Promise<Rejection | undefined> {
@@ -210,18 +238,25 @@ function toRole(row: RoleRow): Role {
     description: row.description,
     permissions: inCatalogOrder(pairs.flatMap((pair) => findPermission(pair) ?? [])),
     teamIds: row.team_ids,
+    teamExpiries: expiriesOf(row),
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
 }
 
+function expiriesOf({ team_ids, team_ends }: RoleRow): TeamExpiries {
+  const ends = team_ids.map((id, place) => [id, team_ends[place] ?? null] as const);
+  return new Map(ends.flatMap(([id, end]) => (end === null ? [] : [[id, new Date(Number(end))]])));
+}
+
 /** A role as the audit log shows it. */
-export function toState({ name, description, permissions, teamIds }: RoleDraft): object {
+export function toState({ name, description, permissions, teamIds, teamExpiries }: RoleDraft): object {
   return {
     name,
     description,
     permissions: permissions.map(({ namespace, action }) => ({ namespace, action })),
     teamIds,
+    ...(teamExpiries && teamExpiries.size > 0 && { teamExpiries: Object.fromEntries(teamExpiries) }),
   };
 }

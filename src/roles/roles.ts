@@ -1,6 +1,7 @@
 import { describePermission, heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, invalidField } from '../base/errors.ts';
+import { endsBefore } from '../base/expiry.ts';
 import { type Limits, limitReached } from '../base/limits.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
@@ -13,16 +14,22 @@ export interface Role {
   readonly description: string;
   readonly permissions: readonly CatalogEntry[];
   readonly teamIds: readonly bigint[];
+  readonly teamExpiries?: TeamExpiries;
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** When assignments end, by team. Those of other teams do not end. */
+export type TeamExpiries = ReadonlyMap<bigint, Date>;
 
 export interface RoleDraft {
   readonly name: string;
   readonly description: string;
   readonly permissions: readonly CatalogEntry[];
   readonly teamIds: readonly bigint[];
+  /** If they are left out, present assignments end as before, and new ones do not end. */
+  readonly teamExpiries?: TeamExpiries;
 }
 
 /** What a caller sends; on update, a field that is left out stays as it is. */
@@ -31,6 +38,8 @@ export interface RoleInput {
   readonly description?: string | undefined;
   readonly permissions?: readonly PermissionPair[] | undefined;
   readonly teamIds?: readonly bigint[] | undefined;
+  /** When the assignments to some of the teams end; null for never. Those to others end as before. */
+  readonly terms?: ReadonlyMap<bigint, Date | null> | undefined;
 }
 
 export interface Principal {
@@ -38,6 +47,7 @@ export interface Principal {
   readonly id: bigint;
   readonly name: string;
   readonly assignedAt: Date;
+  readonly expiresAt: Date | null;
 }
 
 export interface RoleStore {
@@ -125,17 +135,25 @@ export function createRoles(store: RoleStore, judge: Pick<Judge, 'allowed'>, lim
 
 /** The role that the input describes; throws if it is not valid. */
 export function draftOf(current: RoleDraft | undefined, input: RoleInput): RoleDraft {
+  const teamIds = input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds);
+  const ends = teamIds.map((team) => [team, input.terms?.get(team) ?? endOf(current, team, input)] as const);
   return {
     name: input.name === undefined ? (current?.name ?? '') : readName(input.name),
     description: input.description === undefined ? (current?.description ?? '') : readDescription(input.description),
     permissions: input.permissions === undefined ? (current?.permissions ?? []) : readPermissions(input.permissions),
-    teamIds: input.teamIds === undefined ? (current?.teamIds ?? []) : ascending(input.teamIds),
+    teamIds,
+    teamExpiries: new Map(ends.flatMap(([team, end]) => (end ? [[team, end]] : []))),
   };
 }
 
-/** What teams would hold through the role that they did not hold through it before. */
+function endOf(current: RoleDraft | undefined, team: bigint, { terms }: Pick<RoleInput, 'terms'> = {}): Date | null {
+  return terms?.has(team) ? null : (current?.teamExpiries?.get(team) ?? null);
+}
+
+/** What teams would hold through the role that they did not hold through it before, or not for as long. */
 export function grantedAnew(current: RoleDraft, next: RoleDraft): readonly CatalogEntry[] {
-  const reachesNewTeam = next.teamIds.some((team) => !current.teamIds.includes(team));
+  const isLonger = (team: bigint) => endsBefore(endOf(current, team), endOf(next, team));
+  const reachesNewTeam = next.teamIds.some((team) => !current.teamIds.includes(team) || isLonger(team));
   return reachesNewTeam ? next.permissions : next.permissions.filter((one) => !current.permissions.includes(one));
 }
 

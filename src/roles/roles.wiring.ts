@@ -1,6 +1,7 @@
 import type { Authz } from '../authz/authz.wiring.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import { expireRoles } from './expired-roles.store.ts';
 import { modelWordsRoutes } from './model-words.routes.ts';
 import { describeModel } from './model-words.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
@@ -18,6 +19,7 @@ import { createTeamRoles } from './team-roles.ts';
 
 export function wireRoles({ db, revisions, room }: Infrastructure, { model, modelText, graphs, judge, names }: Authz) {
   const store = createRoleStore(db, revisions.write, room);
+  revisions.addExpirer(expireRoles);
   const roles = createRoles(store, judge, room.limits);
   const rolePeople = createRolePeople(createRolePeopleStore(db), judge);
   return { roles, mount };

@@ -1,13 +1,17 @@
-import Type from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import Type, { type Static } from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
+import { dropAbsentExcept } from '../http/absent-fields.ts';
 import { actorOf, callerOf, holdsOn, ownerIn } from '../http/access.ts';
 import { unchanged } from '../http/etag.ts';
-import { documented, NoBody, PathId, readId } from '../http/schemas.ts';
+import { documented, NoBody, named, PathId, readId } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { NewExpiry, readTerm } from '../organizations/expires-at.view.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';
-import type { TeamRoles } from './team-roles.ts';
+import type { Gift, TeamRoles } from './team-roles.ts';
 
+const RoleAssignment = named('RoleAssignment', Type.Object({ expires_at: NewExpiry }));
 const TeamPath = Type.Object({ id: PathId });
 const TeamRole = Type.Object({ id: PathId, role: documented(PathId, { description: 'ID of a custom role.' }) });
 
@@ -28,36 +32,59 @@ export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: R
       },
     },
     async (request, reply) => {
-      const found = await teamRoles.list(ownerIn(request), readId(request.params.id, 'team ID'));
+      const teamId = readId(request.params.id, 'team ID');
+      const found = await teamRoles.list(ownerIn(request), teamId);
       const people = await rolePeople(ownerIn(request), callerOf(request).person.id, found);
-      sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id))));
+      sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id), teamId)));
       return reply;
     },
   );
 
-  for (const [method, verb, summary] of [
-    ['PUT', 'give', 'Assign a role to a team; requires edit_roles:org'],
-    ['DELETE', 'take', 'Remove a role from a team; requires edit_roles:org'],
-  ] as const) {
-    scope.route({
-      method,
-      url: '/teams/:id/roles/:role',
+  scope.put(
+    '/teams/:id/roles/:role',
+    {
+      preValidation: dropAbsentExcept(['expires_at'], 'expires_at'),
       config,
       schema: {
-        summary,
+        summary: 'Assign a role to a team, or change when the assignment ends; requires edit_roles:org',
         tags,
         extension: true,
         params: TeamRole,
-        grows: method === 'PUT',
+        grows: true,
+        ifMatch: true,
+        optionalBody: true,
+        body: RoleAssignment,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      const term = readTerm(request.body.expires_at, new Date());
+      await teamRoles.give(giftOf(request), unchanged(request), actorOf(request), term);
+      return reply.code(204).send();
+    },
+  );
+
+  scope.delete(
+    '/teams/:id/roles/:role',
+    {
+      config,
+      schema: {
+        summary: 'Remove a role from a team; requires edit_roles:org',
+        tags,
+        extension: true,
+        params: TeamRole,
         ifMatch: true,
         response: { 204: NoBody },
       },
-      handler: async (request, reply) => {
-        const teamId = readId(request.params.id, 'team ID');
-        const gift = { organizationId: ownerIn(request), teamId, roleId: readId(request.params.role, 'role ID') };
-        await teamRoles[verb](gift, unchanged(request), actorOf(request));
-        return reply.code(204).send();
-      },
-    });
-  }
+    },
+    async (request, reply) => {
+      await teamRoles.take(giftOf(request), unchanged(request), actorOf(request));
+      return reply.code(204).send();
+    },
+  );
+}
+
+function giftOf(request: FastifyRequest & { readonly params: Static<typeof TeamRole> }): Gift {
+  const { id, role } = request.params;
+  return { organizationId: ownerIn(request), teamId: readId(id, 'team ID'), roleId: readId(role, 'role ID') };
 }

@@ -1,9 +1,10 @@
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
+import type { Term } from '../base/expiry.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Role, Roles } from './roles.ts';
 
-interface Gift {
+export interface Gift {
   readonly organizationId: bigint;
   readonly teamId: bigint;
   readonly roleId: bigint;
@@ -21,11 +22,19 @@ export function createTeamRoles(roles: Pick<Roles, 'list' | 'get' | 'update'>, j
     return (await roles.list(organizationId)).filter((role) => role.teamIds.includes(teamId));
   }
 
-  async function give({ organizationId, teamId, roleId }: Gift, unchanged: Unchanged, actor: Actor): Promise<void> {
+  /** Or changes when the assignment ends. */
+  async function give(
+    { organizationId, teamId, roleId }: Gift,
+    unchanged: Unchanged,
+    actor: Actor,
+    term?: Term,
+  ): Promise<void> {
     await requireEditor(organizationId, actor);
     const present = await roles.get(organizationId, roleId);
-    if (present.teamIds.includes(teamId)) return unchanged(present);
-    const input = ({ teamIds }: Role) => ({ teamIds: [...teamIds, teamId] });
+    const isSame = term === undefined || term?.getTime() === present.teamExpiries?.get(teamId)?.getTime();
+    if (present.teamIds.includes(teamId) && isSame) return unchanged(present);
+    const terms = term === undefined ? undefined : new Map([[teamId, term]]);
+    const input = ({ teamIds }: Role) => ({ teamIds: [...teamIds, teamId], terms });
     await roles.update({ organizationId, actor }, roleId, input, unchanged);
   }
 

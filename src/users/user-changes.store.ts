@@ -53,9 +53,13 @@ const DELETE_ADDRESS = sql('users.deleteAddress', 'delete from email where id = 
 const TEAMS = sql(
   'users.teams',
   `select t.id, t.organization_id, t.name, o.name as organization_name,
-          t.permission = 'owner' and (select count(*) from team_member m where m.team_id = t.id) = 1 as is_last_owner
-     from team t join account o on o.id = t.organization_id
-    where exists (select 1 from team_member m where m.team_id = t.id and m.account_id = $1) order by t.id`,
+          m.expires_at, t.permission = 'owner' and not exists (
+            select 1 from team_member n where n.team_id = t.id and n.account_id <> $1) as is_only_owner,
+          t.permission = 'owner' and not exists (
+            select 1 from team_member n where n.team_id = t.id and n.account_id <> $1
+               and (n.expires_at is null or m.expires_at is not null)) as is_last_owner
+     from team_member m join team t on t.id = m.team_id join account o on o.id = t.organization_id
+    where m.account_id = $1 order by t.id`,
 );
 
 interface TeamRow {
@@ -63,6 +67,9 @@ interface TeamRow {
   organization_id: bigint;
   name: string;
   organization_name: string;
+  expires_at: Date | null;
+  is_only_owner: boolean;
+  /** Those whose memberships expire do not take over from one whose membership does not. */
   is_last_owner: boolean;
 }
 
@@ -119,9 +126,10 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
       for (const team of teams) {
         const { organization_id: organizationId, id: teamId } = team;
         touch({ kind: 'team', id: teamId, organizationId });
-        const before = { team: team.name, userId: id, username: current.name };
+        const until = team.expires_at && { expiresAt: team.expires_at };
+        const before = { team: team.name, userId: id, username: current.name, ...until };
         const left = { organizationId, action: 'team.remove_member', objectType: 'team', objectId: teamId } as const;
-        record({ actor, ...left, before, ...(team.is_last_owner && { after: { owners: 0 } }) });
+        record({ actor, ...left, before, ...(team.is_only_owner && { after: { owners: 0 } }) });
       }
       record({ ...about(actor, 'user.delete', id), before: { username: current.name, ...toState(current) } });
       return 'done';

@@ -30,6 +30,7 @@ function tinyDatabase(wait: (what: string) => Promise<void> = async () => undefi
       return news;
     },
     write: async () => assert.fail('the other process writes'),
+    renewExpiry: async () => undefined,
     prune: async () => undefined,
   };
   const load = async (key: string): Promise<Loaded<{ id: bigint; value: number }>> => {

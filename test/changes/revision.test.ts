@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as oneTurn } from 'node:timers/promises';
+import { AppError } from '../../src/base/errors.ts';
 import { createRevisions, type Moment, type News, type RevisionStore } from '../../src/changes/revision.ts';
 import type { Change } from '../../src/changes/write.ts';
 
@@ -32,6 +33,7 @@ function slowStore({ onlyWriter = false } = {}) {
       if (touched.length > 0) state.revision++;
       return { result, revision: touched.length > 0 ? state.revision : undefined };
     },
+    renewExpiry: async () => undefined,
     prune: async () => undefined,
   };
   return { store, asked, state };
@@ -284,5 +286,62 @@ describe('Revisions', () => {
     assert.equal(revisions.queries, 2);
     await revisions.current();
     assert.equal(revisions.queries, 2);
+  });
+
+  it('The only writer asks again once something has expired by its clock, and knows the next time from the answer', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1000 });
+    const { store, asked } = slowStore({ onlyWriter: true });
+    const revisions = createRevisions(store);
+    const first = revisions.current();
+    await turn();
+    asked[0]?.answer({ nextExpiry: 2000 });
+    await first;
+    t.mock.timers.setTime(1999);
+    await revisions.current();
+    assert.equal(asked.length, 1, 'nothing has expired yet');
+    t.mock.timers.setTime(2000);
+    const second = revisions.current();
+    assert.equal(await isSettled(second), false);
+    assert.equal(asked.length, 2);
+    asked[1]?.answer({ nextExpiry: undefined });
+    await second;
+    t.mock.timers.setTime(9e9);
+    await revisions.current();
+    assert.equal(asked.length, 2, 'nothing else expires');
+  });
+
+  it('What has expired is removed in pieces by each expirer, and then the next time is looked up', async () => {
+    const { store, asked } = slowStore();
+    const done: string[] = [];
+    const revisions = createRevisions({
+      ...store,
+      news: async (since, expire) => {
+        await expire();
+        return await store.news(since, expire);
+      },
+      renewExpiry: async () => void done.push('renewed'),
+    });
+    const left = { roles: 1, members: 1200 };
+    for (const kind of ['roles', 'members'] as const) {
+      revisions.addExpirer(async (_query, _touch, _record, max) => {
+        const found = Math.min(max, left[kind]);
+        left[kind] -= found;
+        done.push(`${found} ${kind}`);
+        return found;
+      });
+    }
+    const wait = revisions.current();
+    await turn();
+    asked[0]?.answer();
+    await wait;
+    assert.deepEqual(done, ['1 roles', '500 members', '500 members', '200 members', 'renewed']);
+  });
+
+  it('If what has expired cannot be removed, everybody who waits gets an error that it is unavailable', async () => {
+    const { store } = slowStore();
+    const revisions = createRevisions({ ...store, news: async (_since, expire) => await expire().then(() => assert.fail()) });
+    revisions.addExpirer(() => Promise.reject(new AppError('conflict', 'no')));
+    const message = 'what has expired could not be removed';
+    await Promise.all([1, 2].map(() => assert.rejects(revisions.current(), { kind: 'unavailable', message })));
   });
 });

@@ -56,8 +56,10 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox', { name: 'Person' }).fill('eve');
     await dialog.getByLabel('Team').selectOption('operators');
+    await dialog.getByLabel('Expires').selectOption('in 7 days');
     await dialog.getByRole('button', { name: 'Add person' }).click();
     await page.getByText('eve was added to operators.').waitFor();
+    assert.match(await rows.filter({ hasText: 'eve' }).innerText(), /expires in 7 days/);
     await page.getByRole('button', { name: 'Remove eve' }).click();
     await dialog.getByRole('button', { name: 'Remove from organization' }).click();
     await page.getByText('eve was removed from acme.').waitFor();
@@ -81,6 +83,42 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await page.getByRole('link', { name: 'Why may they …?' }).click();
     await page.getByRole('heading', { name: 'Why?' }).waitFor();
     assert.equal(await page.getByRole('combobox', { name: 'Person' }).inputValue(), 'dan');
+    assert.deepEqual(faults, []);
+  });
+
+  itLong('Memberships and roles of a team can end, be renewed and be made permanent in the console', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const viewers = atrium.world.orgs.acme?.teams.Viewers;
+    await go(`/orgs/acme/teams/${viewers}`);
+    const dialog = page.getByRole('dialog');
+    const row = (name: string) => page.locator('tbody tr', { hasText: name });
+    await page.getByRole('button', { name: 'Add member' }).click();
+    await dialog.getByRole('combobox', { name: 'User' }).fill('bob');
+    await dialog.getByLabel('Expires').selectOption('in a day');
+    await dialog.getByRole('button', { name: 'Add member' }).click();
+    await row('bob').getByText('expires tomorrow').waitFor();
+    const exact = await row('bob').locator('time').getAttribute('title');
+    assert.ok(Math.abs(Date.parse(exact ?? '') - Date.now() - 86_400_000) < 600_000, String(exact));
+    await page.getByRole('button', { name: 'Renew the membership of bob' }).click();
+    await dialog.getByLabel('Expires').selectOption('at an exact time …');
+    await dialog.getByLabel('Exact time').fill('2020-01-01T00:00');
+    await dialog.getByRole('button', { name: 'Renew' }).click();
+    await dialog.getByText('expires_at must be in the future').waitFor();
+    await dialog.getByLabel('Expires').selectOption('in 90 days');
+    await dialog.getByRole('button', { name: 'Renew' }).click();
+    await row('bob').getByText('expires in 3 months').waitFor();
+    await page.getByRole('button', { name: 'Make the membership of bob permanent' }).click();
+    await dialog.getByRole('button', { name: 'Make permanent' }).click();
+    await page.getByText('The membership of bob no longer expires.').waitFor();
+    await page.getByRole('columnheader', { name: 'Expires' }).waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Assign role' }).click();
+    await dialog.getByLabel('Expires').selectOption('in 7 days');
+    await dialog.getByRole('button', { name: 'Assign role' }).click();
+    await row('cluster-operator').getByText('expires in 7 days').waitFor();
+    await page.getByRole('button', { name: 'Make the assignment of cluster-operator permanent' }).click();
+    await dialog.getByRole('button', { name: 'Make permanent' }).click();
+    await page.getByText('The assignment of cluster-operator no longer expires.').waitFor();
     assert.deepEqual(faults, []);
   });
 

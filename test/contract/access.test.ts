@@ -61,6 +61,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/orgs': { username: '-' },
   'PATCH /api/v1/orgs/:org': {},
   'PUT /api/v1/orgs/:org/members/:username': {},
+  'PUT /api/v1/teams/:id/members/:username': {},
+  'PUT /api/v1/teams/:id/roles/:role': {},
   'POST /api/v1/orgs/:org/teams': { name: '-' },
   'PATCH /api/v1/teams/:id': {},
   'POST /api/v1/admin/marketplace/installers': { marketplace: 'CloudA', days: 0 },

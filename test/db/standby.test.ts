@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/base/errors.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
+import type { Moment } from '../../src/changes/revision.ts';
 import { type Db, type DbOptions, openDb, ping } from '../../src/db/db.ts';
 import { temporaryFolder } from '../support/db.ts';
 import { onServer, startPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -33,7 +34,7 @@ describe('PostgreSQL with standbys and poolers', { skip: lacks('postgresql') }, 
       url,
       `create table number (value int);
        create table change (revision bigint, kind text, id bigint, organization_id bigint);
-       create table revision (id int, value bigint, pruned bigint, stamp uuid default gen_random_uuid());
+       create table revision (id int, value bigint, pruned bigint, stamp uuid default gen_random_uuid(), next_expiry timestamptz);
        create table revision_stamp (revision bigint, stamp uuid);
        insert into revision (id, value) values (1, 7);
        insert into revision_stamp select value, stamp from revision`,
@@ -108,8 +109,9 @@ describe('PostgreSQL with standbys and poolers', { skip: lacks('postgresql') }, 
 
   it('A standby is unavailable for reads and writes until it is promoted', async () => {
     const db = await open();
-    const { news } = createRevisionStore(db);
-    const { revision, stamp } = await news(undefined);
+    const store = createRevisionStore(db);
+    const news = (since?: Moment) => store.news(since, async () => undefined);
+    const { revision, stamp } = await news();
     assert.equal(revision, 7n);
     await server.restartAsStandby();
     const attempts = {

@@ -33,8 +33,9 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'freshness',
-    what: `${COUNTS.revokeAskPairs} revoke and ask pairs, ${COUNTS.accountRounds} rounds in each of 8 accounts`,
+    what: `${COUNTS.revokeAskPairs} revoke and ask pairs, ${COUNTS.accountRounds} rounds in each of 8 accounts, ${COUNTS.expiryPairs} expiries asked about at two servers, ${COUNTS.expiringAtOnce} at once`,
     files: [
+      'test/api/organizations/expiry.test.ts',
       'test/api/authz/freshness.test.ts',
       'test/api/http/freshness.test.ts',
       'test/api/organizations/two-servers.test.ts',

@@ -44,6 +44,9 @@ export function Entries({ of, org, empty }: { of: readonly AuditEntry[]; org: st
 function verbOf({ action, before, after }: AuditEntry): string {
   if (action === 'access.denied') return 'was denied a change of';
   if (action === 'team.add_member') return `added ${textOf(after, 'username')} to`;
+  if (action === 'team.update_member') return `changed when ${textOf(after, 'username')} leaves`;
+  if (action === 'team.expire_member') return `ended the membership of ${textOf(before, 'username')} in`;
+  if (action === 'role.expire') return 'ended an assignment of';
   if (action === 'team.remove_member') return `removed ${textOf(before, 'username')} from`;
   const verb = action.split('.')[1] ?? action;
   return VERBS[verb] ?? verb.replaceAll('_', ' ');

@@ -300,6 +300,8 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Role.description': 'What the role is for, at most 1000 characters.',
   'Role.permissions': 'What the role permits.',
   'Role.team_ids': 'IDs of the teams whose members have the role.',
+  'Role.team_expiries[].team_id': 'ID of the team.',
+  'Role.team_expiries[].expires_at': 'When the team loses the role.',
   'EditRole.teamIDs': 'IDs of the teams whose members have the role.',
   'RolePreview.id': 'The role to change. Without it, the preview is about a new role.',
   'RoleEffects.changes[].gains': 'Permissions that the user would get.',

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { COUNTS } from '../../counts.ts';
-import { addMember, createCluster, createRobot, makeOrganization, makePerson } from '../../support/people.ts';
+import { auditOf, brokenLinks } from '../../support/audit.ts';
+import { clusterPermission } from '../../support/authz.ts';
+import { inHours, letExpire } from '../../support/expiry.ts';
+import {
+  addMember,
+  createCluster,
+  createRobot,
+  createTeam,
+  makeOrganization,
+  makePerson,
+} from '../../support/people.ts';
 import { openPair, type SecondProcess } from '../../support/processes.ts';
 import { lacks } from '../../support/requirements.ts';
 import type { TestServer } from '../../support/server.ts';
@@ -52,6 +62,52 @@ describe('Removals with two servers', { skip: lacks('postgresql') }, () => {
       assert.equal((await atrium.as('ann')('DELETE', `/clusters/${id}`)).status, 204);
       assert.deepEqual(await allowed(), []);
     }
+  });
+
+  it(`What expires grants nothing on either server from the next request, ${COUNTS.expiryPairs} times`, async (t) => {
+    const [owner, member] = [await makePerson(atrium), await makePerson(atrium)];
+    const org = await makeOrganization(atrium, owner.name);
+    const call = atrium.as(owner.name);
+    const team = await createTeam(atrium.instance, { organizationId: org.id, name: 'ops', permission: 'none' });
+    await addMember(atrium.instance, team, member.id);
+    const permissions = [clusterPermission('connect to clusters')];
+    const role = await call('POST', `/authz/roles?org=${org.name}`, { name: 'connector', permissions });
+    // Each kind of assignment, and the permission that comes with it.
+    const kinds = [
+      { path: `/teams/${org.team('Editors')}/members/${member.name}`, permission: 'can_edit' },
+      { path: `/teams/${team}/roles/${role.body.id}`, permission: 'can_connect_clusters' },
+    ];
+    const path = `/api/v1/authz/objects/organization/${org.id}/allowed-permissions?org=${org.name}`;
+    const ask = async (url: string): Promise<string[]> => {
+      const answer = await atrium.call('GET', path, undefined, bearer(member.token), url);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.body.allowedPermissions;
+    };
+    const stale: string[] = [];
+    for (let round = 0; round < COUNTS.expiryPairs; round++) {
+      for (const { path } of kinds) assert.equal((await call('PUT', path, { expires_at: inHours(1) })).status, 204);
+      for (const url of [atrium.url, other.url]) {
+        const held = await ask(url);
+        for (const { permission } of kinds) assert.ok(held.includes(permission), `${permission} at ${url}`);
+      }
+      await letExpire(t, atrium, org.id);
+      // Both servers notice at the same moment, or one of them first.
+      const answers =
+        round % 3 === 0
+          ? await Promise.all([ask(atrium.url), ask(other.url)])
+          : [await ask(round % 3 === 1 ? atrium.url : other.url), await ask(round % 3 === 1 ? other.url : atrium.url)];
+      for (const held of answers)
+        for (const { permission } of kinds) if (held.includes(permission)) stale.push(`${round} ${permission}`);
+    }
+    assert.deepEqual(stale, []);
+    const chain = await auditOf(atrium.instance.db, org.id);
+    assert.deepEqual(brokenLinks(chain), []);
+    const count = (wanted: string) => chain.filter(({ action }) => action === wanted).length;
+    assert.deepEqual(
+      [count('team.expire_member'), count('role.expire')],
+      [COUNTS.expiryPairs, COUNTS.expiryPairs],
+      'each once, whoever noticed',
+    );
   });
 
   it('An organization deleted in one process grants nothing in the other from the next request', async () => {

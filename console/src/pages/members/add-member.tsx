@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useAction } from '../../data/action.ts';
 import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
+import { chosenExpiry, ExpiryField, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { notify } from '../../parts/toast.tsx';
@@ -21,6 +22,7 @@ interface AddMemberProps {
 export function AddMember({ org, teams, onClose }: AddMemberProps) {
   const login = useSignal('');
   const team = useSignal(FIRST_TEAM);
+  const expiry = useExpiry();
   const { may } = useAllowed(
     org,
     teams.map(({ id }) => ({ type: 'team', id })),
@@ -29,7 +31,8 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
   const open = teams.filter(({ id, name }) => name === FIRST_TEAM || may('can_add_member', { type: 'team', id }));
   const add = useAction(async () => {
     const username = login.value;
-    await api.call('PUT /orgs/{org}/members/{username}', { path: { org, username }, body: { team: team.value } });
+    const body = { team: team.value, expires_at: chosenExpiry(expiry) ?? undefined };
+    await api.call('PUT /orgs/{org}/members/{username}', { path: { org, username }, body });
     notify({
       kind: 'ok',
       text: `${username} was added to ${team.value}.`,
@@ -40,6 +43,7 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
       title={`Add a person to ${org}`}
       verb="Add person"
       action={add}
+      fields={['expires_at']}
       onClose={onClose}
       disabledBecause={login.value === '' ? 'Choose a person first.' : undefined}
     >
@@ -57,6 +61,7 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
           label: `${name} (${permissionWord(permission)})`,
         }))}
       />
+      <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
     </FormDialog>
   );
 }

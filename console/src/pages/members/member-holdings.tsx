@@ -7,6 +7,7 @@ import { useResource } from '../../data/resource.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Show } from '../../parts/page.tsx';
@@ -67,6 +68,37 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
                   </a>
                 )),
           },
+          ...(member.teams.some(({ expires_at }: MemberTeam) => expires_at)
+            ? [
+                {
+                  key: 'expires',
+                  title: 'Expires',
+                  cell: (team: MemberTeam) => (
+                    <Renewal
+                      at={team.expires_at}
+                      what={`the membership of ${team.name}`}
+                      whyNot={
+                        allowed.may('can_add_member', { type: 'team', id: team.id }) === false
+                          ? {
+                              org,
+                              type: 'team',
+                              id: team.id,
+                              relation: 'can_add_member',
+                              task: `renew memberships of ${team.name}`,
+                            }
+                          : undefined
+                      }
+                      change={(expires_at) =>
+                        api.call('PUT /teams/{id}/members/{username}', {
+                          path: { id: team.id, username: member.login },
+                          body: { expires_at },
+                        })
+                      }
+                    />
+                  ),
+                },
+              ]
+            : []),
           {
             key: 'remove',
             title: '',
@@ -129,8 +161,11 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
   const teams = others.filter(({ id }) => allowed.may('can_add_member', { type: 'team', id }));
   const isKnown = others.length === 0 || allowed.isKnown;
   const chosen = useFirst(teams);
+  const expiry = useExpiry();
   const add = useAction(async () => {
-    await api.call('PUT /teams/{id}/members/{username}', { path: { id: chosen.value, username: login } });
+    const path = { id: chosen.value, username: login };
+    const body = { expires_at: chosenExpiry(expiry) ?? undefined };
+    await api.call('PUT /teams/{id}/members/{username}', { path, body });
     const name = teams.find(({ id }) => String(id) === chosen.value)?.name ?? 'the team';
     notify({ kind: 'ok', text: `${login} was added to ${name}.` });
   });
@@ -139,6 +174,7 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
       title={`Add ${login} to a team`}
       verb="Add to team"
       action={add}
+      fields={['expires_at']}
       onClose={onClose}
       disabledBecause={chosen.value === '' ? 'Choose a team first.' : undefined}
     >
@@ -158,6 +194,7 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
           )
         }
       </Show>
+      <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
     </FormDialog>
   );
 }

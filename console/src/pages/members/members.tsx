@@ -7,6 +7,7 @@ import { useList, useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
 import { Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Expires } from '../../parts/expiry.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -110,6 +111,16 @@ export function MembersPage() {
                     cell: (person) => <When at={person.joined_at} />,
                     isMinor: true,
                   },
+                  ...(all.some(({ expires_at }) => expires_at)
+                    ? [
+                        {
+                          key: 'expires',
+                          title: 'Expires',
+                          cell: (person: Member) => <Expires at={person.expires_at} />,
+                          isMinor: true,
+                        },
+                      ]
+                    : []),
                   {
                     key: 'remove',
                     title: '',

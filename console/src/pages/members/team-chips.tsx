@@ -5,6 +5,7 @@ export interface MemberTeam {
   readonly id: bigint;
   readonly name: string;
   readonly permission: string;
+  readonly expires_at?: string | undefined;
 }
 
 const SHOWN = 4;

@@ -9,6 +9,7 @@ import { useVersion } from '../../data/version.ts';
 import { Card, Chip, Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
@@ -101,10 +102,14 @@ function TeamMembers({ org, team }: { org: string; team: Team }) {
   const isAdding = useSignal(false);
   const removed = useSignal<string | undefined>(undefined);
   const path = (username: string) => ({ path: { id: team.id, username } });
+  const expiry = useExpiry();
+  const put = (username: string, expires_at: string | null | undefined) =>
+    api.call('PUT /teams/{id}/members/{username}', { ...path(username), body: { expires_at } });
   const add = useAction(async () => {
-    await api.call('PUT /teams/{id}/members/{username}', path(login.value));
+    await put(login.value, chosenExpiry(expiry) ?? undefined);
     notify({ kind: 'ok', text: `${login.value} was added to ${team.name}.` });
     login.value = '';
+    expiry.days.value = '';
   });
   return (
     <Card
@@ -124,10 +129,7 @@ function TeamMembers({ org, team }: { org: string; team: Team }) {
       <Show of={members}>
         {(all) =>
           all.length === 0 ? (
-            <Empty
-              text="Nobody is in this team yet."
-              command={`atrium team add-member ${team.name} USER --org ${org}`}
-            />
+            <Empty text="Nobody is in this team yet." command={`atrium team add ${team.name} USER --org ${org}`} />
           ) : (
             <Table
               caption="Members of the team"
@@ -145,6 +147,22 @@ function TeamMembers({ org, team }: { org: string; team: Team }) {
                     <Person login={person.login} fullName={person.full_name} avatarUrl={person.avatar_url} />
                   ),
                 },
+                ...(all.some(({ expires_at }) => expires_at)
+                  ? [
+                      {
+                        key: 'expires',
+                        title: 'Expires',
+                        cell: (person: (typeof all)[number]) => (
+                          <Renewal
+                            at={person.expires_at}
+                            what={`the membership of ${person.login}`}
+                            whyNot={whyNot('can_add_member', 'renew memberships of this team')}
+                            change={(expiresAt) => put(person.login, expiresAt)}
+                          />
+                        ),
+                      },
+                    ]
+                  : []),
                 {
                   key: 'remove',
                   title: '',
@@ -169,9 +187,11 @@ function TeamMembers({ org, team }: { org: string; team: Team }) {
           title={`Add a member to ${team.name}`}
           verb="Add member"
           action={add}
+          fields={['expires_at']}
           onClose={() => (isAdding.value = false)}
         >
           <UserPicker label="User" value={login} hint="Only people with an account can be added." />
+          <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
         </FormDialog>
       )}
       {removed.value !== undefined && (
@@ -223,6 +243,27 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
                   title: 'Permissions',
                   cell: (role) => role.permissions.map(({ action }) => action).join(', '),
                 },
+                ...(assigned.some(({ expires_at }) => expires_at)
+                  ? [
+                      {
+                        key: 'expires',
+                        title: 'Expires',
+                        cell: (role: (typeof assigned)[number]) => (
+                          <Renewal
+                            at={role.expires_at}
+                            what={`the assignment of ${role.name}`}
+                            whyNot={cannot}
+                            change={(expires_at) =>
+                              api.call('PUT /teams/{id}/roles/{role}', {
+                                path: { id: team.id, role: role.id },
+                                body: { expires_at },
+                              })
+                            }
+                          />
+                        ),
+                      },
+                    ]
+                  : []),
                 {
                   key: 'remove',
                   title: '',
@@ -262,8 +303,10 @@ function AssignRole({ org, team, assigned, onClose }: AssignRoleProps) {
   const left = (all.data ?? []).filter(({ id }) => !assigned.some((role) => role.id === id));
   const chosen = useFirst(left);
   const role = chosen.value;
+  const expiry = useExpiry();
   const assign = useAction(async () => {
-    await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team.id, role } });
+    const body = { expires_at: chosenExpiry(expiry) ?? undefined };
+    await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team.id, role }, body });
     notify({ kind: 'ok', text: `The role was assigned to ${team.name}.` });
   });
   return (
@@ -271,6 +314,7 @@ function AssignRole({ org, team, assigned, onClose }: AssignRoleProps) {
       title={`Assign a role to ${team.name}`}
       verb="Assign role"
       action={assign}
+      fields={['expires_at']}
       onClose={onClose}
       disabledBecause={role === '' ? 'There is no other role to assign.' : undefined}
     >
@@ -287,6 +331,7 @@ function AssignRole({ org, team, assigned, onClose }: AssignRoleProps) {
           )
         }
       </Show>
+      <ExpiryField choice={expiry} error={assign.fieldError('expires_at')} />
     </FormDialog>
   );
 }

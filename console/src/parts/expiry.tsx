@@ -1,0 +1,123 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useAction } from '../data/action.ts';
+import type { WhyNotQuestion } from '../data/org.ts';
+import { serverNow } from '../data/server-time.ts';
+import { Chip } from './bits.tsx';
+import { Button } from './button.tsx';
+import { Confirm } from './confirm.tsx';
+import { SelectField, TextField } from './field.tsx';
+import { FormDialog } from './form.tsx';
+import { notify } from './toast.tsx';
+import { relativeTime } from './when.tsx';
+
+const DAY_MS = 86_400_000;
+const SOON_MS = 14 * DAY_MS;
+const EXACT = 'exact';
+const NEVER = '';
+const ENDS = [
+  { value: NEVER, label: 'never' },
+  { value: '1', label: 'in a day' },
+  { value: '7', label: 'in 7 days' },
+  { value: '30', label: 'in 30 days' },
+  { value: '90', label: 'in 90 days' },
+  { value: EXACT, label: 'at an exact time …' },
+] as const;
+
+/** What is chosen in a field for the end of something. */
+export interface ExpiryChoice {
+  readonly days: Signal<string>;
+  readonly exact: Signal<string>;
+}
+
+export function useExpiry(days: (typeof ENDS)[number]['value'] = NEVER): ExpiryChoice {
+  return { days: useSignal<string>(days), exact: useSignal('') };
+}
+
+/** Null: it does not end. Whoever adds something leaves that out, so that what is there already keeps its end. */
+export function chosenExpiry({ days, exact }: ExpiryChoice, now = serverNow()): string | null {
+  if (days.value === EXACT) return exact.value === '' ? '' : new Date(exact.value).toISOString();
+  return days.value === NEVER ? null : new Date(now + Number(days.value) * DAY_MS).toISOString();
+}
+
+export function ExpiryField({ choice, error }: { choice: ExpiryChoice; error: string | undefined }) {
+  const isExact = choice.days.value === EXACT;
+  return (
+    <>
+      <SelectField
+        label="Expires"
+        value={choice.days}
+        choices={ENDS}
+        hint="It ends by itself. The first request after that moment is denied."
+        error={isExact ? undefined : error}
+      />
+      {isExact && <TextField label="Exact time" type="datetime-local" value={choice.exact} isRequired error={error} />}
+    </>
+  );
+}
+
+/** "expires in 3 days", with the exact time on hover. Nothing if it does not end. */
+export function Expires({ at }: { at: string | undefined }) {
+  if (at === undefined) return null;
+  return (
+    <Chip tone={Date.parse(at) - serverNow() < SOON_MS ? 'warn' : 'quiet'}>
+      <time dateTime={at} title={new Date(at).toISOString()}>
+        expires {relativeTime(at)}
+      </time>
+    </Chip>
+  );
+}
+
+interface RenewalProps {
+  readonly at: string | undefined;
+  /** What ends, such as "the membership of dan". */
+  readonly what: string;
+  readonly whyNot: WhyNotQuestion | undefined;
+  readonly change: (expiresAt: string | null) => Promise<unknown>;
+}
+
+/** When something ends, and the buttons that change that. Nothing if it does not end. */
+export function Renewal({ at, what, whyNot, change }: RenewalProps) {
+  const dialog = useSignal<'renew' | 'keep' | undefined>(undefined);
+  const close = () => (dialog.value = undefined);
+  if (at === undefined) return null;
+  return (
+    <span class="line">
+      <Expires at={at} />
+      <Button label={`Renew ${what}`} whyNot={whyNot} onClick={() => (dialog.value = 'renew')}>
+        Renew
+      </Button>
+      <Button label={`Make ${what} permanent`} whyNot={whyNot} onClick={() => (dialog.value = 'keep')}>
+        Make permanent
+      </Button>
+      {dialog.value === 'renew' && <Renew what={what} change={change} onClose={close} />}
+      {dialog.value === 'keep' && (
+        <Confirm
+          title={`Make ${what} permanent?`}
+          verb="Make permanent"
+          done={`${capital(what)} no longer expires.`}
+          change={() => change(null)}
+          onClose={close}
+        >
+          <p>It then ends only if somebody ends it.</p>
+        </Confirm>
+      )}
+    </span>
+  );
+}
+
+function Renew({ what, change, onClose }: Pick<RenewalProps, 'what' | 'change'> & { onClose: () => void }) {
+  const choice = useExpiry('30');
+  const renew = useAction(async () => {
+    await change(chosenExpiry(choice));
+    notify({ kind: 'ok', text: `${capital(what)} was renewed.` });
+  });
+  return (
+    <FormDialog title={`Renew ${what}`} verb="Renew" action={renew} fields={['expires_at']} onClose={onClose}>
+      <ExpiryField choice={choice} error={renew.fieldError('expires_at')} />
+    </FormDialog>
+  );
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}

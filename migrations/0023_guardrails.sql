@@ -1,0 +1,2 @@
+-- compatible-from: 18
+-- Holds the number of a migration that is developed at the same time.

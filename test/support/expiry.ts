@@ -1,0 +1,36 @@
+import type { TestContext } from 'node:test';
+import { sql } from '../../src/db/db.ts';
+import type { TestServer } from './server.ts';
+
+const HOUR_MS = 3_600_000;
+
+const END_MEMBERSHIPS = sql(
+  'test.endMemberships',
+  `update team_member set expires_at = clock_timestamp() where expires_at is not null
+      and team_id in (select id from team where organization_id = $1)`,
+);
+const END_ASSIGNMENTS = sql(
+  'test.endAssignments',
+  `update role_team set expires_at = clock_timestamp() where expires_at is not null
+      and role_id in (select id from role where organization_id = $1)`,
+);
+
+/** An hour from now, in whole seconds. */
+export function inHours(hours: number): string {
+  return new Date((Math.floor(Date.now() / 1000) + hours * 3600) * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/**
+ * Everything of an organization that expires within a day has expired now. PostgreSQL has a clock of its own, so the rows
+ * are changed behind the back of every server. The built-in database has the clock of this process.
+ */
+export async function letExpire(t: TestContext, { instance }: TestServer, organizationId: bigint): Promise<void> {
+  if (instance.db.driver === 'pglite') {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 24 * HOUR_MS });
+    return;
+  }
+  await instance.db.transaction(async (query) => {
+    await query(END_MEMBERSHIPS, [organizationId]);
+    await query(END_ASSIGNMENTS, [organizationId]);
+  });
+}
