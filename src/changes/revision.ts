@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts';
-import type { Change, Once, Work, Write } from './write.ts';
+import type { Change, Once, Work, Write, WriteOptions } from './write.ts';
 
 /**
  * A revision of one history. After a failover that lost commits, or a restore to an earlier moment, numbers repeat, but
@@ -21,7 +21,11 @@ export interface RevisionStore {
   readonly onlyWriter: boolean;
   /** What changed since a moment. Without one, there is nothing to continue. */
   news(since: Moment | undefined): Promise<News>;
-  write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<{ result: T; revision: bigint | undefined }>;
+  write<T, Made>(
+    work: Work<T, Made>,
+    once?: Once<Made>,
+    options?: WriteOptions,
+  ): Promise<{ result: T; revision: bigint | undefined }>;
   prune(keep: bigint): Promise<void>;
 }
 
@@ -147,8 +151,8 @@ export function createRevisions(store: RevisionStore): Revisions {
     throw new AppError('unavailable', what, { retryAfter: 1 });
   }
 
-  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<T> {
-    const done = await store.write(work, once);
+  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>, options?: WriteOptions): Promise<T> {
+    const done = await store.write(work, once, options);
     if (done.revision !== undefined && (ownRevision === undefined || done.revision > ownRevision)) {
       ownRevision = done.revision;
     }
