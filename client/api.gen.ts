@@ -952,6 +952,26 @@ export type GuardrailAboutPeopleInput = {
   readonly object?: GuardedObjectInputInput | undefined;
 };
 
+/** What the import does to one guardrail. */
+export type GuardrailImportChange = {
+  /** Name of the guardrail. */
+  readonly guardrail: string;
+  /** What happened to it. */
+  readonly kind: 'create' | 'update' | 'delete';
+  /** The change in words, one line for each part. */
+  readonly words: readonly string[];
+};
+
+/** What an import changed about guardrails, if the document has them. */
+export type GuardrailImportReport = {
+  /** One entry for each guardrail that changed. */
+  readonly changes: readonly GuardrailImportChange[];
+  /** Number of guardrails that are already as in the document. */
+  readonly unchanged: number;
+  /** Guardrails that are not in the document and are kept. */
+  readonly unmanaged: readonly string[];
+};
+
 /** Whether a guardrail holds, as of the latest change. */
 export type GuardrailState = {
   /** Whether the statement is true. */
@@ -1933,6 +1953,7 @@ export type RoleImportReport = {
   readonly unmanaged: readonly string[];
   /** If true, nothing was changed. */
   readonly dry_run: boolean;
+  readonly guardrails?: GuardrailImportReport;
 };
 
 /** What the import does to one role. */
@@ -2815,7 +2836,7 @@ export interface Operations {
         org: Text;
         /** Change nothing, only return what would change. */
         dry_run?: Text | undefined;
-        /** Delete the roles that are not in the document. */
+        /** Delete the roles, and if it has guardrails, the guardrails that are not in the document. */
         prune?: Text | undefined;
       };
       body: unknown | RawBody;

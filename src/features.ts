@@ -24,7 +24,7 @@ export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
   const authz = await wireAuthz(infrastructure);
   const guardrails = wireGuardrails(infrastructure, authz);
-  const roles = wireRoles(infrastructure, authz);
+  const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const tokens = wireTokens(infrastructure, identity);

@@ -9,6 +9,7 @@ import type { Actor } from '../changes/audit-entry.ts';
 import { type Once, onceFor } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
 import { type Guardrail, type GuardrailDraft, namedIn, type Violation, type Violations } from './guardrail.ts';
+import type { WantedGuardrail } from './guardrail-file.ts';
 import { type GuardrailInput, type Reference, type References, readDraft } from './guardrail-input.ts';
 import { guardrailSentence } from './guardrail-text.ts';
 import { violations as violationsIn } from './violations.ts';
@@ -80,7 +81,7 @@ export type Guardrails = ReturnType<typeof createGuardrails>;
 
 /** Statements about who may do what in an organization that must stay true. */
 export function createGuardrails({ store, graphs, names, judge, model, limits }: Parts) {
-  return { list, get, create, update, remove, tryCreate, tryUpdate };
+  return { list, get, create, update, remove, tryCreate, tryUpdate, read, seesAll };
 
   async function list(organizationId: bigint, callerId: bigint): Promise<ShownGuardrail[]> {
     const { guardrails, violations } = await store.list(organizationId);
@@ -130,6 +131,42 @@ export function createGuardrails({ store, graphs, names, judge, model, limits }:
 
   async function remove({ organizationId, actor }: GuardrailSetting, id: bigint, precondition: Precondition) {
     if (!(await store.remove(organizationId, id, precondition, actor))) throw guardrailNotFound();
+  }
+
+  /** Guardrails of a file. One that cannot be stored may be stored already, about something that is gone. */
+  async function read(
+    organizationId: bigint,
+    callerId: bigint,
+    inputs: readonly (GuardrailInput & { readonly name: string })[],
+  ): Promise<WantedGuardrail[]> {
+    const wanted: WantedGuardrail[] = [];
+    for (const input of inputs) {
+      try {
+        const draft = await readDraft(visibleTo(organizationId, callerId), model, organizationId, undefined, input);
+        wanted.push({ input, outcome: { draft } });
+      } catch (fault) {
+        if (!(fault instanceof AppError)) throw fault;
+        wanted.push({ input, outcome: { fault } });
+      }
+    }
+    return wanted;
+  }
+
+  async function seesAll(organizationId: bigint, callerId: bigint, objects: readonly string[]): Promise<boolean> {
+    const things = objects.flatMap((object) => {
+      const [type = '', id = '0'] = object.split(':');
+      return type === 'user' ? [] : [{ type: type as ObjectRef['type'], id: BigInt(id) }];
+    });
+    const organization = { type: 'organization', id: organizationId } as const;
+    const [held = [], ...relations] = await judge.allowed(callerId, organizationId, [organization, ...things]);
+    const known = await names.names(objects);
+    const seesPeople = things.length === objects.length || held.includes('can_view_members');
+    return (
+      seesPeople &&
+      things.every(({ type, id }, place) => {
+        return relations[place]?.includes('can_view') || !known.has(`${type}:${id}`);
+      })
+    );
   }
 
   /** What creating it would give; nothing is written. */
