@@ -4,6 +4,35 @@ import type { RawBody } from './raw-body.ts';
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
+/** A question: does the user hold the relation on the object? */
+export type AccessCheckInput = {
+  /** Login name; by default, the caller. */
+  readonly user?: string | undefined;
+  /** A relation such as can_connect. The prefix can be left out. */
+  readonly relation: string;
+  readonly object: CheckedObjectInput;
+};
+
+/** The answer to one question. */
+export type AccessCheckResult = {
+  /** Whether the user holds the relation. */
+  readonly allowed: boolean;
+  /** Why there is no answer: a name that does not exist, or that the caller may not see. */
+  readonly fault?: string;
+};
+
+/** The answers, all as of one moment. */
+export type AccessCheckResults = {
+  /** One for each question, in their order. */
+  readonly results: readonly AccessCheckResult[];
+};
+
+/** Questions that are answered as of one moment. */
+export type AccessChecksInput = {
+  /** At most 1,000 questions. */
+  readonly checks: readonly AccessCheckInput[];
+};
+
 /** A secret that was just added, with its text if the server created it. */
 export type AddedNotificationSecret = {
   /** Which marketplace it belongs to. */
@@ -241,6 +270,16 @@ export type ChartSelectionSourceRefInput = {
   readonly name: string;
   /** Address of the charts. Without it, the source must exist in the cluster already. */
   readonly url?: string | null | undefined;
+};
+
+/** An object of the organization. Without ID and name, the organization itself. */
+export type CheckedObjectInput = {
+  /** Type of the object. */
+  readonly type: 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Name of the object, instead of its ID. */
+  readonly name?: string | undefined;
 };
 
 /** Whether somebody can still claim an organization that a marketplace created. */
@@ -682,6 +721,20 @@ export type EditContractInput = {
   readonly revoked?: boolean | undefined;
 };
 
+/** What to change about a guardrail. Omitted fields stay unchanged; a statement is replaced as a whole. */
+export type EditGuardrailInput = {
+  /** Name for people, 1 to 100 characters. Unique in the organization, ignoring case. */
+  readonly name?: string | undefined;
+  /** Why it is there, at most 1000 characters. */
+  readonly description?: string | undefined;
+  /** Whether changes that would violate it are rejected. Otherwise it is only watched. */
+  readonly enforce?: boolean | undefined;
+  readonly never?: GuardrailAboutPeopleInput | undefined;
+  readonly always?: GuardrailAboutPeopleInput | undefined;
+  readonly at_least?: GuardrailAboutNumberInput | undefined;
+  readonly at_most?: GuardrailAboutNumberInput | undefined;
+};
+
 /** What to change about an organization. Omitted fields stay unchanged. */
 export type EditOrganizationInput = {
   /** The name of the organization. */
@@ -834,6 +887,120 @@ export type ExplanationStep = {
   readonly subject_name: string;
   /** The stored relationship that the step rests on. Null if it applies a rule of the model. */
   readonly tuple: Relationship | null;
+};
+
+/** The object that a statement is about. */
+export type GuardedObject = {
+  /** Type of the object. */
+  readonly type: 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** Left out: any object of the type. */
+  readonly id?: bigint;
+  /** Name of the object. */
+  readonly name?: string;
+};
+
+/** The object that a statement is about. Without ID and name: the organization, or any object of the type. */
+export type GuardedObjectInputInput = {
+  /** Type of the object. */
+  readonly type: 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** Assigned by the server, never reused. */
+  readonly id?: bigint | number | undefined;
+  /** Name of the object, instead of its ID. */
+  readonly name?: string | undefined;
+};
+
+/** A statement about who may do what in an organization that must stay true. It has one of never, always, at_least and at_most. */
+export type Guardrail = {
+  /** ID, or 0 in a dry run of a new one. */
+  readonly id: bigint;
+  /** Name for people, 1 to 100 characters. Unique in the organization, ignoring case. */
+  readonly name: string;
+  /** Why it is there, at most 1000 characters. */
+  readonly description: string;
+  /** Whether changes that would violate it are rejected. Otherwise it is only watched. */
+  readonly enforce: boolean;
+  /** The statement in words. */
+  readonly sentence: string;
+  readonly never?: GuardrailStatement;
+  readonly always?: GuardrailStatement;
+  readonly at_least?: GuardrailStatement;
+  readonly at_most?: GuardrailStatement;
+  readonly state: GuardrailState;
+  /** When it was created. */
+  readonly created_at: string;
+  /** When it was last changed. */
+  readonly updated_at: string;
+};
+
+/** A statement about the number of people who hold a relation. Site administrators are not counted. */
+export type GuardrailAboutNumberInput = {
+  /** At least or at most so many people. */
+  readonly count: number;
+  /** The relation that is held or not, such as can_connect. The prefix can be left out. */
+  readonly relation: string;
+  readonly object?: GuardedObjectInputInput | undefined;
+};
+
+/** A statement about users, or the members of a team, or both. */
+export type GuardrailAboutPeopleInput = {
+  /** Login names. */
+  readonly users?: readonly string[] | undefined;
+  /** ID or name of a team: all its members. */
+  readonly team?: string | bigint | number | undefined;
+  /** The relation that is held or not, such as can_connect. The prefix can be left out. */
+  readonly relation: string;
+  readonly object?: GuardedObjectInputInput | undefined;
+};
+
+/** What the import does to one guardrail. */
+export type GuardrailImportChange = {
+  /** Name of the guardrail. */
+  readonly guardrail: string;
+  /** What happened to it. */
+  readonly kind: 'create' | 'update' | 'delete';
+  /** The change in words, one line for each part. */
+  readonly words: readonly string[];
+};
+
+/** What an import changed about guardrails, if the document has them. */
+export type GuardrailImportReport = {
+  /** One entry for each guardrail that changed. */
+  readonly changes: readonly GuardrailImportChange[];
+  /** Number of guardrails that are already as in the document. */
+  readonly unchanged: number;
+  /** Guardrails that are not in the document and are kept. */
+  readonly unmanaged: readonly string[];
+};
+
+/** Whether a guardrail holds, as of the latest change. */
+export type GuardrailState = {
+  /** Whether the statement is true. */
+  readonly holds: boolean;
+  /** Who violates it, as far as the caller may see them; at most 1,000. */
+  readonly violated_by: readonly GuardrailViolator[];
+  /** How many people violate it, also those who are not listed. */
+  readonly total: number;
+  /** How many people hold the relation, if too few or too many do. Site administrators are not counted. */
+  readonly count?: number;
+  /** The object is gone, or everybody whom it names: it says nothing any more. */
+  readonly vacuous: boolean;
+};
+
+/** What a guardrail states. What it names is shown as it is called now. */
+export type GuardrailStatement = {
+  /** The users that it is about. */
+  readonly users?: readonly NamedReference[];
+  readonly team?: NamedReference;
+  /** At least or at most so many people. */
+  readonly count?: number;
+  /** The relation that is held or not, such as can_connect. */
+  readonly relation: string;
+  readonly object: GuardedObject;
+};
+
+/** Somebody for whom a statement does not hold. */
+export type GuardrailViolator = {
+  readonly user: NamedReference;
 };
 
 /** What a cluster reports about itself. Omitted fields stay unchanged. */
@@ -1179,6 +1346,14 @@ export type NamedObject = {
   readonly name: string;
 };
 
+/** Something that a statement names. */
+export type NamedReference = {
+  /** ID, or 0 if the caller may not see it. */
+  readonly id: bigint;
+  /** Its name, or (hidden) if the caller may not see it. */
+  readonly name: string;
+};
+
 /** What a client needs to connect to the message bus, also under the names that older clients read. */
 export type NatsCredentials = {
   /** Addresses of the bus: TCP first, then WebSocket. */
@@ -1269,6 +1444,20 @@ export type NewContractInput = {
 export type NewEmailsInput = {
   /** Addresses that no user has yet. If the server requires it, each must then be confirmed by email. */
   readonly emails: readonly string[];
+};
+
+/** A guardrail to create, with one of never, always, at_least and at_most. */
+export type NewGuardrailInput = {
+  /** Name for people, 1 to 100 characters. Unique in the organization, ignoring case. */
+  readonly name: string;
+  /** Why it is there, at most 1000 characters. */
+  readonly description?: string | undefined;
+  /** Whether changes that would violate it are rejected. Otherwise it is only watched. */
+  readonly enforce?: boolean | undefined;
+  readonly never?: GuardrailAboutPeopleInput | undefined;
+  readonly always?: GuardrailAboutPeopleInput | undefined;
+  readonly at_least?: GuardrailAboutNumberInput | undefined;
+  readonly at_most?: GuardrailAboutNumberInput | undefined;
 };
 
 /** An installer to create. */
@@ -1786,6 +1975,7 @@ export type RoleImportReport = {
   readonly unmanaged: readonly string[];
   /** If true, nothing was changed. */
   readonly dry_run: boolean;
+  readonly guardrails?: GuardrailImportReport;
 };
 
 /** What the import does to one role. */
@@ -2491,6 +2681,85 @@ export interface Operations {
     };
     answer: readonly Team[];
   };
+  /** Check many times whether somebody may do something, all as of one moment */
+  'POST /authz/check': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: AccessChecksInput | RawBody;
+    };
+    answer: AccessCheckResults;
+  };
+  /** List the guardrails of an organization, and whether they hold */
+  'GET /authz/guardrails': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: readonly Guardrail[];
+  };
+  /** Create a guardrail */
+  'POST /authz/guardrails': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Change nothing, only return the guardrail as it would be, and whether it holds. */
+        dry_run?: Text | undefined;
+      };
+      body: NewGuardrailInput | RawBody;
+    };
+    answer: Guardrail;
+  };
+  /** Get a guardrail, and whether it holds */
+  'GET /authz/guardrails/{id}': {
+    input: {
+      path: {
+        /** ID of a guardrail. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: Guardrail;
+  };
+  /** Update a guardrail; fields in the body replace the current values */
+  'PUT /authz/guardrails/{id}': {
+    input: {
+      path: {
+        /** ID of a guardrail. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Change nothing, only return the guardrail as it would be, and whether it holds. */
+        dry_run?: Text | undefined;
+      };
+      body: EditGuardrailInput | RawBody;
+    };
+    answer: Guardrail;
+  };
+  /** Delete a guardrail */
+  'DELETE /authz/guardrails/{id}': {
+    input: {
+      path: {
+        /** ID of a guardrail. */
+        id: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+    };
+    answer: undefined;
+  };
   /** Get the authorization model, as text and with every relation in words */
   'GET /authz/model': {
     input: {
@@ -2641,7 +2910,7 @@ export interface Operations {
         org: Text;
         /** Change nothing, only return what would change. */
         dry_run?: Text | undefined;
-        /** Delete the roles that are not in the document. */
+        /** Delete the roles, and if it has guardrails, the guardrails that are not in the document. */
         prune?: Text | undefined;
       };
       body: unknown | RawBody;

@@ -6,6 +6,7 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /admin/marketplace/secrets',
   'POST /admin/users',
   'POST /admin/users/{username}/orgs',
+  'POST /authz/guardrails',
   'POST /authz/roles',
   'POST /orgs',
   'POST /orgs/{org}/clusters',

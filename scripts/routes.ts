@@ -58,6 +58,7 @@ async function routesOf(deployment: Config['DEPLOYMENT']): Promise<readonly Book
     keys,
     db,
     revisions,
+    writeGuards: [],
     room,
     log,
     metrics: createMetrics(() => 0),

@@ -5,6 +5,7 @@ import { wireBus } from './bus/bus.wiring.ts';
 import { wireClusters } from './clusters/clusters.wiring.ts';
 import { wireContracts } from './contracts/contracts.wiring.ts';
 import { wireCredentials } from './credentials/credentials.wiring.ts';
+import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/brake.ts';
 import type { Identity } from './identity/identity.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -22,7 +23,8 @@ export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 /** Wires every folder that has routes. If one needs an answer from another, it gets it here. */
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
   const authz = await wireAuthz(infrastructure);
-  const roles = wireRoles(infrastructure, authz);
+  const guardrails = wireGuardrails(infrastructure, authz);
+  const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
   const tokens = wireTokens(infrastructure, identity);
@@ -63,7 +65,10 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     relations: authz.relations,
     /** Which routes are where. */
     mounts: {
-      platform: [...[...wired, robots, audit, overview].map(({ mount }) => mount), marketplace.mountPlatform],
+      platform: [
+        ...[...wired, robots, audit, overview, guardrails].map(({ mount }) => mount),
+        marketplace.mountPlatform,
+      ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
       listener: [marketplace.mount],
     },

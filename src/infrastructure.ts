@@ -4,6 +4,7 @@ import type { Keys } from './base/keys.ts';
 import type { Metrics } from './base/metrics.ts';
 import type { Revisions } from './changes/revision.ts';
 import type { Room } from './changes/room.store.ts';
+import type { WriteGuard } from './changes/write.ts';
 import type { Db } from './db/db.ts';
 import type { Vault } from './vault/vault.ts';
 
@@ -14,6 +15,8 @@ export interface Infrastructure {
   readonly vault: Vault;
   readonly db: Db;
   readonly revisions: Revisions;
+  /** What looks at every write before it commits. Features add theirs before the first request. */
+  readonly writeGuards: WriteGuard[];
   /** The limits of every list that callers can make longer. */
   readonly room: Room;
   readonly log: Logger;

@@ -12,6 +12,7 @@ import { within } from './base/within.ts';
 import { createRevisionStore } from './changes/revision.store.ts';
 import { createRevisions } from './changes/revision.ts';
 import { createRoom } from './changes/room.store.ts';
+import type { WriteGuard } from './changes/write.ts';
 import { openDb, ping } from './db/db.ts';
 import { type Migrated, migrate } from './db/migrate.ts';
 import { withSpans } from './db/traced-db.ts';
@@ -83,7 +84,8 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   }
 
   if (migrated.isAhead) say(`the database is newer than this release (${migrated.version}), but compatible with it`);
-  const revisions = createRevisions(createRevisionStore(db));
+  const writeGuards: WriteGuard[] = [];
+  const revisions = createRevisions(createRevisionStore(db, writeGuards));
   const { keys } = ring;
   const room = createRoom(limitsOf(config));
   const identity = wireIdentity(db, revisions, room, keys.derive('token'));
@@ -104,7 +106,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const vault = createVault(createVaultStore(db), ring, () => metrics.vaultFaults.inc());
   const idempotency = createIdempotency(createIdempotencyStore(db), vault, keys.derive('idempotency'));
   const infrastructure = {
-    ...{ config, keys, vault, db, revisions, room, log, metrics },
+    ...{ config, keys, vault, db, revisions, writeGuards, room, log, metrics },
     version: VERSION,
     baseUrl: () => baseUrl,
   };
@@ -148,6 +150,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     config,
     db,
     revisions,
+    writeGuards,
     room,
     metrics,
     vault,

@@ -114,6 +114,25 @@ export const ROLE_REQUESTS: Requests = {
       return { as: 'ann', path: `/authz/roles/${last?.id}?org=acme` };
     },
   },
+  'GET /api/v1/authz/guardrails': { as: 'GET /api/v1/authz/roles', because: 'lists a hundred rows, and their names' },
+  'POST /api/v1/authz/guardrails': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },
+  'GET /api/v1/authz/guardrails/:id': { as: 'GET /api/v1/authz/roles/:id', because: 'reads one row' },
+  'PUT /api/v1/authz/guardrails/:id': { as: 'PUT /api/v1/authz/roles/:id', because: 'writes one row' },
+  'DELETE /api/v1/authz/guardrails/:id': { as: 'DELETE /api/v1/authz/roles/:id', because: 'deletes one row' },
+  'POST /api/v1/authz/check': {
+    what: 'a thousand questions about clusters by name',
+    shot: () => ({
+      as: 'ann',
+      path: '/authz/check?org=acme',
+      body: {
+        checks: Array.from({ length: 1000 }, (_, number) => ({
+          user: 'bob',
+          relation: 'can_connect',
+          object: { type: 'cluster', name: `cluster${number}` },
+        })),
+      },
+    }),
+  },
   'GET /api/v1/authz/roles/:id/principals': get(
     'a hundred teams',
     ({ role }) => `/authz/roles/${role}/principals?org=acme`,

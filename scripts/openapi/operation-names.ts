@@ -53,6 +53,12 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/admin/marketplace/subscriptions/:id': 'getMarketplaceSubscription',
   'GET /api/v1/admin/marketplace/summary': 'getMarketplaceSummary',
 
+  'POST /api/v1/authz/check': 'checkAccess',
+  'GET /api/v1/authz/guardrails': 'listGuardrails',
+  'POST /api/v1/authz/guardrails': 'createGuardrail',
+  'GET /api/v1/authz/guardrails/:id': 'getGuardrail',
+  'PUT /api/v1/authz/guardrails/:id': 'updateGuardrail',
+  'DELETE /api/v1/authz/guardrails/:id': 'deleteGuardrail',
   'GET /api/v1/authz/model': 'getAuthorizationModel',
   'GET /api/v1/authz/objects/:objectType': 'listObjects',
   'GET /api/v1/authz/objects/:objectType/:objID/allowed-permissions': 'listAllowedPermissions',

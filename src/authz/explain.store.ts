@@ -1,7 +1,7 @@
 import { NAMED_TYPES } from '../changes/object-kinds.ts';
-import { type Db, sql } from '../db/db.ts';
+import { type Db, type Query, sql } from '../db/db.ts';
 import { nameKey } from '../identity/account-names.ts';
-import type { ExplainStore } from './explain.ts';
+import type { ExplainStore, Names } from './explain.ts';
 
 const NAMES = sql(
   'explain.names',
@@ -14,19 +14,20 @@ const PERSON = sql('explain.person', `select id, name from account where kind = 
 
 export function createExplainStore(db: Db): ExplainStore {
   return {
-    async names(objects) {
-      const ids = NAMED_TYPES.map(({ type }) =>
-        objects
-          .filter((object) => object.startsWith(`${type}:`))
-          .map((object) => BigInt(object.slice(type.length + 1))),
-      );
-      const rows = await db.query<{ object: string; name: string }>(NAMES, ids);
-      return new Map(rows.map(({ object, name }) => [object, name]));
-    },
+    names: (objects) => namesOf(db.query, objects),
 
     async personNamed(login) {
       const [row] = await db.query<{ id: bigint; name: string }>(PERSON, [nameKey(login)]);
       return row;
     },
   };
+}
+
+/** What objects such as `team:4` are called, also inside a transaction. */
+export async function namesOf(query: Query, objects: readonly string[]): Promise<Names> {
+  const ids = NAMED_TYPES.map(({ type }) =>
+    objects.filter((object) => object.startsWith(`${type}:`)).map((object) => BigInt(object.slice(type.length + 1))),
+  );
+  const rows = await query<{ object: string; name: string }>(NAMES, ids);
+  return new Map(rows.map(({ object, name }) => [object, name]));
 }

@@ -1,9 +1,9 @@
 import { breath } from '../base/slices.ts';
-import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
+import { CHANGE_KINDS } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
-import { PLATFORM } from '../changes/write.ts';
-import { type Db, only, sql } from '../db/db.ts';
-import type { GraphStore, GraphTuple } from './graphs.ts';
+import { type Change, PLATFORM } from '../changes/write.ts';
+import { type Db, only, type Query, type Script, sql } from '../db/db.ts';
+import type { GraphStore, GraphTuple, Patch } from './graphs.ts';
 
 interface PatchRow {
   /** These three are null in the rows of tuples. */
@@ -60,51 +60,86 @@ const PATCH = sql(
    union all (${CHANGE_KINDS.map(freshOf).join(' union all ')} limit ${MAX_PATCH + 1})`,
 );
 
-function freshOf(kind: ChangeKind): string {
+function freshOf(kind: (typeof CHANGE_KINDS)[number]): string {
   return `select null::bigint, null::uuid, null::boolean, null, null::bigint, object_type, object_id, relation, subject, source_kind,
           source_id
      from tuple where store in ($1, ${PLATFORM}) and source_kind = '${kind}'
       and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
 
+// A statement for each kind, because planning one over all parts of the view takes longer than running it.
+const SOURCES = CHANGE_KINDS.map(
+  (kind) =>
+    [
+      kind,
+      sql(
+        `graphs.source.${kind}`,
+        `select object_type, object_id, relation, subject, source_kind, source_id from tuple
+          where store in ($1, ${PLATFORM}) and source_kind = '${kind}' and source_id = any ($2::bigint[])
+          limit ${MAX_PATCH + 1}`,
+      ),
+    ] as const,
+);
+
 export function createGraphStore(db: Db): GraphStore {
   return {
     async load(accountId) {
-      if (db.driver === 'pglite') return await loadInSlices(accountId);
-      const rows = await db.query<Moment & { count: number; lines: string | null }>(LOAD, [accountId]);
-      const { revision, stamp, count, lines } = only(rows);
-      return { revision, stamp, count, tuples: readLines(lines ?? '') };
-    },
-
-    async patch(accountId, since) {
-      const rows = await db.query<PatchRow>(PATCH, [accountId, since.revision, since.stamp]);
-      const changed = rows.flatMap((row) =>
-        row.changed_kind === null ? [] : [`${row.changed_kind}:${row.changed_id}`],
-      );
-      const { revision, stamp, continues } = rows.find((row) => row.revision !== null) ?? {};
-      if (revision == null || stamp == null) throw new Error('the database has no revision');
-      const sources = [...new Set(changed)];
-      const tuples = rows.flatMap(toTuples);
-      const isTooLarge = Math.max(sources.length, tuples.length) > MAX_PATCH;
-      return { revision, stamp, isUseless: !continues || isTooLarge, sources, tuples };
-    },
-  };
-
-  /** One transaction, so one snapshot. */
-  async function loadInSlices(accountId: bigint) {
-    return await db.snapshot(async (query, script) => {
-      const { revision, stamp } = only(await query<Moment>(REVISION));
-      await script(OPEN(accountId));
-      const texts: string[] = [];
-      for (let count = 0; ; ) {
-        const rows = await query<{ line: string }>(FETCH);
-        texts.push(rows.map(({ line }) => line).join('\n'));
-        count += rows.length;
-        if (rows.length < LINES_AT_ONCE) return { revision, stamp, count, tuples: readAll(texts) };
-        await breath();
+      // One transaction, so one snapshot.
+      if (db.driver === 'pglite') {
+        return await db.snapshot((query, script) => readTuplesInSlices(query, script, accountId));
       }
-    });
+      return await readTuples(db.query, accountId);
+    },
+    patch: (accountId, since) => readPatch(db.query, accountId, since),
+  };
+}
+
+export async function readTuples(query: Query, accountId: bigint) {
+  const rows = await query<Moment & { count: number; lines: string | null }>(LOAD, [accountId]);
+  const { revision, stamp, count, lines } = only(rows);
+  return { revision, stamp, count, tuples: readLines(lines ?? '') };
+}
+
+/** In a transaction in which nothing changes between two statements. */
+export async function readTuplesInSlices(query: Query, script: Script, accountId: bigint) {
+  const { revision, stamp } = only(await query<Moment>(REVISION));
+  await script(OPEN(accountId));
+  const texts: string[] = [];
+  for (let count = 0; ; ) {
+    const rows = await query<{ line: string }>(FETCH);
+    texts.push(rows.map(({ line }) => line).join('\n'));
+    count += rows.length;
+    if (rows.length < LINES_AT_ONCE) {
+      await script('close graph_lines');
+      return { revision, stamp, count, tuples: readAll(texts) };
+    }
+    await breath();
   }
+}
+
+export async function readPatch(query: Query, accountId: bigint, since: Moment): Promise<Patch> {
+  const rows = await query<PatchRow>(PATCH, [accountId, since.revision, since.stamp]);
+  const changed = rows.flatMap((row) => (row.changed_kind === null ? [] : [`${row.changed_kind}:${row.changed_id}`]));
+  const { revision, stamp, continues } = rows.find((row) => row.revision !== null) ?? {};
+  if (revision == null || stamp == null) throw new Error('the database has no revision');
+  const sources = [...new Set(changed)];
+  const tuples = rows.flatMap(toTuples);
+  const isTooLarge = Math.max(sources.length, tuples.length) > MAX_PATCH;
+  return { revision, stamp, isUseless: !continues || isTooLarge, sources, tuples };
+}
+
+/** What these rows state now. For writers: each has changed a few rows, and knows which. */
+export async function readSources(query: Query, accountId: bigint, changes: readonly Change[]) {
+  const sources = new Set<string>();
+  const tuples: GraphTuple[] = [];
+  for (const [kind, statement] of SOURCES) {
+    const ids = new Set(changes.flatMap((change) => (change.kind === kind ? [change.id] : [])));
+    for (const id of ids) sources.add(`${kind}:${id}`);
+    if (ids.size === 0 || sources.size > MAX_PATCH) continue;
+    const rows = await query<PatchRow>(statement, [accountId, [...ids]]);
+    for (const row of rows) tuples.push(...toTuples(row));
+  }
+  return { sources: [...sources], tuples, isUseless: Math.max(sources.size, tuples.length) > MAX_PATCH };
 }
 
 function* readAll(texts: readonly string[]): IterableIterator<GraphTuple> {

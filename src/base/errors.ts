@@ -34,6 +34,8 @@ export interface ErrorDetail {
   readonly reason?: Reason;
   /** The relation that is missing, as the route names it. */
   readonly relation?: string;
+  /** The guardrail that a change would violate, and by whom, as far as the caller may know. */
+  readonly guardrail?: ViolatedGuardrail;
   /** What was wrong with which field. Sent only with `malformed`. */
   readonly errors?: readonly FieldFault[];
   /** Seconds after which a retry makes sense. */
@@ -43,6 +45,15 @@ export interface ErrorDetail {
   /** The object that the caller was kept from, for the audit log only: it is never sent. */
   readonly keptFrom?: KeptFrom;
   readonly cause?: unknown;
+}
+
+export interface ViolatedGuardrail {
+  readonly id: bigint;
+  readonly name: string;
+  readonly sentence: string;
+  readonly violatedBy: readonly { readonly id: bigint; readonly name: string }[];
+  /** How many violate it, also if the caller may not know who. */
+  readonly total: number;
 }
 
 /** An object that exists, and the account that owns it. An organization owns itself. */

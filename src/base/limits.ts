@@ -41,6 +41,12 @@ export const LIMITS = {
     'custom roles in an organization, also through an import.',
     [ORGANIZATION, 'roles', DELETE],
   ),
+  guardrailsPerOrganization: limit(
+    'LIMIT_GUARDRAILS_PER_ORGANIZATION',
+    100,
+    'guardrails of an organization, also through an import.',
+    [ORGANIZATION, 'guardrails', DELETE],
+  ),
   teamsPerRole: limit('LIMIT_TEAMS_PER_ROLE', 100, 'teams that a custom role is assigned to.', [
     'this role',
     'teams',

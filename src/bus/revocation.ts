@@ -37,7 +37,7 @@ const CLOSE_WITHIN_MS = 500;
 const AGAIN_AFTER_MS = 10_000;
 const BATCH = 200;
 /** Changes that cannot take away what bus credentials allow. Any other kind is checked, also one that is added later. */
-const HARMLESS: ReadonlySet<Change['kind']> = new Set(['contract', 'robot', 'token']);
+const HARMLESS: ReadonlySet<Change['kind']> = new Set(['contract', 'robot', 'token', 'guardrail']);
 
 /**
  * Revokes credentials that allow more than their owner may do by now. Credentials contain their permissions, so without

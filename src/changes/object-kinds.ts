@@ -38,8 +38,11 @@ type TypesWhere<Condition> = {
   [Type in keyof Kinds]: Kinds[Type] extends Condition ? Type : never;
 }[keyof Kinds];
 
-/** What a write touched, so that every replica can forget exactly that. */
-export type ChangeKind = Kinds[keyof Kinds]['source'];
+/**
+ * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail: such a change has
+ * the ID of its organization, and is for the guard of writes.
+ */
+export type ChangeKind = Kinds[keyof Kinds]['source'] | 'guardrail';
 /** The types that callers can ask about. */
 export type ObjectType = TypesWhere<{ isAsked: true }>;
 /** The types that routes can be about, besides organizations and roles. */
@@ -47,7 +50,7 @@ export type OwnedType = TypesWhere<{ ownerColumn: string }>;
 
 const ENTRIES = Object.entries(OBJECT_KINDS) as [keyof Kinds, ObjectKind][];
 
-export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as ChangeKind[];
+export const CHANGE_KINDS = [...new Set(ENTRIES.map(([, { source }]) => source))] as Exclude<ChangeKind, 'guardrail'>[];
 export const OBJECT_TYPES = ENTRIES.filter(([, { isAsked }]) => isAsked).map(([type]) => type) as ObjectType[];
 export const OWNED_TYPES = ENTRIES.flatMap(([type, { table, ownerColumn }]) =>
   table !== undefined && ownerColumn !== undefined ? [{ type: type as OwnedType, table, ownerColumn }] : [],

@@ -4,7 +4,7 @@ import { appendAudit } from './audit-chain.store.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 import type { Moment, News, RevisionStore } from './revision.ts';
-import type { Change, Once, Work } from './write.ts';
+import type { Change, Once, Work, WriteGuard, WriteOptions } from './write.ts';
 
 interface NewsRow extends Moment {
   next_expiry: Date | null;
@@ -34,19 +34,24 @@ const NEWS = sql(
           not exists (select 1 from revision_stamp s where s.revision = $3 and s.stamp = $4) as is_late
      from revision r left join change c on c.revision > $1 where r.id = 1`,
 );
-// Taken last in its transaction: the row lock puts revisions in commit order and is held only until the commit.
+// Taken last in its transaction: the row lock puts revisions in commit order and is held only until the commit. What the
+// row itself says about guardrails is as of the moment at which it was locked, unlike anything else in this statement.
+const NEXT_VALUES = `value = value + 1,
+     guardrails = case when 'guardrail' = any ($1::text[]) then gen_random_uuid() else guardrails end`;
+const NEXT_RETURNS = 'value as revision, stamp, guardrails';
 const NEXT = sql(
   'revision.next',
-  `with next as (update revision set value = value + 1 where id = 1 returning value)
-   insert into change (revision, kind, id, organization_id)
-   select next.value, c.kind, c.id, c.organization_id
-     from next, unnest($1::text[], $2::bigint[], $3::bigint[]) as c (kind, id, organization_id)
-   returning revision`,
+  `with next as (update revision set ${NEXT_VALUES} where id = 1 returning ${NEXT_RETURNS}),
+        noted as (
+          insert into change (revision, kind, id, organization_id)
+          select next.revision, c.kind, c.id, c.organization_id
+            from next, unnest($1::text[], $2::bigint[], $3::bigint[]) as c (kind, id, organization_id))
+   select revision, stamp, guardrails from next`,
 );
 // Everything that anybody remembers is void, as if all changes up to this one had been pruned.
 const NEXT_FOR_ALL = sql(
   'revision.nextForAll',
-  'update revision set value = value + 1, pruned = value + 1 where id = 1 returning value as revision',
+  `update revision set ${NEXT_VALUES}, pruned = value + 1 where id = 1 returning ${NEXT_RETURNS}`,
 );
 const PRUNE = sql(
   'revision.prune',
@@ -71,7 +76,11 @@ const LAST_REVISION = 2n ** 63n - 1n;
 /** Whoever deletes an organization touches all its members. Every replica would have to read so many changes in one piece. */
 const MAX_CHANGES = 5_000;
 
-export function createRevisionStore(db: Db): RevisionStore {
+interface Taken extends Moment {
+  readonly guardrails: string | null;
+}
+
+export function createRevisionStore(db: Db, guards: readonly WriteGuard[] = []): RevisionStore {
   return { onlyWriter: db.driver === 'pglite', news, write, renewExpiry, prune };
 
   async function news(since: Moment | undefined, expire: () => Promise<void>): Promise<News> {
@@ -126,17 +135,17 @@ export function createRevisionStore(db: Db): RevisionStore {
    * A write that gives something to an account that is being deleted at this moment waits for the deletion, and then
    * finds the account gone.
    */
-  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>) {
+  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>, options?: WriteOptions) {
     try {
-      return await writeAtOnce(work, once);
+      return await writeAtOnce(work, once, options);
     } catch (cause) {
       if (!isMissingReference(cause)) throw cause;
       throw new AppError('conflict', 'a referenced object was deleted at the same time', { cause });
     }
   }
 
-  async function writeAtOnce<T, Made>(work: Work<T, Made>, once?: Once<Made>) {
-    return await db.transaction(async (query) => {
+  async function writeAtOnce<T, Made>(work: Work<T, Made>, once?: Once<Made>, { isFact = false }: WriteOptions = {}) {
+    return await db.transaction(async (query, script) => {
       const touched: Change[] = [];
       const entries: AuditEntry[] = [];
       const kept: Made[] = [];
@@ -149,19 +158,21 @@ export function createRevisionStore(db: Db): RevisionStore {
       );
       for (const made of kept) await once?.keep(query, made);
       await appendAudit(query, entries);
-      const revision = touched.length === 0 ? undefined : await next(query, touched);
+      if (touched.length === 0) return { result, revision: undefined };
+      const { revision, stamp, guardrails } = await next(query, touched);
+      if (guardrails !== null) {
+        const written = { query, script, revision, stamp, guardrails, touched, actor: entries[0]?.actor, isFact };
+        for (const guard of guards) await guard(written);
+      }
       return { result, revision };
     });
   }
 
-  async function next(query: Query, touched: readonly Change[]): Promise<bigint | undefined> {
-    if (touched.length > MAX_CHANGES) return only(await query<{ revision: bigint }>(NEXT_FOR_ALL)).revision;
-    const rows = await query<{ revision: bigint }>(NEXT, [
-      touched.map((change) => change.kind),
-      touched.map((change) => change.id),
-      touched.map((change) => change.organizationId ?? null),
-    ]);
-    return rows[0]?.revision;
+  async function next(query: Query, touched: readonly Change[]): Promise<Taken> {
+    const kinds = touched.map((change) => change.kind);
+    if (touched.length > MAX_CHANGES) return only(await query<Taken>(NEXT_FOR_ALL, [[...new Set(kinds)]]));
+    const values = [kinds, touched.map((change) => change.id), touched.map((change) => change.organizationId ?? null)];
+    return only(await query<Taken>(NEXT, values));
   }
 
   async function renewExpiry(): Promise<void> {

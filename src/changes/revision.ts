@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import type { AuditEntry } from './audit-entry.ts';
-import type { Change, Once, Query, Work, Write } from './write.ts';
+import type { Change, Once, Query, Work, Write, WriteOptions } from './write.ts';
 
 /**
  * A revision of one history. After a failover that lost commits, or a restore to an earlier moment, numbers repeat, but
@@ -27,7 +27,11 @@ export interface RevisionStore {
    * database, `expire` is called first.
    */
   news(since: Moment | undefined, expire: () => Promise<void>): Promise<News>;
-  write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<{ result: T; revision: bigint | undefined }>;
+  write<T, Made>(
+    work: Work<T, Made>,
+    once?: Once<Made>,
+    options?: WriteOptions,
+  ): Promise<{ result: T; revision: bigint | undefined }>;
   /** Looks up when something expires next. */
   renewExpiry(): Promise<void>;
   prune(keep: bigint): Promise<void>;
@@ -173,7 +177,7 @@ export function createRevisions(store: RevisionStore): Revisions {
     try {
       for (const expirer of expirers) {
         const removeSome: Work<number> = (query, touch, record) => expirer(query, touch, record, EXPIRED_AT_ONCE);
-        while ((await write(removeSome)) === EXPIRED_AT_ONCE);
+        while ((await write(removeSome, undefined, { isFact: true })) === EXPIRED_AT_ONCE);
       }
       await store.renewExpiry();
     } catch (cause) {
@@ -193,8 +197,8 @@ export function createRevisions(store: RevisionStore): Revisions {
     throw new AppError('unavailable', what, { retryAfter: 1 });
   }
 
-  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>): Promise<T> {
-    const done = await store.write(work, once);
+  async function write<T, Made>(work: Work<T, Made>, once?: Once<Made>, options?: WriteOptions): Promise<T> {
+    const done = await store.write(work, once, options);
     if (done.revision !== undefined && (ownRevision === undefined || done.revision > ownRevision)) {
       ownRevision = done.revision;
     }

@@ -1,8 +1,8 @@
-import type { Query } from '../db/db.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import type { Query, Script } from '../db/db.ts';
+import type { Actor, AuditEntry } from './audit-entry.ts';
 import type { ChangeKind } from './object-kinds.ts';
 
-export type { Query } from '../db/db.ts';
+export type { Query, Script } from '../db/db.ts';
 
 /** The organization ID of the deployment itself: its tuples are in every graph. */
 export const PLATFORM = 0n;
@@ -33,7 +33,29 @@ export type Work<T, Made = never> = (
  * replica forgets exactly that, and records what it did in the audit log. If it creates something for a request, it
  * keeps what the request is answered with, for a client that asks again.
  */
-export type Write = <T, Made = never>(work: Work<T, Made>, once?: Once<Made>) => Promise<T>;
+export type Write = <T, Made = never>(work: Work<T, Made>, once?: Once<Made>, options?: WriteOptions) => Promise<T>;
+
+export interface WriteOptions {
+  /** It has happened already, elsewhere or by the passage of time: guards take note of it, and cannot refuse it. */
+  readonly isFact?: boolean;
+}
+
+/** What a transaction has done, just before it commits. Nobody else can write until then. */
+export interface Written {
+  readonly query: Query;
+  readonly script: Script;
+  readonly revision: bigint;
+  readonly stamp: string;
+  /** Changes whenever a guardrail of the deployment does. */
+  readonly guardrails: string;
+  readonly touched: readonly Change[];
+  /** Who makes the change, if it is recorded. */
+  readonly actor: Actor | undefined;
+  readonly isFact: boolean;
+}
+
+/** Looks at what every transaction has written while there are guardrails. Throws to undo it. */
+export type WriteGuard = (written: Written) => Promise<void>;
 
 /** For a transaction that makes only a part of what the request is answered with. */
 export function onceFor<Part, Made>(

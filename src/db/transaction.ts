@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
 import { oneAtATime } from './mutex.ts';
-import type { Query } from './types.ts';
+import type { Query, Script } from './types.ts';
 
 /** What a driver provides for the duration of a transaction: one connection that nothing else uses. */
 export interface Session {
@@ -12,7 +12,7 @@ export interface Session {
 /** BEGIN … COMMIT around work, or ROLLBACK if it throws. */
 export async function inTransaction<T>(
   session: Session,
-  work: (query: Query) => Promise<T>,
+  work: (query: Query, script: Script) => Promise<T>,
   begin = 'BEGIN',
 ): Promise<T> {
   await session.command(begin);
@@ -27,7 +27,7 @@ export async function inTransaction<T>(
 
   let result: T;
   try {
-    result = await work(query);
+    result = await work(query, async (text) => void (await turn(() => session.command(text))));
   } catch (error) {
     open = false;
     await turn(() => session.command('ROLLBACK')).catch(() => {

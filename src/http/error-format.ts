@@ -1,6 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorKind, reasonOf } from '../base/errors.ts';
+import { AppError, type ErrorKind, reasonOf, type ViolatedGuardrail } from '../base/errors.ts';
+import { writeJson } from '../base/json.ts';
 import { safeText } from '../base/log.ts';
+import { plainId } from './schemas.ts';
 import { logOf } from './server.ts';
 
 export type Statuses = Readonly<Record<ErrorKind, number>>;
@@ -41,10 +43,17 @@ export function platformFormat(documentationUrl: () => string): ErrorFormat {
       url: documentationUrl(),
       reason: reasonOf(error),
       ...(error.detail.relation !== undefined && { relation: error.detail.relation }),
+      ...(error.detail.guardrail && { guardrail: presentGuardrail(error.detail.guardrail) }),
       ...(error.kind === 'malformed' && { errors: error.detail.errors ?? [{ field: 'body', message: error.message }] }),
       ...(error.kind === 'internal' && { request_id: requestId }),
     }),
   };
+}
+
+/** Written by the plain JSON writer. */
+function presentGuardrail({ id, name, sentence, violatedBy, total }: ViolatedGuardrail) {
+  const violated_by = violatedBy.map((user) => ({ user: { id: plainId(user.id), name: user.name } }));
+  return { id: plainId(id), name, sentence, violated_by, total };
 }
 
 /** The marketplace listener: `{message}`. Marketplaces do not know 422 and retry only on 500. */
@@ -70,7 +79,7 @@ export function sendError(
   return reply
     .code(status)
     .header('Content-Type', 'application/json; charset=utf-8')
-    .serializer(JSON.stringify)
+    .serializer(writeJson)
     .send(format.body(error, request.id));
 }
 

@@ -1,10 +1,11 @@
 import { breath, mapInSlices } from '../base/slices.ts';
-import { API_VERSION, KIND, type RoleDocument } from './role-document.ts';
+import type { GuardrailEntry } from '../guardrails/guardrail-file.ts';
+import { API_VERSION, KIND, type WrittenDocument } from './role-document.ts';
 
 const ROLES_IN_SLICE = 25;
 
 /** Written by hand, so that the same roles give the same bytes with every version of every dependency. */
-export async function writeYaml({ organization, roles }: RoleDocument): Promise<string> {
+export async function writeYaml({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
   const inList = remembered(writeInList);
   const listOf = (items: readonly string[]) => `[${items.map(inList).join(', ')}]`;
   const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
@@ -16,17 +17,42 @@ export async function writeYaml({ organization, roles }: RoleDocument): Promise<
     for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
     lines.push(`    teams: ${listOf(role.teams)}`);
   }
+  if (guardrails.length > 0) lines.push('guardrails:', ...guardrails.flatMap(guardrailLines));
   return `${lines.join('\n')}\n`;
 }
 
+function guardrailLines({ name, description, enforce, kind, statement }: GuardrailEntry): string[] {
+  const { users, team, count, relation, object } = statement;
+  const called = object.name === undefined ? '' : `, name: ${writeInList(object.name)}`;
+  return [
+    `  - name: ${onLine(name)}`,
+    `    description: ${onLine(description)}`,
+    `    enforce: ${enforce}`,
+    `    ${kind}:`,
+    ...(users === undefined ? [] : [`      users: [${users.map(writeInList).join(', ')}]`]),
+    ...(team === undefined ? [] : [`      team: ${onLine(team)}`]),
+    ...(count === undefined ? [] : [`      count: ${count}`]),
+    `      relation: ${relation}`,
+    `      object: { type: ${object.type}${called} }`,
+  ];
+}
+
 /** As `JSON.stringify` with an indent of two would write it. */
-export async function writeJsonDocument({ organization, roles }: RoleDocument): Promise<string> {
+export async function writeJsonDocument({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
   const entries = await mapInSlices(roles, ROLES_IN_SLICE, (role) => {
     const text = JSON.stringify({ ...role, permissions: Object.fromEntries(role.permissions) }, null, 2);
     return `    ${text.replaceAll('\n', '\n    ')}`;
   });
   const head = JSON.stringify({ apiVersion: API_VERSION, kind: KIND, organization }, null, 2).slice(0, -2);
-  return `${head},\n  "roles": ${entries.length === 0 ? '[]' : `[\n${entries.join(',\n')}\n  ]`}\n}\n`;
+  const rules = guardrails.map(({ name, description, enforce, kind, statement }) => {
+    return { name, description, enforce, [kind]: statement };
+  });
+  const tail = rules.length === 0 ? '' : `,\n  "guardrails": ${indented(rules)}`;
+  return `${head},\n  "roles": ${entries.length === 0 ? '[]' : `[\n${entries.join(',\n')}\n  ]`}${tail}\n}\n`;
+}
+
+function indented(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');
 }
 
 /** Many roles have the same teams and permissions, and looking at each letter of them again would take long. */

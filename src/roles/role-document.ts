@@ -1,5 +1,7 @@
 import { AppError, type FieldFault } from '../base/errors.ts';
 import { mapInSlices } from '../base/slices.ts';
+import { type GuardrailEntry, readGuardrail } from '../guardrails/guardrail-file.ts';
+import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
 import { CATALOG } from './catalog.ts';
 import type { RoleDraft } from './roles.ts';
 
@@ -7,6 +9,13 @@ import type { RoleDraft } from './roles.ts';
 export interface RoleDocument {
   readonly organization: string;
   readonly roles: readonly RoleEntry[];
+  /** Without it, the file says nothing about guardrails. */
+  readonly guardrails?: readonly (GuardrailInput & { readonly name: string })[] | undefined;
+}
+
+/** The same as it is written: everything is named. */
+export interface WrittenDocument extends Omit<RoleDocument, 'guardrails'> {
+  readonly guardrails?: readonly GuardrailEntry[] | undefined;
 }
 
 export interface RoleEntry {
@@ -23,7 +32,7 @@ export const KIND = 'Roles';
 const MAX_FAULTS = 20;
 const MAX_ITEMS = 1000;
 const ROLES_IN_SLICE = 250;
-const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles'];
+const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles', 'guardrails'];
 const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -45,7 +54,12 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
   const roles = list(document, '', 'roles');
   if (!roles) fault('roles', 'is required');
   const entries = await mapInSlices(roles ?? [], ROLES_IN_SLICE, (role, place) => readRole(role, `roles[${place}]`));
-  const read = { organization, roles: entries };
+  const guardrails = list(document, '', 'guardrails');
+  if (guardrails && guardrails.length > MAX_ITEMS) fault('guardrails', `must have at most ${MAX_ITEMS} items`);
+  const rules = guardrails
+    ?.slice(0, MAX_ITEMS)
+    .map((guardrail, place) => readGuardrail(guardrail, `guardrails[${place}]`, fault));
+  const read = { organization, roles: entries, guardrails: rules };
   if (faults.length > 0) throw rejection(faults.slice(0, MAX_FAULTS));
   return read;
 
@@ -107,7 +121,11 @@ export type NamedRole = Pick<RoleDraft, 'name' | 'description' | 'permissions'> 
 };
 
 /** The same roles give the same document, whatever the order in which they were created. */
-export function documentOf(organization: string, roles: readonly NamedRole[]): RoleDocument {
+export function documentOf(
+  organization: string,
+  roles: readonly NamedRole[],
+  guardrails: readonly GuardrailEntry[] = [],
+): WrittenDocument {
   const inOrder = sorterOf(roles.flatMap((role) => role.teamNames));
   const entries = roles.map((role) => ({
     name: role.name,
@@ -115,7 +133,10 @@ export function documentOf(organization: string, roles: readonly NamedRole[]): R
     permissions: byNamespace(role),
     teams: inOrder(role.teamNames),
   }));
-  return { organization, roles: entries.sort((a, b) => byName(a.name, b.name)) };
+  const sorted = entries.sort((a, b) => byName(a.name, b.name));
+  // Without guardrails, the document is the same as before there were any.
+  if (guardrails.length === 0) return { organization, roles: sorted };
+  return { organization, roles: sorted, guardrails: guardrails.toSorted((a, b) => byName(a.name, b.name)) };
 }
 
 /** Compares without case first, then with case, independent of the locale of the machine. */

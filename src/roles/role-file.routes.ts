@@ -23,7 +23,11 @@ const ExportQuery = Type.Object({
 const ImportQuery = Type.Object({
   ...OrgQuery.properties,
   dry_run: Type.Optional(Type.Boolean({ description: 'Change nothing, only return what would change.' })),
-  prune: Type.Optional(Type.Boolean({ description: 'Delete the roles that are not in the document.' })),
+  prune: Type.Optional(
+    Type.Boolean({
+      description: 'Delete the roles, and if it has guardrails, the guardrails that are not in the document.',
+    }),
+  ),
 });
 /** Validated by hand, because it may be YAML, and so that the error names a typo. */
 const Document = Type.Unsafe<unknown>({
@@ -57,6 +61,34 @@ const Report = named(
     unchanged: Type.Integer(),
     unmanaged: Type.Array(Type.String(), { description: 'Roles that are not in the document and are kept.' }),
     dry_run: Type.Boolean(),
+    guardrails: Type.Optional(
+      named(
+        'GuardrailImportReport',
+        Type.Object(
+          {
+            changes: Type.Array(
+              named(
+                'GuardrailImportChange',
+                Type.Object(
+                  {
+                    guardrail: Type.String({ description: 'Name of the guardrail.' }),
+                    kind: Type.Enum(['create', 'update', 'delete'], { description: 'What happened to it.' }),
+                    words: Type.Array(Type.String(), { description: 'The change in words, one line for each part.' }),
+                  },
+                  { description: 'What the import does to one guardrail.' },
+                ),
+              ),
+              { description: 'One entry for each guardrail that changed.' },
+            ),
+            unchanged: Type.Integer({ description: 'Number of guardrails that are already as in the document.' }),
+            unmanaged: Type.Array(Type.String(), {
+              description: 'Guardrails that are not in the document and are kept.',
+            }),
+          },
+          { description: 'What an import changed about guardrails, if the document has them.' },
+        ),
+      ),
+    ),
   }),
 );
 
@@ -91,8 +123,8 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
         },
       },
       async (request, reply) => {
-        const { organization } = callerIn(request);
-        const { document, yaml, version } = await file.exportRoles(organization.id, organization.name);
+        const { organization, person } = callerIn(request);
+        const { document, yaml, version } = await file.exportRoles(organization.id, organization.name, person.id);
         reply.header('ETag', etagOf(version)).header('Vary', 'Accept');
         const isJson = formatOf(request, request.query.format) === 'json';
         reply.type(isJson ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
@@ -129,8 +161,8 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
         });
         // A file may change many roles, each in many ways.
         const changes = await writeListInSlices(report.changes, ({ role, kind, words }) => ({ role, kind, words }));
-        const { unchanged, unmanaged } = report;
-        const rest = writeJson({ unchanged, unmanaged, dry_run: isDryRun });
+        const { unchanged, unmanaged, guardrails } = report;
+        const rest = writeJson({ unchanged, unmanaged, dry_run: isDryRun, ...(guardrails && { guardrails }) });
         sendText(reply, `{"changes":${changes},${rest.slice(1)}`);
         return reply;
       },

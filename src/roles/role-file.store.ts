@@ -2,6 +2,8 @@ import { breath, mapInSlices } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Write } from '../changes/write.ts';
 import { type Db, type Query, sql } from '../db/db.ts';
+import { applyGuardrails, readGuardrails } from '../guardrails/guardrail-file.store.ts';
+import type { GuardrailPlan } from '../guardrails/guardrail-file.ts';
 import type { RoleFileStore } from './role-file.ts';
 import type { Plan, RolesNow, StoredRole, Team } from './role-plan.ts';
 import { nameKey, readRoles, toState } from './roles.store.ts';
@@ -66,7 +68,7 @@ interface Written {
 export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
   return { read: (organizationId) => db.snapshot((query) => read(query, organizationId, TEAMS)), change };
 
-  async function change<T extends { readonly plan: Plan }>(
+  async function change<T extends { readonly plan: Plan; readonly rules: GuardrailPlan | undefined }>(
     organizationId: bigint,
     decide: (now: RolesNow) => Promise<T>,
     actor: Actor,
@@ -88,6 +90,8 @@ export function createRoleFileStore(db: Db, write: Write): RoleFileStore {
         const action = before ? 'role.update' : 'role.create';
         record({ ...about, action, objectId: id, before: before && toState(before), after: toState(draft) });
       }
+      const { rules } = decision;
+      if (rules) await applyGuardrails([query, touch, record], organizationId, rules, actor);
       return decision;
     });
   }
@@ -159,5 +163,5 @@ async function read(query: Query, organizationId: bigint, statement: typeof TEAM
     ...role,
     teamNames: role.teamIds.map((id) => names.get(id) ?? ''),
   }));
-  return { teams, roles };
+  return { teams, roles, rules: await readGuardrails(query, organizationId, statement === LOCK_TEAMS) };
 }

@@ -2,11 +2,23 @@ import { createHash } from 'node:crypto';
 import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
-import { limitReached } from '../base/limits.ts';
+import { type Limits, limitReached } from '../base/limits.ts';
 import { breath, mapInSlices } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
+import {
+  entryOf,
+  type GuardrailChange,
+  type GuardrailPlan,
+  guardrailWords,
+  namedInAll,
+  planGuardrails,
+  refuseUnallowedGuardrails,
+  requireRoomForGuardrails,
+  type WantedGuardrail,
+} from '../guardrails/guardrail-file.ts';
+import type { GuardrailInput } from '../guardrails/guardrail-input.ts';
 import { CATALOG } from './catalog.ts';
-import { documentOf, type RoleDocument, type RoleEntry } from './role-document.ts';
+import { documentOf, type RoleDocument, type RoleEntry, type WrittenDocument } from './role-document.ts';
 import { writeYaml } from './role-document-writer.ts';
 import { type Change, type Plan, planFor, type RolesNow, type Wanted, wordsFor } from './role-plan.ts';
 import { draftOf, grantedAnew, type RoleLimits, requireRoomForTeams, type Setting } from './roles.ts';
@@ -17,7 +29,7 @@ export interface RoleFileStore {
    * One transaction, in which nobody else changes a role of the organization. Undefined if the organization no longer
    * exists.
    */
-  change<T extends { readonly plan: Plan }>(
+  change<T extends { readonly plan: Plan; readonly rules: GuardrailPlan | undefined }>(
     organizationId: bigint,
     decide: (now: RolesNow) => Promise<T>,
     actor: Actor,
@@ -40,7 +52,24 @@ export interface Report {
   readonly unchanged: number;
   /** Roles that are not in the file, and that stay. */
   readonly unmanaged: readonly string[];
+  /** Undefined if the file says nothing about them. */
+  readonly guardrails: GuardrailReport | undefined;
 }
+
+export interface GuardrailReport {
+  readonly changes: readonly GuardrailChange[];
+  readonly unchanged: number;
+  readonly unmanaged: readonly string[];
+}
+
+/** What is known about guardrails elsewhere. */
+export interface GuardrailReader {
+  read(organizationId: bigint, callerId: bigint, inputs: Inputs): Promise<WantedGuardrail[]>;
+  /** Whether the caller may see everything that these name. */
+  seesAll(organizationId: bigint, callerId: bigint, objects: readonly string[]): Promise<boolean>;
+}
+
+type Inputs = readonly (GuardrailInput & { readonly name: string })[];
 
 const ROLES_IN_SLICE = 250;
 
@@ -54,14 +83,22 @@ const NEEDED = {
 } as const;
 
 /** The roles of an organization as one document: exported, and imported as a whole or not at all. */
-export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed'>, limits: RoleLimits) {
+export function createRoleFile(
+  store: RoleFileStore,
+  judge: Pick<Judge, 'allowed'>,
+  limits: RoleLimits & Pick<Limits, 'guardrailsPerOrganization'>,
+  reader: GuardrailReader,
+) {
   return { exportRoles, importRoles };
 
-  async function exportRoles(organizationId: bigint, organizationName: string) {
-    const { roles } = await store.read(organizationId);
-    const document = documentOf(organizationName, roles);
-    const yaml = await writeYaml(document);
-    return { document, yaml, version: versionOf(yaml) };
+  async function exportRoles(organizationId: bigint, organizationName: string, callerId: bigint) {
+    const now = await store.read(organizationId);
+    const whole = documentNow(organizationName, now);
+    const version = versionOf(await writeYaml(whole));
+    const seesAll = await reader.seesAll(organizationId, callerId, namedInAll(now.rules.guardrails));
+    // Without names, they could not be imported again. A file without guardrails changes none.
+    const document = seesAll ? whole : documentOf(organizationName, now.roles);
+    return { document, yaml: await writeYaml(document), version };
   }
 
   async function importRoles(setting: FileSetting, document: RoleDocument, options: ImportOptions): Promise<Report> {
@@ -69,13 +106,17 @@ export function createRoleFile(store: RoleFileStore, judge: Pick<Judge, 'allowed
     refuseOther(document, organizationName);
     const wanted = await readRoles(document);
     const held = await heldBy(judge, actor.id, organizationId);
+    const guardrails = document.guardrails && (await reader.read(organizationId, actor.id, document.guardrails));
     const decide = async (now: RolesNow) => {
-      options.precondition(versionOf(await writeYaml(documentOf(organizationName, now.roles))));
+      options.precondition(versionOf(await writeYaml(documentNow(organizationName, now))));
+      const rules = guardrails && planGuardrails(now.rules, guardrails, options.prunes);
+      if (rules) refuseUnallowedGuardrails(rules, held);
+      if (rules) requireRoomForGuardrails(rules, now.rules, limits);
       const plan = planFor(now, wanted, options.prunes);
       refuseUnallowed(plan, held);
       requireRoom(plan, now, limits);
       await breath();
-      return { plan, report: reportOn(plan, now) };
+      return { plan, rules, report: reportOn(plan, rules, now) };
     };
     if (options.isDryRun) return (await decide(await store.read(organizationId))).report;
     const done = await store.change(organizationId, decide, actor);
@@ -160,8 +201,18 @@ function requireRoom({ creates, updates, deletes }: Plan, now: RolesNow, limits:
   for (const { current, next } of updates) aboutRole(next.name, 0, () => requireRoomForTeams(limits, next, current));
 }
 
-function reportOn(plan: Plan, now: RolesNow): Report {
-  return { changes: wordsFor(plan, now), unchanged: plan.unchanged, unmanaged: plan.unmanaged };
+function reportOn(plan: Plan, rules: GuardrailPlan | undefined, now: RolesNow): Report {
+  const guardrails = rules && {
+    changes: guardrailWords(rules, now.rules.names),
+    unchanged: rules.unchanged,
+    unmanaged: rules.unmanaged,
+  };
+  return { changes: wordsFor(plan, now), unchanged: plan.unchanged, unmanaged: plan.unmanaged, guardrails };
+}
+
+function documentNow(organizationName: string, { roles, rules }: RolesNow): WrittenDocument {
+  const entries = rules.guardrails.map((guardrail) => entryOf(guardrail, rules.names));
+  return documentOf(organizationName, roles, entries);
 }
 
 function quote(text: string): string {

@@ -1,5 +1,6 @@
 import { describePermission } from '../authz/escalation.ts';
 import { AppError } from '../base/errors.ts';
+import type { GuardrailsNow } from '../guardrails/guardrail-file.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { byName, sorterOf } from './role-document.ts';
 import type { Role, RoleDraft } from './roles.ts';
@@ -18,6 +19,7 @@ export interface Team {
 export interface RolesNow {
   readonly roles: readonly StoredRole[];
   readonly teams: readonly Team[];
+  readonly rules: GuardrailsNow;
 }
 
 /** A role from a file; its teams are still names. */
@@ -44,7 +46,11 @@ export interface Change {
 const MAX_FAULTS = 10;
 
 /** Roles are matched by name, ignoring case. */
-export function planFor({ roles, teams }: RolesNow, wanted: readonly Wanted[], prunes: boolean): Plan {
+export function planFor(
+  { roles, teams }: Pick<RolesNow, 'roles' | 'teams'>,
+  wanted: readonly Wanted[],
+  prunes: boolean,
+): Plan {
   const drafts = withTeams(wanted, teams);
   const known = new Map(roles.map((role) => [role.name.toLowerCase(), role]));
   const named = new Set(drafts.map((draft) => draft.name.toLowerCase()));
@@ -94,7 +100,10 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 const NOTHING: RoleDraft = { name: '', description: '', permissions: [], teamIds: [] };
 
 /** The plan in readable form: what is added and what is taken away, sorted by role name. */
-export function wordsFor({ creates, updates, deletes }: Plan, { teams, roles }: RolesNow): Change[] {
+export function wordsFor(
+  { creates, updates, deletes }: Plan,
+  { teams, roles }: Pick<RolesNow, 'roles' | 'teams'>,
+): Change[] {
   const names = new Map(teams.map((team) => [team.id, team.name]));
   for (const role of roles)
     for (const [place, id] of role.teamIds.entries()) names.set(id, role.teamNames[place] ?? '');

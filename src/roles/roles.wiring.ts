@@ -6,7 +6,7 @@ import { modelWordsRoutes } from './model-words.routes.ts';
 import { describeModel } from './model-words.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
-import { createRoleFile } from './role-file.ts';
+import { createRoleFile, type GuardrailReader } from './role-file.ts';
 import { createRolePeopleStore } from './role-people.store.ts';
 import { createRolePeople } from './role-people.ts';
 import { rolePreviewRoutes } from './role-preview.routes.ts';
@@ -17,7 +17,11 @@ import { createRoles } from './roles.ts';
 import { teamRoleRoutes } from './team-roles.routes.ts';
 import { createTeamRoles } from './team-roles.ts';
 
-export function wireRoles({ db, revisions, room }: Infrastructure, { model, modelText, graphs, judge, names }: Authz) {
+export function wireRoles(
+  { db, revisions, room }: Infrastructure,
+  { model, modelText, graphs, judge, names }: Authz,
+  guardrails: GuardrailReader,
+) {
   const store = createRoleStore(db, revisions.write, room);
   revisions.addExpirer(expireRoles);
   const roles = createRoles(store, judge, room.limits);
@@ -27,7 +31,7 @@ export function wireRoles({ db, revisions, room }: Infrastructure, { model, mode
   function mount(scope: Scope): void {
     roleRoutes(scope, roles, rolePeople);
     modelWordsRoutes(scope, modelText, describeModel(model));
-    roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits));
+    roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits, guardrails));
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);
   }

@@ -31,6 +31,9 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
 const BODIES: Readonly<Record<string, unknown>> = {
+  'POST /api/v1/authz/check': { checks: [] },
+  'POST /api/v1/authz/guardrails': { name: 'x' },
+  'PUT /api/v1/authz/guardrails/:id': {},
   'POST /api/v1/authz/objects/allowed-permissions': [],
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
   'POST /api/v1/authz/roles/preview': {},

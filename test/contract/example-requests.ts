@@ -233,6 +233,38 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['listRolePrincipals', ({ id }) => ({ as: 'ann', path: { id: id.role }, query: ORG })],
+  [
+    'createGuardrail',
+    ({ id }) => ({
+      as: 'ann',
+      query: ORG,
+      body: {
+        name: 'prod is closed',
+        never: { users: ['eve'], relation: 'can_connect', object: { type: 'cluster', id: id.prod } },
+      },
+      note: noteId('guardrail'),
+    }),
+  ],
+  ['listGuardrails', () => ({ as: 'ann', query: ORG })],
+  ['getGuardrail', ({ created: { guardrail = 0 } }) => ({ as: 'ann', path: { id: guardrail }, query: ORG })],
+  [
+    'updateGuardrail',
+    ({ created: { guardrail = 0 } }) => ({
+      as: 'ann',
+      path: { id: guardrail },
+      query: ORG,
+      body: { description: 'Agreed with the customer.' },
+    }),
+  ],
+  [
+    'checkAccess',
+    () => ({
+      as: 'ann',
+      query: ORG,
+      body: { checks: [{ user: 'bob', relation: 'can_connect', object: { type: 'cluster', name: 'prod' } }] },
+    }),
+  ],
+  ['deleteGuardrail', ({ created: { guardrail = 0 } }) => ({ as: 'ann', path: { id: guardrail }, query: ORG })],
   ['exportRoles', () => ({ as: 'ann', query: { ...ORG, format: 'json' } })],
   ['importRoles', () => ({ as: 'ann', query: { ...ORG, dry_run: true }, body: ROLES })],
   ['listTeamRoles', ({ id }) => ({ as: 'ann', path: { id: id.operators } })],

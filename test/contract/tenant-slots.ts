@@ -4,6 +4,13 @@
  * the meaning that the name has in MEANINGS, or any text.
  */
 export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
+  'POST /authz/check':
+    '?org .checks[].user .checks[].relation .checks[].object.type:objectType .checks[].object.id:cluster .checks[].object.name:clusterName',
+  'GET /authz/guardrails': '?org',
+  'POST /authz/guardrails': '?org ?dry_run GUARDRAIL',
+  'GET /authz/guardrails/:id': 'id:guardrail ?org',
+  'PUT /authz/guardrails/:id': 'id:guardrail ?org ?dry_run GUARDRAIL',
+  'DELETE /authz/guardrails/:id': 'id:guardrail ?org',
   'GET /authz/objects/:objectType/:objID/allowed-permissions': 'objectType objID ?org',
   'POST /authz/objects/allowed-permissions': '?org [].objectType [].objectID',
   'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user',
@@ -163,6 +170,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   user_name: 'person',
   hubClusterOwnerName: 'person',
   role: 'role',
+  team: 'team',
   teamIDs: 'team',
   token: 'token',
   email: 'email',
@@ -190,6 +198,11 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
   const fields: Readonly<Record<string, string>> = {
     PAGE: '?page ?limit',
     ROLE: '.name .description .permissions[].namespace .permissions[].action .teamIDs[]',
+    GUARDRAIL: [
+      '.name .description .enforce',
+      ...['never', 'always'].map((kind) => `.${kind}.users[]:person .${kind}.team ${guarded(kind)}`),
+      ...['at_least', 'at_most'].map((kind) => `.${kind}.count ${guarded(kind)}`),
+    ].join(' '),
     ORGANIZATION: '.full_name .description .website .location .visibility',
     TEAM: '.name .description .permission .units[]',
     CLUSTERS: '?name:clusterName ?q:clusterName ?phase ?provider ?sort ?order',
@@ -211,6 +224,11 @@ function withFields(table: Readonly<Record<string, string>>): Readonly<Record<st
   };
   const expand = (line: string) => line.replace(/\b[A-Z_]+\b/g, (word) => fields[word] ?? word);
   return Object.fromEntries(Object.entries(table).map(([route, line]) => [route, expand(line)]));
+}
+
+function guarded(kind: string): string {
+  const object = `.${kind}.object`;
+  return `.${kind}.relation ${object}.type:objectType ${object}.id:cluster ${object}.name:clusterName`;
 }
 
 interface Schema {

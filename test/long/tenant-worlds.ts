@@ -76,6 +76,9 @@ export async function openTenantWorlds(atrium: TestServer) {
     const permissions = [{ namespace: 'org_mgmt', action: 'edit' }];
     const body = { name: `${prefix}role`, description, permissions, teamIDs: [team.id] };
     const role = ok(await as('POST', `/authz/roles?org=${organization}`, body)).body;
+    const watched = { name: `${prefix}guardrail`, description, enforce: false };
+    const never = { users: [owner], team: team.id, relation: 'can_delete' };
+    const guardrail = ok(await as('POST', `/authz/guardrails?org=${organization}`, { ...watched, never })).body;
     const uid = uuidFor(prefix);
     const about = { displayName: description, location: secret, endpoint: `https://${secret}.example` };
     const clusterBody = { name: `${prefix}cluster`, uid, ...about };
@@ -98,6 +101,7 @@ export async function openTenantWorlds(atrium: TestServer) {
       team: String(team.id),
       teamName: `${prefix}team`,
       role: String(role.id),
+      guardrail: String(guardrail.id),
       cluster: String(cluster.id),
       clusterName: `${prefix}cluster`,
       uid,

@@ -44,6 +44,12 @@ export const LANES: readonly Lane[] = [
     minutes: 3,
   },
   {
+    name: 'guardrails',
+    what: `${COUNTS.guardedChanges} random changes on two servers while there are guardrails`,
+    files: ['test/api/guardrails/guardrail-property.test.ts'],
+    minutes: 2,
+  },
+  {
     name: 'races',
     what: `${COUNTS.raceRounds} rounds of requests that contradict each other, ${COUNTS.requestsAtOnce} at once for each limit`,
     files: [

@@ -54,7 +54,12 @@ export async function makeRole(atrium: TestServer, role: object = {}, org = 'acm
 }
 
 /** A new user in acme, whose only team has a role with just these permissions. */
-export async function makeHolder({ instance, world, as }: TestServer, permissions: readonly Pair[], org = 'acme') {
+export async function makeHolder(
+  { instance, world, as }: TestServer,
+  permissions: readonly Pair[],
+  org = 'acme',
+  owner = org === 'acme' ? 'ann' : 'eve',
+) {
   const name = `holder${++made}`;
   const id = await instance.features.users.create({ name, email: `${name}@example.com` });
   const { text } = await instance.identity.tokens.issue({ accountId: id, name: 'test', scopes: ['all'] });
@@ -62,7 +67,6 @@ export async function makeHolder({ instance, world, as }: TestServer, permission
   const organizationId = world.orgs[org]?.id ?? 0n;
   const teamId = await createTeam(instance, { organizationId, name: `team of ${name}`, permission: 'none' });
   await addMember(instance, teamId, id);
-  const owner = org === 'acme' ? 'ann' : 'eve';
   const body = { name: `role of ${name}`, permissions, teamIDs: [Number(teamId)] };
   const role = await as(owner)('POST', `/authz/roles?org=${org}`, body);
   assert.equal(role.status, 201, role.text);

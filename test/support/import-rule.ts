@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['http'],
   ['infrastructure'],
   ['authz'],
-  ['users'],
+  ['users', 'guardrails'],
   ['organizations'],
   ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
   ['robots', 'buckets', 'overview'],

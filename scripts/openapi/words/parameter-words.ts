@@ -3,6 +3,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
   clusters: 'a cluster',
   contracts: 'a contract',
   deliveries: 'a delivery',
+  guardrails: 'a guardrail',
   installers: 'an installer',
   orders: 'an order: its uid',
   robots: 'a robot account',

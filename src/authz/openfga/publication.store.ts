@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../../changes/object-kinds.ts';
-import { type Db, only, type Query, sql } from '../../db/db.ts';
+import { type Db, only, type Query, type Statement, sql } from '../../db/db.ts';
 import { oneAtATime } from '../../db/mutex.ts';
 import { type ServerTuple, tupleIn } from './openfga-server.ts';
 import { type Moment, NOTHING, type Part, type Publication, type PublicationStore } from './publication.ts';
@@ -97,7 +97,7 @@ const NOW = `select store as account_id, object_type || ':' || object_id as obje
      from tuple`;
 const ALL_NOW = sql('openfga.allNow', `${NOW} where store = $1`);
 // A statement for each kind, because planning one over all parts of the view takes longer than running it.
-const SOME_NOW = new Map(
+const SOME_NOW = new Map<ChangeKind, Statement>(
   CHANGE_KINDS.map((kind) => [
     kind,
     sql(`openfga.now.${kind}`, `${NOW} where source_kind = '${kind}' and source_id = any ($1::bigint[])`),

@@ -73,7 +73,9 @@ export function createArrivals(write: Write, isTold: boolean): DeliveryStore['re
 
   async function receiveAll(orders: readonly Order[]): Promise<(End | undefined)[]> {
     try {
-      return await write((query, touch, record) => receiveInOne(orders, { query, touch, record }));
+      const work = (query: Query, touch: Transaction['touch'], record: Transaction['record']) =>
+        receiveInOne(orders, { query, touch, record });
+      return await write(work, undefined, { isFact: true });
     } catch (error) {
       if (error instanceof AppError && error.kind === 'unavailable') throw error;
       // The slow way meets the same fault if it is still there, and reports it.

@@ -135,27 +135,31 @@ export function createDeliveryStore(query: Query, write: Write, { limits, isTold
   }
 
   async function actOnce<T extends Settled>(...[delivery, isLive, work]: [Delivery, boolean, Work<T>]): Promise<T> {
-    return await write(async (ask, touch, record) => {
-      const [row] = await ask<BeforeRow>(LOCK, [delivery.subject, delivery.id]);
-      const before = row?.state === 'done' ? { ...settledOf(row), answered: row.answered } : undefined;
-      const open = createDeliveryTransactions({ query: ask, touch, record });
-      const { transaction, announcements } = open(delivery.id, actorOf(delivery.notification, delivery), new Date());
-      const settled = await work(transaction, before);
-      const isNews = !before || before.linkExpires !== settled.linkExpires || (isLive && !before.answered);
-      if (isNews || announcements.length > 0) {
-        await ask(SETTLE, [
-          delivery.id,
-          settled.reason,
-          settled.linkExpires,
-          isLive,
-          announcements.map(() => randomUUID()),
-          announcements.map(({ type }) => type),
-          announcements.map(({ data }) => canonicalJson(data)),
-          isTold,
-        ]);
-      }
-      return settled;
-    });
+    return await write(
+      async (ask, touch, record) => {
+        const [row] = await ask<BeforeRow>(LOCK, [delivery.subject, delivery.id]);
+        const before = row?.state === 'done' ? { ...settledOf(row), answered: row.answered } : undefined;
+        const open = createDeliveryTransactions({ query: ask, touch, record });
+        const { transaction, announcements } = open(delivery.id, actorOf(delivery.notification, delivery), new Date());
+        const settled = await work(transaction, before);
+        const isNews = !before || before.linkExpires !== settled.linkExpires || (isLive && !before.answered);
+        if (isNews || announcements.length > 0) {
+          await ask(SETTLE, [
+            delivery.id,
+            settled.reason,
+            settled.linkExpires,
+            isLive,
+            announcements.map(() => randomUUID()),
+            announcements.map(({ type }) => type),
+            announcements.map(({ data }) => canonicalJson(data)),
+            isTold,
+          ]);
+        }
+        return settled;
+      },
+      undefined,
+      { isFact: true },
+    );
   }
 }
 

@@ -49,6 +49,7 @@ for (const driver of API_DRIVERS) {
       const bodies: Record<string, [string, unknown]> = {
         '/admin/users': ['root', { username: 'twice', email: 'twice@example.com', password: 'long enough' }],
         '/admin/users/:username/orgs': ['root', { username: 'twice-org' }],
+        '/authz/guardrails': ['ann', { name: 'twice', never: { users: ['eve'], relation: 'can_delete' } }],
         '/authz/roles': [
           'ann',
           { name: 'twice', permissions: [{ namespace: 'cluster_mgmt', action: 'view clusters' }] },
@@ -69,7 +70,7 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(creating.sort(), Object.keys(bodies).sort());
       for (const [route, [name, body]] of Object.entries(bodies)) {
         const filled = route.replace(':username', 'ann').replace(':org', 'acme').replace(':id', String(robot));
-        const path = route === '/authz/roles' ? `${filled}?org=acme` : filled;
+        const path = route.startsWith('/authz/') ? `${filled}?org=acme` : filled;
         const key = newKey();
         const headers = route.endsWith(':username/tokens') ? basic(name, tokenOf(name)) : {};
         const first = await post(name, path, body, key, headers);

@@ -71,6 +71,16 @@ const LISTS: readonly List[] = [
     size: 'select count(*)::integer as n from role where organization_id = $1',
   },
   {
+    limit: 'guardrailsPerOrganization',
+    prepare: organization,
+    grow: (atrium, { user, org }, name) =>
+      atrium.as(user)('POST', `/authz/guardrails?org=${org}`, {
+        name,
+        at_least: { count: 1, relation: 'can_edit_roles' },
+      }),
+    size: 'select count(*)::integer as n from guardrail where organization_id = $1',
+  },
+  {
     limit: 'robotsPerOrganization',
     prepare: organization,
     grow: (atrium, { user, org }, name) => atrium.as(user)('POST', `/orgs/${org}/robots`, { name }),

@@ -1,0 +1,115 @@
+import type { Graphs } from '../authz/graphs.ts';
+import type { Judge } from '../authz/judge.ts';
+import { missingRelation } from '../base/errors.ts';
+import { check } from '../rebac/engine.ts';
+import type { Graph } from '../rebac/graph.ts';
+import type { Model } from '../rebac/model.ts';
+import { GUARDED_TYPES, type GuardedType } from './guardrail.ts';
+import type { Reference } from './guardrail-input.ts';
+
+export interface CheckInput {
+  /** A login name; without one, the caller. */
+  readonly user?: string | undefined;
+  readonly relation: string;
+  readonly object: { readonly type: string; readonly id?: bigint | undefined; readonly name?: string | undefined };
+}
+
+/** The answer, or why there is none: a typo must not pass for a no. */
+export interface CheckResult {
+  readonly allowed: boolean;
+  readonly fault?: string;
+}
+
+export interface CheckStore {
+  people(logins: readonly string[]): Promise<Reference[]>;
+  /** The objects of an organization that have one of these names, ignoring case. */
+  named(organizationId: bigint, type: GuardedType, names: readonly string[]): Promise<Reference[]>;
+}
+
+type Lookup = (name: string) => readonly Reference[];
+
+export type Checks = ReturnType<typeof createChecks>;
+
+/** Many questions about who may do what, all as of one moment. */
+export function createChecks(
+  graphs: Pick<Graphs, 'together'>,
+  store: CheckStore,
+  judge: Pick<Judge, 'holds'>,
+  model: Model,
+) {
+  return async function ask(
+    organizationId: bigint,
+    caller: Reference,
+    inputs: readonly CheckInput[],
+  ): Promise<CheckResult[]> {
+    const logins = new Set(inputs.flatMap(({ user }) => (user === undefined ? [] : [user.toLowerCase()])));
+    logins.delete(caller.name.toLowerCase());
+    const organization = { type: 'organization', id: organizationId } as const;
+    if (logins.size > 0 && !(await judge.holds(caller.id, organizationId, 'can_view_members', organization))) {
+      throw missingRelation('can_view_members');
+    }
+    const found = await store.people([...logins]);
+    const people = new Map([caller, ...found].map(({ id, name }) => [name.toLowerCase(), id]));
+    const lookups = await lookupsFor(organizationId, inputs);
+    return await graphs.together(organizationId, caller.id, (graph) =>
+      inputs.map((input) => {
+        const user = people.get((input.user ?? caller.name).toLowerCase());
+        if (user === undefined) return no(`user does not exist: ${quote(input.user ?? '')}`);
+        const object = objectOf(input, organizationId, lookups);
+        if (typeof object !== 'string') return no(object.fault);
+        const relation = relationOf(input);
+        if (relation === undefined) return no(`${input.object.type} has no relation ${quote(input.relation)}`);
+        if (!sees(graph, caller.id, object)) return no(`${input.object.type} does not exist: ${told(input)}`);
+        return { allowed: check(graph, { user: `user:${user}`, relation, object }) };
+      }),
+    );
+  };
+
+  async function lookupsFor(organizationId: bigint, inputs: readonly CheckInput[]): Promise<Map<string, Lookup>> {
+    const lookups = new Map<string, Lookup>();
+    for (const type of GUARDED_TYPES) {
+      const names = inputs.flatMap(({ object }) =>
+        object.type === type && object.id === undefined && object.name !== undefined ? [object.name.toLowerCase()] : [],
+      );
+      const rows = names.length === 0 ? [] : await store.named(organizationId, type, [...new Set(names)]);
+      const byName = Map.groupBy(rows, ({ name }) => name.toLowerCase());
+      lookups.set(type, (name) => byName.get(name.toLowerCase()) ?? []);
+    }
+    return lookups;
+  }
+
+  /** As the API shows it, or without its prefix. Structural relations are internal. */
+  function relationOf({ relation, object }: CheckInput): string | undefined {
+    const known = model.typeIndex.get(object.type)?.relationIndex;
+    return [relation, `can_${relation}`].find((one) => one.startsWith('can_') && known?.has(one));
+  }
+}
+
+function objectOf({ object }: CheckInput, organizationId: bigint, lookups: ReadonlyMap<string, Lookup>) {
+  const { type, id, name } = object;
+  const lookup = lookups.get(type);
+  if (!lookup) return { fault: `type must be one of ${GUARDED_TYPES.join(', ')}` };
+  if (id !== undefined) return `${type}:${id}`;
+  if (name === undefined) {
+    return type === 'organization' ? `${type}:${organizationId}` : { fault: `${type} needs an id or a name` };
+  }
+  const [found, second] = lookup(name);
+  if (second) return { fault: `several objects of type ${type} are called ${quote(name)}: give the ID` };
+  return found ? `${type}:${found.id}` : { fault: `${type} does not exist: ${quote(name)}` };
+}
+
+function sees(graph: Graph, callerId: bigint, object: string): boolean {
+  return check(graph, { user: `user:${callerId}`, relation: 'can_view', object });
+}
+
+function no(fault: string): CheckResult {
+  return { allowed: false, fault };
+}
+
+function told({ object }: CheckInput): string {
+  return object.id === undefined ? quote(object.name ?? '') : String(object.id);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 60));
+}

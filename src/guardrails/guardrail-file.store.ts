@@ -1,0 +1,46 @@
+import { namesOf } from '../authz/explain.store.ts';
+import type { Actor } from '../changes/audit-entry.ts';
+import type { Work } from '../changes/write.ts';
+import { type Query, sql } from '../db/db.ts';
+import { GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail } from './guardrail.rows.ts';
+import { type GuardrailPlan, type GuardrailsNow, namedInAll } from './guardrail-file.ts';
+import { deleteGuardrail, insertGuardrail, lockGuardrails, toState, updateGuardrail } from './guardrails.store.ts';
+
+const ALL = sql(
+  'guardrailFile.all',
+  `select ${GUARDRAIL_COLUMNS} from guardrail g where g.organization_id = $1 order by g.name_key, g.id`,
+);
+
+/** With `isLocked`, nobody else can change them until the transaction ends. */
+export async function readGuardrails(query: Query, organizationId: bigint, isLocked: boolean): Promise<GuardrailsNow> {
+  if (isLocked) await lockGuardrails(query, organizationId);
+  const guardrails = (await query<GuardrailRow>(ALL, [organizationId])).map(toGuardrail);
+  const names = guardrails.length === 0 ? new Map() : await namesOf(query, namedInAll(guardrails));
+  return { guardrails, names };
+}
+
+type Parts = Parameters<Work<void>>;
+
+/** Writes what a plan says, as a part of a larger transaction. */
+export async function applyGuardrails(
+  [query, touch, record]: readonly [Parts[0], Parts[1], Parts[2]],
+  organizationId: bigint,
+  { creates, updates, deletes }: GuardrailPlan,
+  actor: Actor,
+): Promise<void> {
+  const about = { actor, organizationId, objectType: 'guardrail' };
+  for (const one of deletes) {
+    await deleteGuardrail(query, one.id);
+    record({ ...about, action: 'guardrail.delete', objectId: one.id, before: toState(one) });
+  }
+  for (const { current, next } of updates) {
+    const made = await updateGuardrail(query, current, next);
+    const states = { before: toState(current), after: toState(made) };
+    record({ ...about, action: 'guardrail.update', objectId: made.id, ...states });
+  }
+  for (const draft of creates) {
+    const made = await insertGuardrail(query, organizationId, draft);
+    record({ ...about, action: 'guardrail.create', objectId: made.id, after: toState(made) });
+  }
+  if (deletes.length + updates.length + creates.length > 0) touch({ kind: 'guardrail', id: organizationId });
+}

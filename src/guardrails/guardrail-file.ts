@@ -1,0 +1,242 @@
+import { AppError, missingRelation } from '../base/errors.ts';
+import { type Limits, limitReached } from '../base/limits.ts';
+import { GUARDRAIL_KINDS, type Guardrail, type GuardrailDraft, isSameStatement, namedIn } from './guardrail.ts';
+import { aboutGuardrail, type GuardrailInput } from './guardrail-input.ts';
+import { guardrailSentence } from './guardrail-text.ts';
+
+/** A guardrail in a file: everything by name, in a fixed order. */
+export interface GuardrailEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly enforce: boolean;
+  readonly kind: Guardrail['kind'];
+  readonly statement: {
+    readonly users?: readonly string[];
+    readonly team?: string;
+    readonly count?: number;
+    readonly relation: string;
+    readonly object: { readonly type: string; readonly name?: string };
+  };
+}
+
+/** The guardrails of an organization at one moment, and what they name. */
+export interface GuardrailsNow {
+  readonly guardrails: readonly Guardrail[];
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** A guardrail from a file, or why it cannot be stored. It may be stored already, about something that is gone. */
+export interface WantedGuardrail {
+  readonly input: GuardrailInput & { readonly name: string };
+  readonly outcome: { readonly draft: GuardrailDraft } | { readonly fault: unknown };
+}
+
+export interface GuardrailPlan {
+  readonly creates: readonly GuardrailDraft[];
+  readonly updates: readonly { readonly current: Guardrail; readonly next: GuardrailDraft }[];
+  readonly deletes: readonly Guardrail[];
+  readonly unchanged: number;
+  readonly unmanaged: readonly string[];
+}
+
+export interface GuardrailChange {
+  readonly guardrail: string;
+  readonly kind: 'create' | 'update' | 'delete';
+  readonly words: readonly string[];
+}
+
+type Fault = (field: string, message: string) => void;
+type Fields = Readonly<Record<string, unknown>>;
+
+const KEYS = ['name', 'description', 'enforce', ...GUARDRAIL_KINDS];
+const STATEMENT_KEYS = ['users', 'team', 'count', 'relation', 'object'];
+const OBJECT_KEYS = ['type', 'id', 'name'];
+
+export function entryOf(guardrail: GuardrailDraft, names: ReadonlyMap<string, string>): GuardrailEntry {
+  const { kind, userIds, teamId, relation, objectType, objectId, count, name, description, enforce } = guardrail;
+  const nameOf = (object: string) => names.get(object) ?? guardrail.names[object] ?? object;
+  // The organization of the file is named once, at its top.
+  const isNamed = objectId !== undefined && objectType !== 'organization';
+  return {
+    name,
+    description,
+    enforce,
+    kind,
+    statement: {
+      ...(userIds.length > 0 && { users: userIds.map((id) => nameOf(`user:${id}`)).sort() }),
+      ...(teamId !== undefined && { team: nameOf(`team:${teamId}`) }),
+      ...(count !== undefined && { count }),
+      relation,
+      object: { type: objectType, ...(isNamed && { name: nameOf(`${objectType}:${objectId}`) }) },
+    },
+  };
+}
+
+/** Reads parsed JSON or YAML. Nothing unknown is ignored, because it may be a typo. */
+export function readGuardrail(given: unknown, path: string, fault: Fault): GuardrailInput & { name: string } {
+  const fields = fieldsOf(given);
+  if (!fields) fault(path, 'must be a guardrail with a name');
+  const entry = fields ?? {};
+  refuseOthers(entry, path, KEYS, fault);
+  const name = textIn(entry, path, 'name', fault);
+  if (fields && name === undefined) fault(`${path}.name`, 'is required');
+  const kinds = GUARDRAIL_KINDS.filter((kind) => entry[kind] !== undefined);
+  const [kind] = kinds;
+  if (fields && kinds.length !== 1) fault(path, `must have exactly one of ${GUARDRAIL_KINDS.join(', ')}`);
+  return {
+    name: name ?? '',
+    description: textIn(entry, path, 'description', fault) ?? '',
+    enforce: flagIn(entry, path, fault),
+    statement: kind && { kind, ...readStatement(entry[kind], `${path}.${kind}`, fault) },
+  };
+}
+
+function readStatement(given: unknown, path: string, fault: Fault) {
+  const fields = fieldsOf(given);
+  if (!fields) fault(path, 'must be a statement with a relation');
+  const entry = fields ?? {};
+  refuseOthers(entry, path, STATEMENT_KEYS, fault);
+  const { users = [], team, count, object } = entry;
+  const areNames = Array.isArray(users) && users.every((user) => typeof user === 'string');
+  if (!areNames) fault(`${path}.users`, 'must be a list of login names');
+  if (count !== undefined && typeof count !== 'number') fault(`${path}.count`, 'must be a number');
+  return {
+    users: areNames ? (users as string[]) : [],
+    team: team === undefined ? undefined : textIn(entry, path, 'team', fault),
+    count: typeof count === 'number' ? count : undefined,
+    relation: textIn(entry, path, 'relation', fault) ?? '',
+    object: object === undefined ? undefined : readObject(object, `${path}.object`, fault),
+  };
+}
+
+function readObject(given: unknown, path: string, fault: Fault) {
+  const fields = fieldsOf(given);
+  if (!fields) fault(path, 'must have a type');
+  const entry = fields ?? {};
+  refuseOthers(entry, path, OBJECT_KEYS, fault);
+  const { id } = entry;
+  const isId = typeof id === 'bigint' || (Number.isSafeInteger(id) && Number(id) > 0);
+  if (id !== undefined && !isId) fault(`${path}.id`, 'must be an ID');
+  return {
+    type: textIn(entry, path, 'type', fault) ?? '',
+    name: textIn(entry, path, 'name', fault),
+    id: isId ? BigInt(id as number | bigint) : undefined,
+  };
+}
+
+function textIn(fields: Fields, path: string, key: string, fault: Fault): string | undefined {
+  const found = fields[key] ?? undefined;
+  if (found === undefined || typeof found === 'string') return found;
+  fault(`${path}.${key}`, 'must be a string');
+  return '';
+}
+
+function flagIn({ enforce = true }: Fields, path: string, fault: Fault): boolean {
+  if (typeof enforce !== 'boolean') fault(`${path}.enforce`, 'must be true or false');
+  return enforce === true;
+}
+
+function refuseOthers(fields: Fields, path: string, known: readonly string[], fault: Fault): void {
+  for (const key of Object.keys(fields)) {
+    if (known.includes(key)) continue;
+    fault(`${path}.${key.slice(0, 100)}`, `is not a known field; known fields are ${known.join(', ')}`);
+  }
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+/** Guardrails are matched by name, ignoring case. Undefined if the file says nothing about guardrails. */
+export function planGuardrails(
+  { guardrails, names }: GuardrailsNow,
+  wanted: readonly WantedGuardrail[],
+  prunes: boolean,
+): GuardrailPlan {
+  const known = new Map(guardrails.map((guardrail) => [guardrail.name.toLowerCase(), guardrail]));
+  const creates: GuardrailDraft[] = [];
+  const updates: { current: Guardrail; next: GuardrailDraft }[] = [];
+  let unchanged = 0;
+  const seen = new Set<string>();
+  for (const [place, { input, outcome }] of wanted.entries()) {
+    const key = input.name.toLowerCase();
+    if (seen.has(key)) throw new AppError('malformed', `two guardrails are called ${JSON.stringify(input.name)}`);
+    seen.add(key);
+    const current = known.get(key);
+    // What it names may be gone, and then cannot be found by its name any more.
+    if (current && isWritten(current, names, input)) unchanged++;
+    else if ('fault' in outcome) throw aboutGuardrail(input.name, place, outcome.fault);
+    else if (!current) creates.push(outcome.draft);
+    else if (isSame(current, outcome.draft)) unchanged++;
+    else updates.push({ current, next: outcome.draft });
+  }
+  const others = guardrails.filter(({ name }) => !seen.has(name.toLowerCase()));
+  return {
+    creates,
+    updates,
+    deletes: prunes ? others : [],
+    unchanged,
+    unmanaged: prunes ? [] : others.map(({ name }) => name).sort(),
+  };
+}
+
+function isWritten(current: Guardrail, names: ReadonlyMap<string, string>, input: GuardrailInput): boolean {
+  const { name, description, enforce, kind, statement } = entryOf(current, names);
+  const given = input.statement;
+  if (!given || input.name !== name || input.description !== description || input.enforce !== enforce) return false;
+  const { users = [], team, count, relation, object = { type: 'organization' } } = given;
+  const wanted = [given.kind, [...users].sort(), team, count, relation, object.type, object.name, object.id];
+  const { object: own } = statement;
+  const stored = [kind, statement.users ?? [], statement.team, statement.count, statement.relation, own.type, own.name];
+  return JSON.stringify(wanted) === JSON.stringify([...stored, undefined]);
+}
+
+function isSame(one: GuardrailDraft, other: GuardrailDraft): boolean {
+  return one.name === other.name && one.description === other.description && isSameStatement(one, other);
+}
+
+export function refuseUnallowedGuardrails(plan: GuardrailPlan, held: ReadonlySet<string>): void {
+  const count = plan.creates.length + plan.updates.length + plan.deletes.length;
+  if (count > 0 && !held.has('can_edit_roles')) throw missingRelation('edit_roles:org');
+}
+
+export function requireRoomForGuardrails(
+  { creates, deletes }: GuardrailPlan,
+  { guardrails }: GuardrailsNow,
+  { guardrailsPerOrganization: max }: Pick<Limits, 'guardrailsPerOrganization'>,
+): void {
+  const after = guardrails.length + creates.length - deletes.length;
+  if (after > max && after > guardrails.length) {
+    throw limitReached('guardrailsPerOrganization', max, guardrails.length);
+  }
+}
+
+/** The plan in readable form, sorted by name. */
+export function guardrailWords(plan: GuardrailPlan, names: ReadonlyMap<string, string>): GuardrailChange[] {
+  const said = (draft: GuardrailDraft) =>
+    guardrailSentence(draft, (object) => names.get(object) ?? draft.names[object] ?? object);
+  const changes: GuardrailChange[] = [
+    ...plan.creates.map((next) => ({
+      guardrail: next.name,
+      kind: 'create' as const,
+      words: [`+ ${said(next)}`, ...(next.enforce ? [] : ['only watched'])],
+    })),
+    ...plan.updates.map(({ current, next }) => ({
+      guardrail: next.name,
+      kind: 'update' as const,
+      words: [
+        ...(current.name === next.name ? [] : [`name ${JSON.stringify(current.name)} → ${JSON.stringify(next.name)}`]),
+        ...(current.description === next.description ? [] : [`description ${JSON.stringify(next.description)}`]),
+        ...(said(current) === said(next) ? [] : [`- ${said(current)}`, `+ ${said(next)}`]),
+        ...(current.enforce === next.enforce ? [] : [next.enforce ? 'now enforced' : 'now only watched']),
+      ],
+    })),
+    ...plan.deletes.map((one) => ({ guardrail: one.name, kind: 'delete' as const, words: [`- ${said(one)}`] })),
+  ];
+  return changes.sort((a, b) => (a.guardrail.toLowerCase() < b.guardrail.toLowerCase() ? -1 : 1));
+}
+
+/** Everything that these guardrails name, for whoever looks up what it is called. */
+export function namedInAll(guardrails: readonly Guardrail[]): string[] {
+  return [...new Set(guardrails.flatMap(namedIn))];
+}

@@ -1,0 +1,27 @@
+import type { Authz } from '../authz/authz.wiring.ts';
+import type { Scope } from '../http/server.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import { checkRoutes } from './checks.routes.ts';
+import { createCheckStore } from './checks.store.ts';
+import { createChecks } from './checks.ts';
+import { guardrailRoutes } from './guardrails.routes.ts';
+import { createGuardrailStore } from './guardrails.store.ts';
+import { createGuardrails } from './guardrails.ts';
+import { createWriteGuardStore } from './write-guard.store.ts';
+import { createWriteGuard } from './write-guard.ts';
+
+/** Maximum memory for the graphs that writers check guardrails in. */
+const GRAPH_BYTES = 64 * 1024 * 1024;
+
+export function wireGuardrails(infrastructure: Infrastructure, { model, graphs, judge, names }: Authz) {
+  const { db, revisions, writeGuards, room } = infrastructure;
+  writeGuards.push(createWriteGuard(createWriteGuardStore(db.driver), model, GRAPH_BYTES));
+  const store = createGuardrailStore(db, revisions.write, room);
+  const guardrails = createGuardrails({ store, graphs, names, judge, model, limits: room.limits });
+  return { guardrails, mount };
+
+  function mount(scope: Scope): void {
+    guardrailRoutes(scope, guardrails);
+    checkRoutes(scope, createChecks(graphs, createCheckStore(db), judge, model));
+  }
+}

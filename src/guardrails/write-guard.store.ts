@@ -1,0 +1,81 @@
+import { namesOf } from '../authz/explain.store.ts';
+import { readPatch, readSources, readTuples, readTuplesInSlices } from '../authz/graphs.store.ts';
+import type { Moment } from '../changes/revision.ts';
+import { PLATFORM, type Written } from '../changes/write.ts';
+import { type Db, sql } from '../db/db.ts';
+import { fromViolations, GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail, toViolations } from './guardrail.rows.ts';
+import type { WriteGuardStore } from './write-guard.ts';
+
+const GUARDRAILS = sql(
+  'writeGuard.guardrails',
+  `select ${GUARDRAIL_COLUMNS} from guardrail g where g.organization_id = $1 order by g.id`,
+);
+const NAMING = sql(
+  'writeGuard.naming',
+  `select organization_id from guardrail where user_ids && $1::bigint[]
+   union select g.organization_id from guardrail g
+           join team_member m on m.team_id = g.team_id where m.account_id = any ($1::bigint[])`,
+);
+const CONTINUES = sql(
+  'writeGuard.continues',
+  'select 1 as found from revision_stamp where revision = $1 and stamp = $2',
+);
+const VIOLATIONS = sql('writeGuard.violations', 'select violations from guardrail_state where organization_id = $1');
+const KEEP = sql(
+  'writeGuard.keep',
+  `insert into guardrail_state (organization_id, violations) values ($1, $2)
+   on conflict (organization_id) do update set violations = excluded.violations`,
+);
+const FORGET = sql('writeGuard.forget', 'delete from guardrail_state where organization_id = $1');
+const LIVING = sql('writeGuard.living', `select id from account where kind = 'user' and id = any ($1::bigint[])`);
+
+type Stored = Parameters<typeof toViolations>[0];
+
+export function createWriteGuardStore(driver: Db['driver']): WriteGuardStore {
+  return {
+    async guardrails(query, organizationId) {
+      return (await query<GuardrailRow>(GUARDRAILS, [organizationId])).map(toGuardrail);
+    },
+
+    async organizationsNaming(query, userIds) {
+      const rows = await query<{ organization_id: bigint }>(NAMING, [userIds]);
+      return rows.map((row) => row.organization_id);
+    },
+
+    // A statement of the built-in database runs in this thread, so there it reads a few tuples at a time.
+    async load({ query, script }, organizationId) {
+      return driver === 'pglite'
+        ? await readTuplesInSlices(query, script, organizationId)
+        : await readTuples(query, organizationId);
+    },
+
+    async patch(written, organizationId, since) {
+      const { query, revision, touched } = written;
+      // If nobody has written since, what changed is known, and only that is asked for.
+      if (since.revision !== revision - 1n) return await readPatch(query, organizationId, since);
+      if (!(await continues(written, since))) return { sources: [], tuples: [], isUseless: true };
+      const changes = touched.filter((one) => one.organizationId === organizationId || one.organizationId === PLATFORM);
+      return await readSources(query, organizationId, changes);
+    },
+
+    async violations(query, organizationId) {
+      const [row] = await query<{ violations: Stored }>(VIOLATIONS, [organizationId]);
+      return toViolations(row?.violations);
+    },
+
+    async keepViolations(query, organizationId, violations) {
+      if (violations.size === 0) await query(FORGET, [organizationId]);
+      else await query(KEEP, [organizationId, JSON.stringify(fromViolations(violations))]);
+    },
+
+    async living(query, userIds) {
+      return (await query<{ id: bigint }>(LIVING, [userIds])).map((row) => row.id);
+    },
+
+    names: namesOf,
+  };
+
+  async function continues({ query }: Written, { revision, stamp }: Moment): Promise<boolean> {
+    return (await query(CONTINUES, [revision, stamp])).length > 0;
+  }
+}

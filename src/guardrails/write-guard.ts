@@ -1,0 +1,248 @@
+/**
+ * Checks the guardrails inside every transaction that changes who may do what.
+ *
+ * 1. It runs last in the transaction, while the row of the revision is locked. So nobody else writes, on any replica,
+ *    between what it reads and the commit. It takes no lock that a writer could hold while it waits for that row.
+ * 2. It keeps its own graph of each organization, and patches it with what the transaction wrote. If the transaction is
+ *    refused here, the patch is taken back. If it fails later, the graph is of a moment that the database has never been
+ *    through, and the next writer loads it again.
+ * 3. What did not hold before the transaction is in the database, written by the transaction before. So a change is
+ *    refused only for what it violates itself, whichever replica made the others.
+ * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
+ */
+import { HIDDEN } from '../authz/hidden-objects.ts';
+import { AppError } from '../base/errors.ts';
+import { breath } from '../base/slices.ts';
+import type { Moment } from '../changes/revision.ts';
+import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
+import type { Model } from '../rebac/model.ts';
+import type { Guardrail, Violation, Violations } from './guardrail.ts';
+import { namedIn } from './guardrail.ts';
+import { guardrailSentence, violationText } from './guardrail-text.ts';
+import { PeopleGraph, type SourcedTuple, type Undo } from './people-graph.ts';
+import { isWorse, violationsAmong } from './violations.ts';
+
+export interface GuardPatch {
+  readonly sources: readonly string[];
+  readonly tuples: Iterable<SourcedTuple>;
+  readonly isUseless: boolean;
+}
+
+/** A violation, and the statement that it is about. */
+export interface KnownViolation extends Violation {
+  readonly statement: number;
+}
+
+export type KnownViolations = ReadonlyMap<bigint, KnownViolation>;
+
+/** Every function reads or writes in the transaction of the writer. */
+export interface WriteGuardStore {
+  guardrails(query: Query, organizationId: bigint): Promise<Guardrail[]>;
+  /** Organizations with a guardrail that names one of these users, or a team that they are in. */
+  organizationsNaming(query: Query, userIds: readonly bigint[]): Promise<bigint[]>;
+  load(written: Written, organizationId: bigint): Promise<{ tuples: Iterable<SourcedTuple>; count: number }>;
+  /** What was written since a moment. */
+  patch(written: Written, organizationId: bigint, since: Moment): Promise<GuardPatch>;
+  violations(query: Query, organizationId: bigint): Promise<KnownViolations>;
+  keepViolations(query: Query, organizationId: bigint, violations: KnownViolations): Promise<void>;
+  living(query: Query, userIds: readonly bigint[]): Promise<bigint[]>;
+  names(query: Query, objects: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+/** The graph of one organization as of a moment, and what did not hold then. */
+interface Entry extends Moment {
+  readonly people: PeopleGraph;
+  readonly known: KnownViolations;
+}
+
+const MAX_ORGANIZATIONS = 10_000;
+const MAX_NAMED = 20;
+
+export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes: number): WriteGuard {
+  const entries = new Map<bigint, Entry>();
+  /** Of those organizations that were written to since a guardrail changed anywhere. */
+  let guardrails = new Map<bigint, readonly Guardrail[]>();
+  let guardrailsStamp = '';
+
+  return async (written) => {
+    if (written.guardrails !== guardrailsStamp || guardrails.size > MAX_ORGANIZATIONS) {
+      guardrails = new Map();
+      guardrailsStamp = written.guardrails;
+    }
+    for (const organizationId of await organizationsOf(written)) await inspect(written, organizationId);
+  };
+
+  async function organizationsOf({ query, touched }: Written): Promise<Set<bigint>> {
+    const found = new Set(touched.flatMap(organizationOf));
+    if (!touched.some(({ organizationId }) => organizationId === PLATFORM)) return found;
+    // Whoever becomes a site administrator, or was one, matters only where a guardrail is about them.
+    const people = touched.flatMap(({ kind, id }) => (kind === 'account' ? [id] : []));
+    for (const id of await store.organizationsNaming(query, people)) found.add(id);
+    return found;
+  }
+
+  async function inspect(written: Written, organizationId: bigint): Promise<void> {
+    const { query, touched } = written;
+    const isAboutItself = touched.some(
+      ({ kind, id }) => (kind === 'guardrail' || kind === 'account') && id === organizationId,
+    );
+    const stored = isAboutItself ? undefined : guardrails.get(organizationId);
+    const rules = stored ?? (await store.guardrails(query, organizationId));
+    // What this transaction itself has changed counts only once it has committed.
+    if (isAboutItself) guardrails.delete(organizationId);
+    else guardrails.set(organizationId, rules);
+    if (rules.length === 0) {
+      entries.delete(organizationId);
+      if (isAboutItself) await store.keepViolations(query, organizationId, new Map());
+      return;
+    }
+    const { people, undo, known } = await peopleNow(written, organizationId);
+    try {
+      const found = await withoutTheDead(query, rules, await violationsAmong(people, rules));
+      const before = known ?? (await store.violations(query, organizationId));
+      if (!written.isFact) await refuseNew(written, people, rules, before, found);
+      const after = withStatements(rules, found);
+      if (!isSame(before, after)) await store.keepViolations(query, organizationId, after);
+      remember(organizationId, { people, known: after, revision: written.revision, stamp: written.stamp });
+    } catch (error) {
+      for (const back of undo.reverse()) back();
+      throw error;
+    }
+  }
+
+  /** The graph as of this transaction, and what did not hold before it, if that is known. */
+  async function peopleNow(written: Written, organizationId: bigint) {
+    const entry = entries.get(organizationId);
+    const patch = entry && (await store.patch(written, organizationId, entry));
+    if (!entry || !patch || patch.isUseless) {
+      entries.delete(organizationId);
+      return { people: await loaded(written, organizationId), undo: [] as Undo[], known: undefined };
+    }
+    const bySource = new Map(patch.sources.map((source) => [source, [] as SourcedTuple[]]));
+    for (const tuple of patch.tuples) bySource.get(tuple.source)?.push(tuple);
+    const undo = [...bySource].flatMap(([source, tuples]) => entry.people.replaceSource(source, tuples) ?? []);
+    // If others have written since, they may have written what does not hold, too.
+    const isNext = entry.revision === written.revision - 1n;
+    return { people: entry.people, undo, known: isNext ? entry.known : undefined };
+  }
+
+  async function loaded(written: Written, organizationId: bigint): Promise<PeopleGraph> {
+    const { tuples, count } = await store.load(written, organizationId);
+    const people = new PeopleGraph(model);
+    for (const _ of people.loadInParts(tuples, count)) await breath();
+    return people;
+  }
+
+  /** A user whose account is gone cannot always do something. That is nobody's fault, and the statement says less now. */
+  async function withoutTheDead(query: Query, rules: readonly Guardrail[], found: Map<bigint, Violation>) {
+    const doubtful = rules.filter(({ id, kind, userIds }) => kind === 'always' && userIds.length > 0 && found.has(id));
+    if (doubtful.length === 0) return found;
+    const living = new Set(await store.living(query, [...new Set(doubtful.flatMap(({ userIds }) => userIds))]));
+    for (const { id, userIds } of doubtful) {
+      const violation = found.get(id);
+      const isDead = (user: bigint) => userIds.includes(user) && !living.has(user);
+      const alive = violation?.userIds.filter((user) => !isDead(user)) ?? [];
+      const dead = (violation?.userIds.length ?? 0) - alive.length;
+      if (!violation || dead === 0) continue;
+      if (alive.length === 0) found.delete(id);
+      else found.set(id, { ...violation, userIds: alive, total: violation.total - dead });
+    }
+    return found;
+  }
+
+  async function refuseNew(
+    { query, actor }: Written,
+    people: PeopleGraph,
+    rules: readonly Guardrail[],
+    before: KnownViolations,
+    found: Violations,
+  ): Promise<void> {
+    for (const rule of rules) {
+      const violation = found.get(rule.id);
+      const known = before.get(rule.id);
+      const earlier = known?.statement === rule.statement ? known : undefined;
+      if (violation && rule.enforce && isWorse(rule, earlier, violation)) {
+        throw await refusal(query, people, rule, violation, earlier, actor?.id);
+      }
+    }
+  }
+
+  /** Names the guardrail, and whom it is about as far as the caller may know them. */
+  async function refusal(
+    query: Query,
+    people: PeopleGraph,
+    rule: Guardrail,
+    violation: Violation,
+    earlier: Violation | undefined,
+    actorId: bigint | undefined,
+  ): Promise<AppError> {
+    const sees = viewOf(people, rule.organizationId, actorId);
+    const anew = violation.userIds.filter((id) => !earlier?.userIds.includes(id));
+    const shown = anew.filter((id) => sees(`user:${id}`)).slice(0, MAX_NAMED);
+    const names = await store.names(query, [...namedIn(rule), ...shown.map((id) => `user:${id}`)]);
+    const nameOf = (object: string) => (sees(object) ? (names.get(object) ?? rule.names[object] ?? object) : HIDDEN);
+    const violatedBy = shown.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
+    const sentence = guardrailSentence(rule, nameOf);
+    const total = violation.total - (violation.userIds.length - anew.length);
+    const what = violationText(
+      rule,
+      { ...violation, total },
+      violatedBy.map(({ name }) => name),
+    );
+    return new AppError('conflict', `guardrail ${JSON.stringify(rule.name)} says that ${sentence}: ${what}`, {
+      reason: 'guardrail_violated',
+      guardrail: { id: rule.id, name: rule.name, sentence, violatedBy, total },
+    });
+  }
+
+  function remember(organizationId: bigint, entry: Entry): void {
+    entries.delete(organizationId);
+    entries.set(organizationId, entry);
+    let bytes = 0;
+    for (const { people } of entries.values()) bytes += people.bytes;
+    for (const [oldest, { people }] of entries) {
+      if (bytes <= maxBytes || oldest === organizationId) return;
+      entries.delete(oldest);
+      bytes -= people.bytes;
+    }
+  }
+}
+
+/** What the caller may see, in the graph as it would be. Nobody can give themselves more than they hold. */
+function viewOf(people: PeopleGraph, organizationId: bigint, actorId: bigint | undefined): (object: string) => boolean {
+  const caller = actorId === undefined ? undefined : people.classOf(`user:${actorId}`);
+  const organization = `organization:${organizationId}`;
+  const holds = (relation: string, object: string) =>
+    caller !== undefined && people.relationsOn(caller, object, true).includes(relation);
+  return (object) => {
+    if (object === `user:${actorId}`) return true;
+    return object.startsWith('user:') ? holds('can_view_members', organization) : holds('can_view', object);
+  };
+}
+
+function organizationOf({ kind, id, organizationId }: Change): bigint[] {
+  if (kind === 'guardrail') return [id];
+  return organizationId == null || organizationId === PLATFORM ? [] : [organizationId];
+}
+
+function withStatements(rules: readonly Guardrail[], found: Violations): KnownViolations {
+  return new Map(
+    rules.flatMap(({ id, statement }) => {
+      const violation = found.get(id);
+      return violation ? [[id, { ...violation, statement }] as const] : [];
+    }),
+  );
+}
+
+function isSame(one: KnownViolations, other: KnownViolations): boolean {
+  return one.size === other.size && [...one].every(([id, violation]) => isSameViolation(violation, other.get(id)));
+}
+
+function isSameViolation(one: KnownViolation, other: KnownViolation | undefined): boolean {
+  return (
+    one.statement === other?.statement &&
+    one.total === other.total &&
+    one.held === other.held &&
+    one.userIds.join() === other.userIds.join()
+  );
+}
