@@ -2,8 +2,9 @@ import Type from 'typebox';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { ObjectPermissions } from '../authz/objects.routes.ts';
 import { readObjectType } from '../authz/objects.ts';
+import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerOf, signedIn } from '../http/access.ts';
-import { Int64, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
+import { documented, Int64, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import { Organization, presentOrganization } from '../organizations/organization.view.ts';
 import { presentSelf, User } from '../users/user.view.ts';
@@ -31,7 +32,12 @@ const PageContext = named(
 const Query = Type.Object({
   org: Type.Optional(Type.String({ description: 'The organization that the page is about.' })),
   object: Type.Optional(
-    Type.String({ description: 'The object of that organization that the page is about, such as team:7.' }),
+    documented(
+      Type.String({ description: 'The object of that organization that the page is about, such as team:7.' }),
+      {
+        pattern: `^(${OBJECT_TYPES.join('|')}):[1-9][0-9]{0,17}$`,
+      },
+    ),
   ),
 });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { COUNTS } from '../counts.ts';
 import { temporaryFolder } from '../support/db.ts';
 import { lacksPython, pythonTools, run } from '../support/foreign-tools.ts';
-import { openMarketplace, type TestMarketplace } from '../support/marketplace.ts';
+import { openMarketplace } from '../support/marketplace.ts';
 import { progress } from '../support/progress.ts';
 
 /** To repeat a run: SCHEMATHESIS_SEED=<its seed> npm run test:long -- schemathesis */
@@ -38,18 +38,16 @@ interface Report {
 }
 
 describe(`The API as Schemathesis sees it, with seed ${SEED}`, { skip: lacksPython() }, () => {
-  let atrium: TestMarketplace;
   let total = 0;
-  before(async () => {
-    atrium = await openMarketplace({
-      env: { RATE_LIMIT: '0', AUTH_FAILURES: '1000000', CLOUD_A_ALLOW: '127.0.0.1', LOG_LEVEL: 'error' },
-    });
-  });
-  after(() => atrium.close());
 
   for (const person of PEOPLE) {
-    it(`Every response to what it sends as ${person} is as documented`, async () => {
+    it(`Every response to what it sends as ${person} is as documented`, async (test) => {
       const place = temporaryFolder();
+      // Each has a server of their own: root deletes people and tokens, and the next one would be nobody.
+      const atrium = await openMarketplace({
+        env: { RATE_LIMIT: '0', AUTH_FAILURES: '1000000', CLOUD_A_ALLOW: '127.0.0.1', LOG_LEVEL: 'error' },
+      });
+      test.after(() => atrium.close());
       const bin = await pythonTools('schemathesis', PACKAGES);
       const token = atrium.world.users[person]?.token;
       const used = join(place, 'used.txt');
