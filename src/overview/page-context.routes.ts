@@ -5,6 +5,7 @@ import { readObjectType } from '../authz/objects.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { Int64, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { expiryText } from '../organizations/expires-at.view.ts';
 import { Organization, presentOrganization } from '../organizations/organization.view.ts';
 import { presentSelf, User } from '../users/user.view.ts';
 import { SOON_DAYS } from './overview.ts';
@@ -24,6 +25,14 @@ const PageContext = named(
         description: `Tokens of the caller that have expired or expire within ${SOON_DAYS} days, at most 20.`,
       }),
       unverified_emails: Type.Array(Type.String()),
+      memberships: Type.Array(
+        Type.Object({
+          team: Type.Object({ id: Int64, name: Type.String() }),
+          organization: Type.String(),
+          expires_at: Timestamp,
+        }),
+        { description: `Memberships of the caller that expire within ${SOON_DAYS} days, at most 20.` },
+      ),
     }),
   }),
 );
@@ -66,6 +75,9 @@ export function pageContextRoutes(scope: Scope, getPageContext: GetPageContext, 
         notices: {
           tokens: notices.tokens.map(({ id, name, expiresAt }) => ({ id, name, expires_at: timestamp(expiresAt) })),
           unverified_emails: [...notices.unverifiedEmails],
+          memberships: notices.memberships.map(({ team, organization: name, expiresAt }) => ({
+            ...{ team, organization: name, expires_at: expiryText(expiresAt) },
+          })),
         },
       };
     },
