@@ -1,5 +1,5 @@
 import { breath, mapInSlices } from '../base/slices.ts';
-import { API_VERSION, KIND, type RoleDocument } from './role-document.ts';
+import { API_VERSION, KIND, type RoleDocument, type TeamEntry } from './role-document.ts';
 
 const ROLES_IN_SLICE = 25;
 
@@ -7,6 +7,8 @@ const ROLES_IN_SLICE = 25;
 export async function writeYaml({ organization, roles }: RoleDocument): Promise<string> {
   const inList = remembered(writeInList);
   const listOf = (items: readonly string[]) => `[${items.map(inList).join(', ')}]`;
+  const teamOf = (team: TeamEntry) =>
+    typeof team === 'string' ? inList(team) : `{name: ${inList(team.name)}, expires_at: "${team.expires_at}"}`;
   const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
   lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
   for (const [place, role] of roles.entries()) {
@@ -14,7 +16,7 @@ export async function writeYaml({ organization, roles }: RoleDocument): Promise<
     lines.push(`  - name: ${onLine(role.name)}`, `    description: ${onLine(role.description)}`);
     lines.push(`    permissions:${role.permissions.size === 0 ? ' {}' : ''}`);
     for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
-    lines.push(`    teams: ${listOf(role.teams)}`);
+    lines.push(`    teams: [${role.teams.map(teamOf).join(', ')}]`);
   }
   return `${lines.join('\n')}\n`;
 }

@@ -239,6 +239,49 @@ for (const driver of DRIVERS) {
       },
     );
 
+    itOnce(`A file of roles states, keeps and changes when assignments end on ${driver}`, async () => {
+      const { org, call, put } = await scene();
+      const { body: role } = await call('POST', `/authz/roles?org=${org.name}`, {
+        ...{ name: 'r', permissions: [clusterPermission('view clusters')], teamIDs: [org.team('Editors')] },
+      });
+      const [soon, later] = [inHours(1), inHours(48)].map((text) => new Date(text).toISOString());
+      await put(`/teams/${org.team('Viewers')}/roles/${role.id}`, { expires_at: soon });
+      const exported = await call('GET', `/authz/roles/export?org=${org.name}`);
+      assert.ok(exported.text.includes(`teams: [Editors, {name: Viewers, expires_at: "${soon}"}]`), exported.text);
+      const document = (await call('GET', `/authz/roles/export?org=${org.name}&format=json`)).body;
+      assert.deepEqual(document.roles[0].teams, ['Editors', { name: 'Viewers', expires_at: soon }]);
+      const bringIn = async (teams: unknown, name = 'r') => {
+        const roles = [{ ...document.roles[0], name, teams }];
+        const answer = await call('PUT', `/authz/roles/import?org=${org.name}`, { ...document, roles });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body.changes.map((change: { words: string[] }) => change.words.at(-1));
+      };
+      assert.deepEqual(await bringIn(document.roles[0].teams), []);
+      assert.deepEqual(await bringIn(['editors', 'viewers']), [], 'a name alone keeps the end');
+      const until = (expires_at: string | null) => ['Editors', { name: 'viewers', expires_at }];
+      assert.deepEqual(await bringIn(until(later ?? '')), [`team Viewers expires at ${later}`]);
+      assert.deepEqual(await bringIn(until(null)), ['team Viewers does not expire']);
+      assert.deepEqual(await bringIn(until('2020-01-31T12:00:00Z')), ['- team Viewers'], 'what has expired stays away');
+      assert.deepEqual(await bringIn(until(later ?? ''), 's'), [`team Viewers expires at ${later}`]);
+      const [made] = (await call('GET', `/teams/${org.team('Viewers')}/roles`)).body.filter(
+        (one: { name: string }) => one.name === 's',
+      );
+      assert.equal(new Date(made.expires_at).toISOString(), later);
+      const wrong: [unknown, RegExp][] = [
+        [{ name: 'Viewers', expires_at: 'tomorrow' }, /roles\[0\]\.teams\[0\]\.expires_at must be a date-time or null/],
+        [{ name: 'Viewers', until: null }, /roles\[0\]\.teams\[0\]\.until is not a known field/],
+        [{ expires_at: null }, /roles\[0\]\.teams\[0\]\.name must be a string/],
+        [7, /roles\[0\]\.teams\[0\] must be a string, or have a name and expires_at/],
+        [{ name: 'Viewers', expires_at: '9999-01-01T00:00:00Z' }, /expires_at must be within 10 years/],
+      ];
+      for (const [team, message] of wrong) {
+        const body = { ...document, roles: [{ name: 'r', teams: [team] }] };
+        const answer = await call('PUT', `/authz/roles/import?org=${org.name}`, body);
+        assert.equal(answer.status, 422, answer.text);
+        assert.match(answer.body.message, message);
+      }
+    });
+
     itOnce(`An organization keeps an owner whose membership does not expire on ${driver}`, async (t) => {
       const { owner, other, org, call, put } = await scene();
       const team = `/teams/${org.team('Owners')}/members`;
