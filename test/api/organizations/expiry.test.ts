@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { only, sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
@@ -9,6 +9,7 @@ import { API_DRIVERS } from '../../support/drivers.ts';
 import { inHours, letExpire } from '../../support/expiry.ts';
 import { itLong } from '../../support/long.ts';
 import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
+import { createRandom, SEED } from '../../support/random.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const CROWD = sql(
@@ -421,5 +422,81 @@ for (const driver of DRIVERS) {
       assert.equal((await atrium.as(other.name)('GET', `/orgs/${org.name}`)).status, 200);
       if (driver === 'pglite') assert.ok((await next()) > before);
     });
+
+    // Its clock is that of this process, so a test can go to the very millisecond.
+    if (driver === 'pglite') {
+      it(`Over ${COUNTS.expirySteps} random steps, everybody holds exactly what has not ended (seed ${SEED})`, (t) =>
+        takeRandomSteps(t as TestContext, atrium));
+    }
   });
+}
+
+/** Memberships and roles of teams end at random times, and everybody is asked for after each step. */
+async function takeRandomSteps(t: TestContext, atrium: TestServer): Promise<void> {
+  const random = createRandom();
+  const [owner, ...people] = [await makePerson(atrium), await makePerson(atrium), await makePerson(atrium)];
+  const org = await makeOrganization(atrium, owner.name);
+  const call = atrium.as(owner.name);
+  const granted = ['can_view_clusters', 'can_view_contracts', 'can_view_robots'] as const;
+  const pairs = [
+    clusterPermission('view clusters'),
+    { namespace: 'contract_mgmt', action: 'view contracts' },
+    { namespace: 'robot_mgmt', action: 'view robot accounts' },
+  ];
+  // Everybody stays a member, whatever ends.
+  const home = await createTeam(atrium.instance, { organizationId: org.id, name: 'home', permission: 'none' });
+  for (const { id } of people) await addMember(atrium.instance, home, id);
+  const teams: { id: bigint; role: number }[] = [];
+  for (const [place, pair] of pairs.entries()) {
+    const id = await createTeam(atrium.instance, { organizationId: org.id, name: `t${place}`, permission: 'none' });
+    const role = await call('POST', `/authz/roles?org=${org.name}`, { name: `r${place}`, permissions: [pair] });
+    teams.push({ id, role: role.body.id });
+  }
+  /** When each membership and each assignment ends, by the path that sets it. Infinity: never. */
+  const ends = new Map<string, number>();
+  const isOn = (path: string) => (ends.get(path) ?? 0) > Date.now();
+  const memberPath = (team: bigint, name: string) => `/teams/${team}/members/${name}`;
+  const rolePath = (team: { id: bigint; role: number }) => `/teams/${team.id}/roles/${team.role}`;
+  const paths = teams.flatMap((team) => [rolePath(team), ...people.map(({ name }) => memberPath(team.id, name))]);
+  const start = Date.now();
+  t.mock.timers.enable({ apis: ['Date'], now: start });
+  let now = start;
+  for (let step = 0; step < COUNTS.expirySteps; step++) {
+    const path = random.pick(paths);
+    if (random.chance(0.2)) {
+      const answer = await call('DELETE', path);
+      assert.equal(answer.status, isOn(path) ? 204 : 404, `${path} ${answer.text}`);
+      ends.delete(path);
+    } else if (random.chance(0.7)) {
+      const end = random.chance(0.2) ? null : now + 1 + random.below(20_000);
+      const expires_at = end === null ? null : new Date(end).toISOString();
+      assert.equal((await call('PUT', path, { expires_at })).status, 204);
+      ends.set(path, end ?? Number.POSITIVE_INFINITY);
+    } else {
+      const kept = isOn(path) ? (ends.get(path) ?? 0) : Number.POSITIVE_INFINITY;
+      assert.equal((await call('PUT', path)).status, 204);
+      ends.set(path, kept);
+    }
+    // Often to the very millisecond at which something ends, or the one before it.
+    const next = Math.min(...[...ends.values()].filter((end) => end > now));
+    const isExact = Number.isFinite(next) && random.chance(0.5);
+    now = isExact ? Math.max(now, next - random.below(2)) : now + random.below(4000);
+    t.mock.timers.setTime(now);
+    for (const { name } of people) {
+      const held = await allowedTo(atrium, name, 'organization', org.id, org.name);
+      const expected = granted.filter((_one, place) => {
+        const team = teams[place] ?? assert.fail();
+        return isOn(memberPath(team.id, name)) && isOn(rolePath(team));
+      });
+      assert.deepEqual(
+        granted.filter((one) => held.includes(one)),
+        expected,
+        `step ${step}, ${name}`,
+      );
+    }
+  }
+  const chain = await auditOf(atrium.instance.db, org.id);
+  assert.deepEqual(brokenLinks(chain), []);
+  assert.ok(chain.some(({ action }) => action === 'role.expire'));
+  assert.ok(chain.some(({ action }) => action === 'team.expire_member'));
 }
