@@ -1672,6 +1672,7 @@ export type Overview = {
   readonly tokens?: OverviewTokens;
   readonly clusters?: OverviewClusters;
   readonly contracts?: OverviewContracts;
+  readonly expiring?: OverviewExpiring;
   readonly last_change?: OverviewLastChange;
 };
 
@@ -1706,6 +1707,14 @@ export type OverviewContracts = {
   readonly all: number;
   /** Contracts that are not revoked and end within 30 days. */
   readonly ending: number;
+};
+
+/** What ends by itself soon. Absent if the caller may not see them. */
+export type OverviewExpiring = {
+  /** Memberships of teams that expire within 30 days. */
+  readonly memberships: number;
+  /** Assignments of roles to teams that expire within 30 days. */
+  readonly assignments: number;
 };
 
 /** The newest entry of the audit log, not counting denied requests. Absent if there is none. */
@@ -1759,6 +1768,25 @@ export type PageContextNotices = {
   readonly tokens: readonly PageContextNoticesToken[];
   /** Email addresses that the caller has not confirmed yet. */
   readonly unverified_emails: readonly string[];
+  /** Memberships of the caller that expire within 30 days, at most 20. */
+  readonly memberships: readonly PageContextNoticesMembership[];
+};
+
+/** A membership that soon expires. */
+export type PageContextNoticesMembership = {
+  readonly team: PageContextNoticesMembershipTeam;
+  /** Name of its organization. */
+  readonly organization: string;
+  /** When the caller leaves the team. */
+  readonly expires_at: string;
+};
+
+/** The team. */
+export type PageContextNoticesMembershipTeam = {
+  /** ID of the team. */
+  readonly id: bigint;
+  /** Name of the team. */
+  readonly name: string;
 };
 
 /** A token that has expired or soon will. */

@@ -82,7 +82,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /user/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
   'GET /user/clusters': { int64: ['*.id', '*.ownerID', '*.managerID'] },
   'POST /user/clusters': { int64: ['id', 'ownerID', 'managerID'] },
-  'GET /user/context': { int64: ['user.id', 'organization.id', 'allowed.*.objectID', 'notices.tokens.*.id'] },
+  'GET /user/context': { int64: ['user.id', 'organization.id', 'allowed.*.objectID', 'notices.tokens.*.id', 'notices.memberships.*.team.id'] },
   'GET /user/credentials': { int64: [], open: true },
   'GET /user/credentials/{credName}': { int64: [], open: true },
   'POST /user/deploy/orders': { int64: [], open: true },

@@ -96,6 +96,8 @@ const ALL_COUNTS = {
   expiringAtOnce: [600, 3000, 20_000],
   /** Memberships and assignments that expire one by one, each queried at two servers at once. */
   expiryPairs: [10, 1000, 5000],
+  /** Random steps in which memberships and roles of teams end, each compared with what must be left. */
+  expirySteps: [30, 600, 5000],
   /** SIGKILLs of a process while it removes what has expired, on each database. */
   expiryKills: [0, 6],
   /** Something is removed in one process, and another process is queried about it at once. */

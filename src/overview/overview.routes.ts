@@ -33,6 +33,12 @@ const Overview = named(
         ending: count(`Contracts that are not revoked and end within ${SOON_DAYS} days.`),
       }),
     ),
+    expiring: Type.Optional(
+      Type.Object({
+        memberships: count(`Memberships of teams that expire within ${SOON_DAYS} days.`),
+        assignments: count(`Assignments of roles to teams that expire within ${SOON_DAYS} days.`),
+      }),
+    ),
     last_change: Type.Optional(
       Type.Object(
         {

@@ -1,7 +1,15 @@
 import { shownPhase } from '../clusters/cluster.rows.ts';
 import { PHASES, type Phase } from '../clusters/cluster.ts';
 import { type Db, only, sql } from '../db/db.ts';
-import type { ClusterCounts, ContractCounts, LastChange, OverviewStore, Part, TokenCounts } from './overview.ts';
+import type {
+  ClusterCounts,
+  ContractCounts,
+  ExpiringCounts,
+  LastChange,
+  OverviewStore,
+  Part,
+  TokenCounts,
+} from './overview.ts';
 
 /** Each is a value of its own, and the database computes only those that are wanted. */
 const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
@@ -20,6 +28,11 @@ const COUNTS: Readonly<Record<Exclude<Part, 'lastChange'>, string>> = {
   contracts: `select json_build_object('all', count(*), 'ending', count(*) filter (where revoked_at is null
                 and ends_at > $3::timestamptz and ends_at <= $4::timestamptz))
                 from contract where owner_id = $1`,
+  expiring: `select json_build_object(
+               'memberships', (select count(*) from team_member m join team t on t.id = m.team_id
+                                where t.organization_id = $1 and m.expires_at <= $4::timestamptz),
+               'assignments', (select count(*) from role_team a join role r on r.id = a.role_id
+                                where r.organization_id = $1 and a.expires_at <= $4::timestamptz))`,
 };
 const COUNT = sql(
   'overview.count',
@@ -42,6 +55,7 @@ interface CountRow {
   tokens: TokenCounts | null;
   clusters: Partial<Record<Phase, number>> | null;
   contracts: ContractCounts | null;
+  expiring: ExpiringCounts | null;
 }
 
 interface ChangeRow {

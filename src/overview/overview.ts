@@ -10,6 +10,7 @@ export interface Overview {
   readonly tokens?: TokenCounts;
   readonly clusters?: ClusterCounts;
   readonly contracts?: ContractCounts;
+  readonly expiring?: ExpiringCounts;
   /** Also absent if nothing was changed yet. */
   readonly lastChange?: LastChange;
 }
@@ -34,6 +35,12 @@ export interface ContractCounts {
   readonly ending: number;
 }
 
+/** What ends by itself soon. */
+export interface ExpiringCounts {
+  readonly memberships: number;
+  readonly assignments: number;
+}
+
 export interface LastChange {
   readonly at: Date;
   readonly actor: { readonly id: bigint; readonly name: string };
@@ -51,6 +58,7 @@ export const PARTS = {
   tokens: ['can_view_tokens', 'can_view_robots'],
   clusters: ['can_view_clusters'],
   contracts: ['can_view_contracts'],
+  expiring: ['can_view_members', 'can_view_teams', 'can_view_roles'],
   lastChange: ['can_view_audit_log'],
 } as const satisfies Readonly<Record<keyof Overview, readonly string[]>>;
 

@@ -6,6 +6,7 @@ import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { callerOf, signedIn } from '../http/access.ts';
 import { documented, Int64, named, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { expiryText } from '../organizations/expires-at.view.ts';
 import { Organization, presentOrganization } from '../organizations/organization.view.ts';
 import { presentSelf, User } from '../users/user.view.ts';
 import { SOON_DAYS } from './overview.ts';
@@ -25,6 +26,14 @@ const PageContext = named(
         description: `Tokens of the caller that have expired or expire within ${SOON_DAYS} days, at most 20.`,
       }),
       unverified_emails: Type.Array(Type.String()),
+      memberships: Type.Array(
+        Type.Object({
+          team: Type.Object({ id: Int64, name: Type.String() }),
+          organization: Type.String(),
+          expires_at: Timestamp,
+        }),
+        { description: `Memberships of the caller that expire within ${SOON_DAYS} days, at most 20.` },
+      ),
     }),
   }),
 );
@@ -72,6 +81,9 @@ export function pageContextRoutes(scope: Scope, getPageContext: GetPageContext, 
         notices: {
           tokens: notices.tokens.map(({ id, name, expiresAt }) => ({ id, name, expires_at: timestamp(expiresAt) })),
           unverified_emails: [...notices.unverifiedEmails],
+          memberships: notices.memberships.map(({ team, organization: name, expiresAt }) => ({
+            ...{ team, organization: name, expires_at: expiryText(expiresAt) },
+          })),
         },
       };
     },

@@ -18,10 +18,18 @@ export interface Notices {
   /** Those that end soon or have ended, the oldest first. */
   readonly tokens: readonly { readonly id: bigint; readonly name: string; readonly expiresAt: Date }[];
   readonly unverifiedEmails: readonly string[];
+  /** Memberships of the caller that end soon, the earliest first. */
+  readonly memberships: readonly EndingMembership[];
+}
+
+export interface EndingMembership {
+  readonly team: { readonly id: bigint; readonly name: string };
+  readonly organization: string;
+  readonly expiresAt: Date;
 }
 
 export interface PageContextStore {
-  /** Tokens that end before `soon`, and addresses that are not verified. */
+  /** Tokens and memberships that end before `soon`, and addresses that are not verified. */
   notices(personId: bigint, soon: Date): Promise<Notices>;
 }
 

@@ -1,6 +1,6 @@
 import { breath, mapInSlices } from '../base/slices.ts';
 import type { GuardrailEntry } from '../guardrails/guardrail-file.ts';
-import { API_VERSION, KIND, type WrittenDocument } from './role-document.ts';
+import { API_VERSION, KIND, type TeamEntry, type WrittenDocument } from './role-document.ts';
 
 const ROLES_IN_SLICE = 25;
 
@@ -8,6 +8,8 @@ const ROLES_IN_SLICE = 25;
 export async function writeYaml({ organization, roles, guardrails = [] }: WrittenDocument): Promise<string> {
   const inList = remembered(writeInList);
   const listOf = (items: readonly string[]) => `[${items.map(inList).join(', ')}]`;
+  const teamOf = (team: TeamEntry) =>
+    typeof team === 'string' ? inList(team) : `{name: ${inList(team.name)}, expires_at: "${team.expires_at}"}`;
   const lines = [`apiVersion: ${API_VERSION}`, `kind: ${KIND}`, `organization: ${inList(organization)}`];
   lines.push(roles.length === 0 ? 'roles: []' : 'roles:');
   for (const [place, role] of roles.entries()) {
@@ -15,7 +17,7 @@ export async function writeYaml({ organization, roles, guardrails = [] }: Writte
     lines.push(`  - name: ${onLine(role.name)}`, `    description: ${onLine(role.description)}`);
     lines.push(`    permissions:${role.permissions.size === 0 ? ' {}' : ''}`);
     for (const [namespace, actions] of role.permissions) lines.push(`      ${namespace}: ${listOf(actions)}`);
-    lines.push(`    teams: ${listOf(role.teams)}`);
+    lines.push(`    teams: [${role.teams.map(teamOf).join(', ')}]`);
   }
   if (guardrails.length > 0) lines.push('guardrails:', ...guardrails.flatMap(guardrailLines));
   return `${lines.join('\n')}\n`;

@@ -23,8 +23,11 @@ export interface RoleEntry {
   readonly description: string;
   /** Actions by namespace. */
   readonly permissions: ReadonlyMap<string, readonly string[]>;
-  readonly teams: readonly string[];
+  readonly teams: readonly TeamEntry[];
 }
+
+/** A team by its name, or also when the assignment ends; null for never. By its name alone, it ends as before. */
+export type TeamEntry = string | { readonly name: string; readonly expires_at: string | null };
 
 export const API_VERSION = 'atrium/v1';
 export const KIND = 'Roles';
@@ -34,6 +37,8 @@ const MAX_ITEMS = 1000;
 const ROLES_IN_SLICE = 250;
 const DOCUMENT_KEYS = ['apiVersion', 'kind', 'organization', 'roles', 'guardrails'];
 const ROLE_KEYS = ['name', 'description', 'permissions', 'teams'];
+const TEAM_KEYS = ['name', 'expires_at'];
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -79,8 +84,23 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
       name: name ?? '',
       description: text(fields, `${path}.`, 'description') ?? '',
       permissions: new Map(permissions),
-      teams: texts(fields, `${path}.`, 'teams'),
+      teams: items(fields, `${path}.`, 'teams', readTeam),
     };
+  }
+
+  function readTeam(given: unknown, path: string): TeamEntry[] {
+    if (typeof given === 'string') return [given];
+    const team = fieldsOf(given);
+    if (!team) {
+      fault(path, 'must be a string, or have a name and expires_at');
+      return [];
+    }
+    refuseOthers(team, `${path}.`, TEAM_KEYS);
+    const { name, expires_at: end = null } = team;
+    const isEnd = end === null || (typeof end === 'string' && DATE_TIME.test(end) && !Number.isNaN(Date.parse(end)));
+    if (typeof name !== 'string') fault(`${path}.name`, 'must be a string');
+    if (!isEnd) fault(`${path}.expires_at`, 'must be a date-time or null');
+    return typeof name === 'string' && isEnd ? [{ name, expires_at: end as string | null }] : [];
   }
 
   function refuseOthers(fields: Fields, path: string, known: readonly string[]): void {
@@ -105,19 +125,25 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
   }
 
   function texts(fields: Fields, path: string, key: string): string[] {
-    const items = list(fields, path, key) ?? [];
-    if (items.length > MAX_ITEMS) fault(`${path}${key}`, `must have at most ${MAX_ITEMS} items`);
-    return items.slice(0, MAX_ITEMS).flatMap((item, place) => {
+    return items(fields, path, key, (item, place) => {
       if (typeof item === 'string') return [item];
-      fault(`${path}${key}[${place}]`, 'must be a string');
+      fault(place, 'must be a string');
       return [];
     });
+  }
+
+  function items<T>(fields: Fields, path: string, key: string, read: (item: unknown, path: string) => T[]): T[] {
+    const given = list(fields, path, key) ?? [];
+    if (given.length > MAX_ITEMS) fault(`${path}${key}`, `must have at most ${MAX_ITEMS} items`);
+    return given.slice(0, MAX_ITEMS).flatMap((item, place) => read(item, `${path}${key}[${place}]`));
   }
 }
 
 /** A role with its teams by name, as in the file. */
 export type NamedRole = Pick<RoleDraft, 'name' | 'description' | 'permissions'> & {
   readonly teamNames: readonly string[];
+  /** When assignments end, by the name of the team. */
+  readonly teamEnds?: ReadonlyMap<string, Date>;
 };
 
 /** The same roles give the same document, whatever the order in which they were created. */
@@ -131,7 +157,10 @@ export function documentOf(
     name: role.name,
     description: role.description,
     permissions: byNamespace(role),
-    teams: inOrder(role.teamNames),
+    teams: inOrder(role.teamNames).map((name) => {
+      const end = role.teamEnds?.get(name);
+      return end ? { name, expires_at: end.toISOString() } : name;
+    }),
   }));
   const sorted = entries.sort((a, b) => byName(a.name, b.name));
   // Without guardrails, the document is the same as before there were any.

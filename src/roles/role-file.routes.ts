@@ -31,7 +31,9 @@ const ImportQuery = Type.Object({
 });
 /** Validated by hand, because it may be YAML, and so that the error names a typo. */
 const Document = Type.Unsafe<unknown>({
-  description: 'A document as the export returns it, in JSON or YAML. Omitted fields of a role count as empty.',
+  description:
+    'A document as the export returns it, in JSON or YAML. Omitted fields of a role count as empty. ' +
+    'A team is a name, or a name and expires_at: then the assignment ends at that time, and is none after it.',
   examples: [
     {
       apiVersion: 'atrium/v1',
@@ -42,7 +44,7 @@ const Document = Type.Unsafe<unknown>({
           name: 'Cluster operators',
           description: 'Sees clusters and connects to them.',
           permissions: { cluster_mgmt: ['view clusters', 'connect to clusters'] },
-          teams: ['Editors'],
+          teams: ['Editors', { name: 'operators', expires_at: '2030-01-31T12:00:00Z' }],
         },
       ],
     },

@@ -53,6 +53,12 @@ const ADD_TEAMS = sql(
   `insert into role_team (role_id, team_id) select n.role_id, n.team_id
      from unnest($1::bigint[], $2::bigint[]) as n (role_id, team_id) on conflict do nothing`,
 );
+const SET_ENDS = sql(
+  'roleFile.setEnds',
+  `update role_team t set expires_at = n.expires_at
+     from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) as n (role_id, team_id, expires_at)
+    where t.role_id = n.role_id and t.team_id = n.team_id`,
+);
 
 const ROLES_IN_SLICE = 100;
 /** Written with one round of statements. The built-in database writes in this process, and other requests wait. */
@@ -130,6 +136,14 @@ async function fill(query: Query, written: readonly Written[]): Promise<void> {
   ]);
   const joined = written.flatMap(({ id, before, draft }) => pairs(id, without(draft.teamIds, before?.teamIds ?? [])));
   await query(ADD_TEAMS, [joined.map(([role]) => role), joined.map(([, team]) => team)]);
+  const moved = written.flatMap(({ id, before, draft }) =>
+    draft.teamIds.flatMap((team) => {
+      const end = draft.teamExpiries?.get(team) ?? null;
+      return end?.getTime() === before?.teamExpiries?.get(team)?.getTime() ? [] : [{ id, team, end }];
+    }),
+  );
+  if (moved.length === 0) return;
+  await query(SET_ENDS, [moved.map(({ id }) => id), moved.map(({ team }) => team), moved.map(({ end }) => end)]);
 }
 
 async function insert(query: Query, organizationId: bigint, drafts: readonly RoleDraft[]): Promise<Written[]> {
@@ -162,6 +176,7 @@ async function read(query: Query, organizationId: bigint, statement: typeof TEAM
   const roles = await mapInSlices(await readRoles(query, organizationId), ROLES_IN_SLICE, (role) => ({
     ...role,
     teamNames: role.teamIds.map((id) => names.get(id) ?? ''),
+    teamEnds: new Map([...(role.teamExpiries ?? [])].map(([id, end]) => [names.get(id) ?? '', end])),
   }));
   return { teams, roles, rules: await readGuardrails(query, organizationId, statement === LOCK_TEAMS) };
 }

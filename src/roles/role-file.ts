@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { heldBy, rejectEscalation } from '../authz/escalation.ts';
 import type { Judge } from '../authz/judge.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
+import { requireTerm } from '../base/expiry.ts';
 import { type Limits, limitReached } from '../base/limits.ts';
 import { breath, mapInSlices } from '../base/slices.ts';
 import type { Actor } from '../changes/audit-entry.ts';
@@ -104,7 +105,7 @@ export function createRoleFile(
   async function importRoles(setting: FileSetting, document: RoleDocument, options: ImportOptions): Promise<Report> {
     const { organizationId, organizationName, actor } = setting;
     refuseOther(document, organizationName);
-    const wanted = await readRoles(document);
+    const wanted = await readRoles(document, new Date());
     const held = await heldBy(judge, actor.id, organizationId);
     const guardrails = document.guardrails && (await reader.read(organizationId, actor.id, document.guardrails));
     const decide = async (now: RolesNow) => {
@@ -135,9 +136,9 @@ function refuseOther({ organization }: RoleDocument, name: string): void {
   throw new AppError('invalid', `the document is for organization ${quote(organization)}, not for ${quote(name)}`);
 }
 
-async function readRoles(document: RoleDocument): Promise<Wanted[]> {
+async function readRoles(document: RoleDocument, now: Date): Promise<Wanted[]> {
   const wanted = await mapInSlices(document.roles, ROLES_IN_SLICE, (entry, place) =>
-    aboutRole(entry.name, place, () => readEntry(entry)),
+    aboutRole(entry.name, place, () => readEntry(entry, now)),
   );
   const places = new Map<string, number>();
   for (const [place, { draft }] of wanted.entries()) {
@@ -151,14 +152,25 @@ async function readRoles(document: RoleDocument): Promise<Wanted[]> {
   return wanted;
 }
 
-function readEntry({ name, description, permissions, teams }: RoleEntry): Wanted {
+/** An assignment whose end has passed is none: the file of yesterday must not bring it back. */
+function readEntry({ name, description, permissions, teams }: RoleEntry, now: Date): Wanted {
   for (const namespace of permissions.keys()) {
     if (!CATALOG.some((one) => one.namespace === namespace)) {
       throw new AppError('invalid', `unknown permission namespace: ${quote(namespace)}`);
     }
   }
   const pairs = [...permissions].flatMap(([namespace, actions]) => actions.map((action) => ({ namespace, action })));
-  return { draft: draftOf(undefined, { name, description, permissions: pairs }), teams };
+  const entries = teams.map((team) => {
+    if (typeof team === 'string') return { team, end: undefined };
+    return { team: team.name, end: team.expires_at === null ? null : new Date(team.expires_at) };
+  });
+  const lasting = entries.filter(({ end }) => !end || end > now);
+  for (const { end } of lasting) requireTerm(end, now);
+  return {
+    draft: draftOf(undefined, { name, description, permissions: pairs }),
+    teams: lasting.map(({ team }) => team),
+    ends: new Map(lasting.flatMap(({ team, end }) => (end === undefined ? [] : [[team, end]]))),
+  };
 }
 
 /**

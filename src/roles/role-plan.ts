@@ -3,11 +3,12 @@ import { AppError } from '../base/errors.ts';
 import type { GuardrailsNow } from '../guardrails/guardrail-file.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { byName, sorterOf } from './role-document.ts';
-import type { Role, RoleDraft } from './roles.ts';
+import type { Role, RoleDraft, TeamExpiries } from './roles.ts';
 
 export interface StoredRole extends Role {
   /** In the order of the team IDs. */
   readonly teamNames: readonly string[];
+  readonly teamEnds: ReadonlyMap<string, Date>;
 }
 
 export interface Team {
@@ -26,6 +27,8 @@ export interface RolesNow {
 export interface Wanted {
   readonly draft: RoleDraft;
   readonly teams: readonly string[];
+  /** When assignments end, by the names of the teams for which the file says so; null for never. */
+  readonly ends?: ReadonlyMap<string, Date | null>;
 }
 
 /** What has to be done so that the roles match a file. */
@@ -51,8 +54,11 @@ export function planFor(
   wanted: readonly Wanted[],
   prunes: boolean,
 ): Plan {
-  const drafts = withTeams(wanted, teams);
   const known = new Map(roles.map((role) => [role.name.toLowerCase(), role]));
+  const drafts = withTeams(wanted, teams).map(({ draft, terms }) => ({
+    ...draft,
+    teamExpiries: endsOf(known.get(draft.name.toLowerCase()), draft.teamIds, terms),
+  }));
   const named = new Set(drafts.map((draft) => draft.name.toLowerCase()));
   const pairs = drafts.map((next) => ({ current: known.get(next.name.toLowerCase()), next }));
   const others = roles.filter((role) => !named.has(role.name.toLowerCase()));
@@ -67,17 +73,28 @@ export function planFor(
   };
 }
 
-function withTeams(wanted: readonly Wanted[], teams: readonly Team[]): RoleDraft[] {
+type Terms = ReadonlyMap<bigint, Date | null>;
+
+/** Where the file says nothing, assignments end as before. */
+function endsOf(current: StoredRole | undefined, teamIds: readonly bigint[], terms: Terms): TeamExpiries {
+  const ends = teamIds.map((id) => [id, terms.has(id) ? terms.get(id) : current?.teamExpiries?.get(id)] as const);
+  return new Map(ends.flatMap(([id, end]) => (end ? [[id, end]] : [])));
+}
+
+function withTeams(wanted: readonly Wanted[], teams: readonly Team[]): { draft: RoleDraft; terms: Terms }[] {
   const ids = new Map(teams.map((team) => [team.name.toLowerCase(), team.id]));
   const faults: string[] = [];
-  const drafts = wanted.map(({ draft, teams: names }) => {
+  const drafts = wanted.map(({ draft, teams: names, ends }) => {
+    const terms = new Map<bigint, Date | null>();
     const found = names.flatMap((name) => {
       const id = ids.get(name.toLowerCase());
       if (id === undefined)
         faults.push(`role ${JSON.stringify(draft.name)}: no team is called ${JSON.stringify(name)}`);
+      const end = ends?.get(name);
+      if (id !== undefined && end !== undefined) terms.set(id, end);
       return id === undefined ? [] : [id];
     });
-    return { ...draft, teamIds: [...new Set(found)].sort((a, b) => (a < b ? -1 : 1)) };
+    return { draft: { ...draft, teamIds: [...new Set(found)].sort((a, b) => (a < b ? -1 : 1)) }, terms };
   });
   if (faults.length > 0) throw new AppError('invalid', faults.slice(0, MAX_FAULTS).join('; '));
   return drafts;
@@ -88,8 +105,13 @@ function isOther(current: RoleDraft, next: RoleDraft): boolean {
     current.name !== next.name ||
     current.description !== next.description ||
     !isSame(current.permissions, next.permissions) ||
-    !isSame(current.teamIds, next.teamIds)
+    !isSame(current.teamIds, next.teamIds) ||
+    next.teamIds.some((id) => endAt(current, id) !== endAt(next, id))
   );
+}
+
+function endAt({ teamExpiries }: RoleDraft, team: bigint): number | undefined {
+  return teamExpiries?.get(team)?.getTime();
 }
 
 /** Both lists are in canonical order. */
@@ -108,6 +130,10 @@ export function wordsFor(
   for (const role of roles)
     for (const [place, id] of role.teamIds.entries()) names.set(id, role.teamNames[place] ?? '');
   const inOrder = sorterOf([...names.values()]);
+  const endWords = ({ teamExpiries }: RoleDraft, id: bigint) => {
+    const end = teamExpiries?.get(id);
+    return `team ${names.get(id) ?? id} ${end ? `expires at ${end.toISOString()}` : 'does not expire'}`;
+  };
   const teamsIn = (ids: readonly bigint[]) => inOrder(ids.map((id) => names.get(id) ?? String(id)));
   const changes: Change[] = [
     ...creates.map((next) => ({ role: next.name, kind: 'create' as const, words: words(NOTHING, next) })),
@@ -125,6 +151,7 @@ export function wordsFor(
       ...without(before.permissions, after.permissions).map((one: CatalogEntry) => `- ${describePermission(one)}`),
       ...teamsIn(without(after.teamIds, before.teamIds)).map((name) => `+ team ${name}`),
       ...teamsIn(without(before.teamIds, after.teamIds)).map((name) => `- team ${name}`),
+      ...after.teamIds.filter((id) => endAt(before, id) !== endAt(after, id)).map((id) => endWords(after, id)),
     ];
   }
 }

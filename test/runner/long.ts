@@ -16,10 +16,11 @@ const roleKills = COUNTS.roleKillsOnPostgres + COUNTS.roleKillsOnPglite;
 export const LANES: readonly Lane[] = [
   {
     name: 'kills',
-    what: `${COUNTS.deliveryKills} SIGKILLs during deliveries, ${roleKills} during role writes, ${COUNTS.keyedKills} during repeated requests, ${COUNTS.pgliteKills} of PGlite`,
+    what: `${COUNTS.deliveryKills} SIGKILLs during deliveries, ${roleKills} during role writes, ${COUNTS.keyedKills} during repeated requests, ${COUNTS.expiryKills} on each database while something expires, ${COUNTS.pgliteKills} of PGlite`,
     files: [
       'test/api/marketplace/crash.test.ts',
       'test/roles/crash.test.ts',
+      'test/long/expiry-kills.test.ts',
       'test/long/repeated-requests.test.ts',
       'test/db/pglite.test.ts',
     ],
@@ -33,7 +34,7 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'freshness',
-    what: `${COUNTS.revokeAskPairs} revoke and ask pairs, ${COUNTS.accountRounds} rounds in each of 8 accounts, ${COUNTS.expiryPairs} expiries asked about at two servers, ${COUNTS.expiringAtOnce} at once`,
+    what: `${COUNTS.revokeAskPairs} revoke and ask pairs, ${COUNTS.accountRounds} rounds in each of 8 accounts, ${COUNTS.expiryPairs} expiries asked about at two servers, ${COUNTS.expiringAtOnce} at once, ${COUNTS.expirySteps} random steps`,
     files: [
       'test/api/organizations/expiry.test.ts',
       'test/api/authz/freshness.test.ts',

@@ -41,6 +41,7 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   Email: 'An email address of a user.',
   DeploymentOverview: 'How many users and organizations the deployment has.',
   PageContext: 'What a page of the console needs at load.',
+  PageContextNoticesMembership: 'A membership that soon expires.',
   PageContextNoticesToken: 'A token that has expired or soon will.',
   Error: 'Why a request was rejected.',
   ExcludingRelation: 'A relation that takes away what another one would give.',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { only, sql } from '../../../src/db/db.ts';
 import { COUNTS } from '../../counts.ts';
 import { auditOf, brokenLinks } from '../../support/audit.ts';
@@ -9,6 +9,7 @@ import { API_DRIVERS } from '../../support/drivers.ts';
 import { inHours, letExpire } from '../../support/expiry.ts';
 import { itLong } from '../../support/long.ts';
 import { addMember, createTeam, makeOrganization, makePerson } from '../../support/people.ts';
+import { createRandom, SEED } from '../../support/random.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const CROWD = sql(
@@ -239,6 +240,49 @@ for (const driver of DRIVERS) {
       },
     );
 
+    itOnce(`A file of roles states, keeps and changes when assignments end on ${driver}`, async () => {
+      const { org, call, put } = await scene();
+      const { body: role } = await call('POST', `/authz/roles?org=${org.name}`, {
+        ...{ name: 'r', permissions: [clusterPermission('view clusters')], teamIDs: [org.team('Editors')] },
+      });
+      const [soon, later] = [inHours(1), inHours(48)].map((text) => new Date(text).toISOString());
+      await put(`/teams/${org.team('Viewers')}/roles/${role.id}`, { expires_at: soon });
+      const exported = await call('GET', `/authz/roles/export?org=${org.name}`);
+      assert.ok(exported.text.includes(`teams: [Editors, {name: Viewers, expires_at: "${soon}"}]`), exported.text);
+      const document = (await call('GET', `/authz/roles/export?org=${org.name}&format=json`)).body;
+      assert.deepEqual(document.roles[0].teams, ['Editors', { name: 'Viewers', expires_at: soon }]);
+      const bringIn = async (teams: unknown, name = 'r') => {
+        const roles = [{ ...document.roles[0], name, teams }];
+        const answer = await call('PUT', `/authz/roles/import?org=${org.name}`, { ...document, roles });
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body.changes.map((change: { words: string[] }) => change.words.at(-1));
+      };
+      assert.deepEqual(await bringIn(document.roles[0].teams), []);
+      assert.deepEqual(await bringIn(['editors', 'viewers']), [], 'a name alone keeps the end');
+      const until = (expires_at: string | null) => ['Editors', { name: 'viewers', expires_at }];
+      assert.deepEqual(await bringIn(until(later ?? '')), [`team Viewers expires at ${later}`]);
+      assert.deepEqual(await bringIn(until(null)), ['team Viewers does not expire']);
+      assert.deepEqual(await bringIn(until('2020-01-31T12:00:00Z')), ['- team Viewers'], 'what has expired stays away');
+      assert.deepEqual(await bringIn(until(later ?? ''), 's'), [`team Viewers expires at ${later}`]);
+      const [made] = (await call('GET', `/teams/${org.team('Viewers')}/roles`)).body.filter(
+        (one: { name: string }) => one.name === 's',
+      );
+      assert.equal(new Date(made.expires_at).toISOString(), later);
+      const wrong: [unknown, RegExp][] = [
+        [{ name: 'Viewers', expires_at: 'tomorrow' }, /roles\[0\]\.teams\[0\]\.expires_at must be a date-time or null/],
+        [{ name: 'Viewers', until: null }, /roles\[0\]\.teams\[0\]\.until is not a known field/],
+        [{ expires_at: null }, /roles\[0\]\.teams\[0\]\.name must be a string/],
+        [7, /roles\[0\]\.teams\[0\] must be a string, or have a name and expires_at/],
+        [{ name: 'Viewers', expires_at: '9999-01-01T00:00:00Z' }, /expires_at must be within 10 years/],
+      ];
+      for (const [team, message] of wrong) {
+        const body = { ...document, roles: [{ name: 'r', teams: [team] }] };
+        const answer = await call('PUT', `/authz/roles/import?org=${org.name}`, body);
+        assert.equal(answer.status, 422, answer.text);
+        assert.match(answer.body.message, message);
+      }
+    });
+
     itOnce(`An organization keeps an owner whose membership does not expire on ${driver}`, async (t) => {
       const { owner, other, org, call, put } = await scene();
       const team = `/teams/${org.team('Owners')}/members`;
@@ -378,5 +422,81 @@ for (const driver of DRIVERS) {
       assert.equal((await atrium.as(other.name)('GET', `/orgs/${org.name}`)).status, 200);
       if (driver === 'pglite') assert.ok((await next()) > before);
     });
+
+    // Its clock is that of this process, so a test can go to the very millisecond.
+    if (driver === 'pglite') {
+      it(`Over ${COUNTS.expirySteps} random steps, everybody holds exactly what has not ended (seed ${SEED})`, (t) =>
+        takeRandomSteps(t as TestContext, atrium));
+    }
   });
+}
+
+/** Memberships and roles of teams end at random times, and everybody is asked for after each step. */
+async function takeRandomSteps(t: TestContext, atrium: TestServer): Promise<void> {
+  const random = createRandom();
+  const [owner, ...people] = [await makePerson(atrium), await makePerson(atrium), await makePerson(atrium)];
+  const org = await makeOrganization(atrium, owner.name);
+  const call = atrium.as(owner.name);
+  const granted = ['can_view_clusters', 'can_view_contracts', 'can_view_robots'] as const;
+  const pairs = [
+    clusterPermission('view clusters'),
+    { namespace: 'contract_mgmt', action: 'view contracts' },
+    { namespace: 'robot_mgmt', action: 'view robot accounts' },
+  ];
+  // Everybody stays a member, whatever ends.
+  const home = await createTeam(atrium.instance, { organizationId: org.id, name: 'home', permission: 'none' });
+  for (const { id } of people) await addMember(atrium.instance, home, id);
+  const teams: { id: bigint; role: number }[] = [];
+  for (const [place, pair] of pairs.entries()) {
+    const id = await createTeam(atrium.instance, { organizationId: org.id, name: `t${place}`, permission: 'none' });
+    const role = await call('POST', `/authz/roles?org=${org.name}`, { name: `r${place}`, permissions: [pair] });
+    teams.push({ id, role: role.body.id });
+  }
+  /** When each membership and each assignment ends, by the path that sets it. Infinity: never. */
+  const ends = new Map<string, number>();
+  const isOn = (path: string) => (ends.get(path) ?? 0) > Date.now();
+  const memberPath = (team: bigint, name: string) => `/teams/${team}/members/${name}`;
+  const rolePath = (team: { id: bigint; role: number }) => `/teams/${team.id}/roles/${team.role}`;
+  const paths = teams.flatMap((team) => [rolePath(team), ...people.map(({ name }) => memberPath(team.id, name))]);
+  const start = Date.now();
+  t.mock.timers.enable({ apis: ['Date'], now: start });
+  let now = start;
+  for (let step = 0; step < COUNTS.expirySteps; step++) {
+    const path = random.pick(paths);
+    if (random.chance(0.2)) {
+      const answer = await call('DELETE', path);
+      assert.equal(answer.status, isOn(path) ? 204 : 404, `${path} ${answer.text}`);
+      ends.delete(path);
+    } else if (random.chance(0.7)) {
+      const end = random.chance(0.2) ? null : now + 1 + random.below(20_000);
+      const expires_at = end === null ? null : new Date(end).toISOString();
+      assert.equal((await call('PUT', path, { expires_at })).status, 204);
+      ends.set(path, end ?? Number.POSITIVE_INFINITY);
+    } else {
+      const kept = isOn(path) ? (ends.get(path) ?? 0) : Number.POSITIVE_INFINITY;
+      assert.equal((await call('PUT', path)).status, 204);
+      ends.set(path, kept);
+    }
+    // Often to the very millisecond at which something ends, or the one before it.
+    const next = Math.min(...[...ends.values()].filter((end) => end > now));
+    const isExact = Number.isFinite(next) && random.chance(0.5);
+    now = isExact ? Math.max(now, next - random.below(2)) : now + random.below(4000);
+    t.mock.timers.setTime(now);
+    for (const { name } of people) {
+      const held = await allowedTo(atrium, name, 'organization', org.id, org.name);
+      const expected = granted.filter((_one, place) => {
+        const team = teams[place] ?? assert.fail();
+        return isOn(memberPath(team.id, name)) && isOn(rolePath(team));
+      });
+      assert.deepEqual(
+        granted.filter((one) => held.includes(one)),
+        expected,
+        `step ${step}, ${name}`,
+      );
+    }
+  }
+  const chain = await auditOf(atrium.instance.db, org.id);
+  assert.deepEqual(brokenLinks(chain), []);
+  assert.ok(chain.some(({ action }) => action === 'role.expire'));
+  assert.ok(chain.some(({ action }) => action === 'team.expire_member'));
 }

@@ -7,7 +7,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
 
 const DAY_MS = 86_400_000;
-const ALL_PARTS = ['members', 'teams', 'roles', 'robots', 'tokens', 'clusters', 'contracts', 'last_change'];
+const ALL_PARTS = ['members', 'teams', 'roles', 'robots', 'tokens', 'clusters', 'contracts', 'expiring', 'last_change'];
 
 for (const driver of API_DRIVERS) {
   describe(`The overview of an organization on ${driver}`, () => {
@@ -30,6 +30,7 @@ for (const driver of API_DRIVERS) {
         tokens: { all: 1, expiring: 0, unused: 0 },
         clusters: { all: 2, by_phase },
         contracts: { all: 1, ending: 0 },
+        expiring: { memberships: 0, assignments: 0 },
       });
       const newest = (await atrium.as('ann')('GET', '/orgs/acme/audit?limit=1')).body.items[0];
       const { actor, action, object } = newest;
@@ -95,7 +96,24 @@ for (const driver of API_DRIVERS) {
           [id, crypto.randomUUID(), String(place), ...times],
         );
       }
+      // memberships and assignments: those of another organization do not count
+      const teams = atrium.world.orgs[name]?.teams ?? {};
+      for (const [place, days] of [1, 30, 31].entries()) {
+        const person = await makePerson(atrium);
+        const team = Object.values(teams)[place];
+        const expires_at = at(days).toISOString();
+        const role = await atrium.as(who)('POST', `/authz/roles?org=${name}`, { name: `r${place}`, permissions: [] });
+        const paths = [
+          `/teams/${team}/members/${person.name}`,
+          ...(days > 1 ? [`/teams/${team}/roles/${role.body.id}`] : []),
+        ];
+        for (const path of paths) assert.equal((await atrium.as(who)('PUT', path, { expires_at })).status, 204);
+      }
       const { body } = await atrium.as(who)('GET', `/orgs/${name}/overview`);
+      assert.deepEqual(body.expiring, { memberships: 2, assignments: 1 });
+      assert.deepEqual((await atrium.as('eve')('GET', '/orgs/globex/overview')).body.expiring, {
+        ...{ memberships: 0, assignments: 0 },
+      });
       assert.deepEqual(body.tokens, { all: 9, expiring: 2, unused: 3 });
       assert.deepEqual(body.contracts, { all: 6, ending: 2 });
     });
@@ -133,6 +151,11 @@ describe('The overview of an organization', () => {
         `/robots/${atrium.world.robots.ci}/tokens`,
       ],
       [[{ namespace: 'contract_mgmt', action: 'edit contracts' }], ['contracts'], '/orgs/acme/contracts'],
+      [
+        [orgPermission('view members'), orgPermission('view teams'), orgPermission('view roles')],
+        ['members', 'teams', 'roles', 'expiring'],
+        '/orgs/acme/members',
+      ],
       [[orgPermission('edit')], [], ''],
     ];
     for (const [permissions, parts, list] of table) {

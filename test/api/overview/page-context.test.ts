@@ -33,7 +33,7 @@ for (const driver of API_DRIVERS) {
       const asked = await atrium.as('bob')('POST', '/authz/objects/allowed-permissions?org=acme', objects);
       assert.deepEqual(allowed, asked.body);
       assert.ok(allowed.every((one: { allowedPermissions: string[] }) => one.allowedPermissions.length > 0));
-      assert.deepEqual(rest, { notices: { tokens: [], unverified_emails: [] } });
+      assert.deepEqual(rest, { notices: { tokens: [], unverified_emails: [], memberships: [] } });
     });
 
     it(`A lost permission is missing from the next context on ${driver}`, async () => {
@@ -86,7 +86,24 @@ for (const driver of API_DRIVERS) {
         statement('insert into email (account_id, address, verified, is_primary) values ($1, $2, false, false)'),
         [id, `second.${name}@example.com`],
       );
+      const viewers = atrium.world.orgs.acme?.teams.Viewers;
+      const editors = atrium.world.orgs.acme?.teams.Editors;
+      const soon = new Date(now + DAY_MS).toISOString();
+      for (const [team, expires_at] of [
+        [viewers, soon],
+        [editors, new Date(now + 31 * DAY_MS).toISOString()],
+      ]) {
+        const put = await atrium.as('ann')('PUT', `/teams/${team}/members/${name}`, { expires_at });
+        assert.equal(put.status, 204, put.text);
+      }
       const { notices } = await contextOf(name);
+      assert.deepEqual(notices.memberships, [
+        {
+          team: { id: Number(viewers), name: 'Viewers' },
+          organization: 'acme',
+          expires_at: soon.replace('.000Z', 'Z'),
+        },
+      ]);
       assert.deepEqual(
         notices.tokens.map((token: { name: string }) => token.name),
         ['gone', 'soon', 'edge'],

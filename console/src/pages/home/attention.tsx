@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Answer, Item } from '../../../../client/client.ts';
+import { orgPath } from '../../data/org.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Icon } from '../../icons/icon.tsx';
 import { Card, Phase } from '../../parts/bits.tsx';
@@ -42,6 +43,15 @@ export function Attention({ clusters, notices }: AttentionProps) {
     ...(notices?.tokens ?? []).filter(isEnding).map((token) => (
       <AttentionNote key={`token ${token.id}`} href="/me/tokens" what={`The token ${token.name}`}>
         {isPast(token.expires_at) ? 'expired' : 'expires'} <When at={token.expires_at} />
+      </AttentionNote>
+    )),
+    ...(notices?.memberships ?? []).map(({ team, organization, expires_at }) => (
+      <AttentionNote
+        key={`membership ${team.id}`}
+        href={orgPath(organization, `/teams/${team.id}`)}
+        what={`Your membership of ${team.name} in ${organization}`}
+      >
+        expires <When at={expires_at} />
       </AttentionNote>
     )),
     ...(notices?.unverified_emails ?? []).map((email) => (

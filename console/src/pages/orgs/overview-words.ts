@@ -35,10 +35,22 @@ export interface ExpiryLine {
 }
 
 /** What stops working soon, or seems forgotten. */
-export function expiryLines({ tokens, contracts }: Overview, org: string): readonly ExpiryLine[] {
+export function expiryLines({ tokens, contracts, expiring }: Overview, org: string): readonly ExpiryLine[] {
   const robots = orgPath(org, '/robots');
   const lines = [
     { count: tokens?.expiring, one: 'token of a robot expires', many: 'tokens of robots expire', href: robots },
+    {
+      count: expiring?.memberships,
+      one: 'membership expires',
+      many: 'memberships expire',
+      href: orgPath(org, '/members'),
+    },
+    {
+      count: expiring?.assignments,
+      one: 'role of a team expires',
+      many: 'roles of teams expire',
+      href: orgPath(org, '/roles'),
+    },
     { count: contracts?.ending, one: 'contract ends', many: 'contracts end', href: orgPath(org, '/contracts') },
   ].map(({ count = 0, one, many, href }) => ({ count, text: `${counted(count, one, many)} within 30 days.`, href }));
   const unused = tokens?.unused ?? 0;
