@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
   'role-file': 'files of a thousand roles',
+  guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
   backup: 'taking and restoring a backup',
   console: 'the web console in Chromium: bytes, requests, calls, 10,000 clusters; about a minute',

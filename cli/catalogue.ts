@@ -54,6 +54,16 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     async () => (await import('./commands/list-objects.ts')).listObjects,
   ),
   role: entry('access', 'manage custom roles, also as code', async () => (await import('./commands/role.ts')).role),
+  guardrail: entry(
+    'access',
+    'manage statements about access that must stay true',
+    async () => (await import('./commands/guardrail.ts')).guardrail,
+  ),
+  test: entry(
+    'access',
+    'check a file of assertions about who can do what',
+    async () => (await import('./commands/test.ts')).test,
+  ),
   audit: entry('access', 'show who changed what', async () => (await import('./commands/audit.ts')).audit),
   org: entry(
     'resources',

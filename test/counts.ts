@@ -48,7 +48,7 @@ const ALL_COUNTS = {
   /** A role is changed in one process, and another process is queried at once. */
   revokeAskPairs: [60, 6000, 20_000],
   /** Random changes on two servers while there are guardrails. */
-  guardedChanges: [60, 1500, 6000],
+  guardedChanges: [40, 800, 6000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */

@@ -54,8 +54,8 @@ export const roleApply = command({
     // of all roles.
     const { etag } = await session.client().request('GET /authz/roles/export', { query: { org: session.org() } });
     const plan = await put(true, etag);
-    if (plan.changes.length === 0) return shown(plan);
-    const gone = plan.changes.filter(({ kind }) => kind === 'delete');
+    if (changesOf(plan).length === 0) return shown(plan);
+    const gone = changesOf(plan).filter(({ kind }) => kind === 'delete');
     if (session.screen.isInteractive || gone.length > 0) await confirm(session, preview(session, plan));
     return shown(await put(false, etag));
   },
@@ -64,10 +64,11 @@ export const roleApply = command({
 /** Shows the plan on a terminal, and returns the question to confirm. */
 function preview({ screen }: Session, plan: Report): string {
   if (screen.isInteractive) for (const line of difference(plan, screen.style)) screen.note(line);
-  const gone = plan.changes.filter(({ kind }) => kind === 'delete').map(({ role }) => role);
+  const changes = changesOf(plan);
+  const gone = changes.filter(({ kind }) => kind === 'delete').map(({ name }) => name);
   const deletions = gone.length === 1 ? '1 deletion' : `${gone.length} deletions`;
   const loss = gone.length > 0 ? `, including ${deletions} (${gone.join(', ')})` : '';
-  return `Apply ${plan.changes.length === 1 ? '1 change' : `${plan.changes.length} changes`}${loss}?`;
+  return `Apply ${changes.length === 1 ? '1 change' : `${changes.length} changes`}${loss}?`;
 }
 
 function shown(report: Report): Shown {
@@ -79,15 +80,29 @@ function shown(report: Report): Shown {
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const;
 
-function difference({ changes }: Report, style: Style): string[] {
+/** Of roles and of guardrails. */
+function changesOf({ changes, guardrails }: Report) {
+  return [
+    ...changes.map(({ role, kind, words }) => ({ name: role, kind, words })),
+    ...(guardrails?.changes ?? []).map(({ guardrail, kind, words }) => {
+      return { name: `guardrail ${guardrail}`, kind, words };
+    }),
+  ];
+}
+
+function difference(report: Report, style: Style): string[] {
   const paint = { create: style.good, update: style.bold, delete: style.bad };
-  return changes.flatMap(({ role, kind, words }) => [
-    paint[kind](`${SIGNS[kind]} ${plain(role)}`),
+  return changesOf(report).flatMap(({ name, kind, words }) => [
+    paint[kind](`${SIGNS[kind]} ${plain(name)}`),
     ...words.map((word) => `    ${plain(word)}`),
   ]);
 }
 
-function summary({ changes, unchanged, dry_run }: Report): string {
+function summary(report: Report): string {
+  const { dry_run } = report;
+  const changes = changesOf(report);
+  const unchanged = report.unchanged + (report.guardrails?.unchanged ?? 0);
+  if (changes.length === 0 && report.guardrails) return `nothing to change: ${unchanged} match the document`;
   const count = (kind: string) => changes.filter((change) => change.kind === kind).length;
   if (changes.length === 0)
     return `nothing to change: ${unchanged === 1 ? '1 role matches' : `${unchanged} roles match`} the document`;
@@ -96,6 +111,7 @@ function summary({ changes, unchanged, dry_run }: Report): string {
   return `${(dry_run ? parts : done).join(', ')}, ${unchanged} unchanged`;
 }
 
-function unmanaged({ unmanaged: names }: Report, style: Style): string[] {
+function unmanaged({ unmanaged: roles, guardrails }: Report, style: Style): string[] {
+  const names = [...roles, ...(guardrails?.unmanaged ?? []).map((name) => `guardrail ${name}`)];
   return names.length === 0 ? [] : [style.dim(`not in the document, left unchanged: ${plain(names.join(', '))}`)];
 }

@@ -22,6 +22,32 @@ roles:
       org_mgmt: [view audit log]
 `;
 
+const GUARDRAILS = `guardrails:
+  - name: prod is closed
+    description: She has left.
+    never: {users: [eve], relation: can_connect, object: {type: cluster, name: prod}}
+  - name: somebody owns
+    at_least: {count: 1, relation: can_delete}
+`;
+
+const POLICY = `organization: acme
+tests:
+  - user: dan
+    can: connect
+    cannot: [edit, remove]
+    object: cluster:prod
+  - name: eve is out
+    user: eve
+    cannot: view
+    object: cluster:prod
+  - {user: cat, can: edit, object: org:acme}
+  - {user: cat, cannot: edit, object: cluster:prd}
+  - who_can: {relation: delete, object: org:acme}
+    equals: [ann, root]
+  - who_can: {relation: edit, object: cluster:prod}
+    equals: [ann, dan]
+`;
+
 const ORDER = `spec:
   items:
     - chart:
@@ -154,6 +180,31 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'role apply'],
     ['cat', 'role apply -f roles.yaml --prune --yes'],
     ['ann', 'role list'],
+  ],
+  guardrails: [
+    ['ann', 'guardrail list'],
+    ['ann', 'guardrail create "prod is closed" --never --user eve --relation connect --object cluster:prod'],
+    ['ann', 'guardrail create "two editors" --at-least 2 --relation edit_roles'],
+    ['ann', 'guardrail create "two editors" --at-least 2 --relation edit_roles --dry-run'],
+    ['ann', 'guardrail create "two editors" --at-least 2 --relation edit_roles --watch-only'],
+    ['ann', 'guardrail create nothing --relation connect'],
+    ['ann', 'guardrail create nothing --never --user eve'],
+    ['ann', 'guardrail create nothing --never --user eve --relation fly'],
+    ['ann', 'guardrail list'],
+    ['ann', 'guardrail get "Two Editors"'],
+    ['ann', 'guardrail get two'],
+    ['ann', 'team add Viewers eve'],
+    ['ann', 'role apply -f guarded.yaml'],
+    ['ann', 'role apply -f guarded.yaml --dry-run'],
+    ['ann', 'guardrail delete "two editors"'],
+    ['ann', 'guardrail delete "two editors" --yes'],
+    ['cat', 'guardrail delete "prod is closed" --yes'],
+    ['ann', 'test policy.yaml'],
+    ['ann', 'test policy.yaml --quiet'],
+    ['ann', 'test policy.yaml -o json'],
+    ['ann', 'test -', '- {user: dan, can: connect, object: cluster:prod}\n'],
+    ['ann', 'test -', '- {user: dan, may: connect, object: cluster:prod}\n'],
+    ['dan', 'test policy.yaml'],
   ],
   resources: [
     ['ann', 'cluster list'],
@@ -308,6 +359,8 @@ describe('CLI sessions', () => {
 async function* play(atrium: TestServer, lines: readonly Line[]): AsyncGenerator<{ heading: string; said: Said }> {
   const folder = atrium.dataDir;
   writeFileSync(join(folder, 'roles.yaml'), ROLES);
+  writeFileSync(join(folder, 'guarded.yaml'), `${ROLES}${GUARDRAILS}`);
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
   writeFileSync(join(folder, 'broken.yaml'), 'roles:\n  - name: [x\n');
   writeFileSync(join(folder, 'broken.json'), '{"roles": [}');
   writeFileSync(join(folder, 'wrong.yaml'), ROLES.replace('view audit log', 'view everything'));

@@ -73,7 +73,7 @@ describe('Random guardrails and random changes on two servers', { skip: lacks('p
   it(`No change of ${COUNTS.guardedChanges} leaves an enforced guardrail violated, and every refusal is justified, with seed ${SEED}`, async () => {
     const random = createRandom();
     const org = await makeOrganization(atrium, 'root');
-    const people = [];
+    const people: Awaited<ReturnType<typeof makePerson>>[] = [];
     for (let place = 0; place < PEOPLE; place++) people.push(await makePerson(atrium));
     const teams = [org.team('Owners'), org.team('Editors'), org.team('Viewers')];
     for (const name of ['red', 'blue']) {
