@@ -53,6 +53,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/admin/marketplace/subscriptions/:id': 'getMarketplaceSubscription',
   'GET /api/v1/admin/marketplace/summary': 'getMarketplaceSummary',
 
+  'GET /api/v1/authz/changes': 'listAccessChanges',
   'GET /api/v1/authz/model': 'getAuthorizationModel',
   'GET /api/v1/authz/objects/:objectType': 'listObjects',
   'GET /api/v1/authz/objects/:objectType/:objID/allowed-permissions': 'listAllowedPermissions',
