@@ -233,7 +233,7 @@ export function createPast({ store, present, model, relationOf, maxBytes }: Past
 
 function refuseTooEarly({ isOrganization, begins, chain, platform }: Recent, at: Date): void {
   if (isOrganization && begins === undefined) {
-    throw new AppError('invalid', 'at cannot be answered: the audit log of the organization is empty', {
+    throw new AppError('invalid', 'the audit log of the organization is empty, so nothing is known about its past', {
       reason: 'before_audit_log',
     });
   }

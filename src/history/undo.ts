@@ -115,14 +115,14 @@ export function undo(state: PastState, change: LoggedChange, relationOf: Relatio
 }
 
 export function beforeTheLog(begins: string): AppError {
-  return new AppError('invalid', `at must not be before ${begins}, when the audit log of the organization begins`, {
+  return new AppError('invalid', `the audit log of the organization begins at ${begins}; at must not be earlier`, {
     reason: 'before_audit_log',
   });
 }
 
 /** Nothing is answered that might be wrong. */
 export function unknownBefore({ at }: Pick<LoggedChange, 'at'>, why: string): AppError {
-  return new AppError('invalid', `at must not be before ${at}: what was true earlier is not known, because ${why}`, {
+  return new AppError('invalid', `what was true before ${at} is not known, because ${why}; at must not be earlier`, {
     reason: 'history_incomplete',
   });
 }

@@ -225,7 +225,7 @@ describe('The time machine', () => {
   it('Moments that cannot be answered are rejected in words', async () => {
     const prod = `cluster:${id.cluster('prod')}`;
     const REFUSED: readonly [string, string, RegExp][] = [
-      [new Date(Date.now() - YEAR_MS).toISOString(), 'before_audit_log', /at must not be before \d{4}-.*begins/],
+      [new Date(Date.now() - YEAR_MS).toISOString(), 'before_audit_log', /begins at \d{4}-.*; at must not be earlier$/],
       [new Date(Date.now() + YEAR_MS).toISOString(), 'moment_in_future', /at must not be in the future/],
       ['yesterday', 'invalid_request', /at must be an RFC 3339 time/],
       ['2026-02-30T10:00:00Z', 'invalid_request', /at must be an RFC 3339 time/],

@@ -1,9 +1,12 @@
 import { type Signal, useSignal } from '@preact/signals';
+import type { Answer } from '../../../../client/client.ts';
 import { useResource } from '../../data/resource.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { When } from '../../parts/when.tsx';
 import './as-of.css';
+
+type Changes = NonNullable<Answer<'GET /authz/objects/{objectType}/{objID}/explain'>['changed_since']>;
 
 const inWords = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -24,26 +27,33 @@ export function AsOfField({ at }: { at: Signal<string> }) {
   const typed = useSignal(at.value.slice(0, 16));
   if (at.value === '' && typed.peek() !== '' && isMoment(typed.peek())) typed.value = '';
   return (
-    <TextField
-      label="As of (UTC)"
-      type="datetime-local"
-      value={typed}
-      onInput={() => {
-        if (typed.value === '') at.value = '';
-        else if (isMoment(typed.value)) at.value = `${typed.value.slice(0, 16)}:00Z`;
-      }}
-    />
+    <div class="as-of-field">
+      <TextField
+        label="As of (UTC)"
+        type="datetime-local"
+        value={typed}
+        onInput={() => {
+          if (typed.value === '') at.value = '';
+          else if (isMoment(typed.value)) at.value = `${typed.value.slice(0, 16)}:00Z`;
+        }}
+      />
+    </div>
   );
 }
 
-/** Says that the page shows the past, and what has changed since. */
-export function AsOfBanner({ org, at }: { org: string; at: Signal<string> }) {
-  const isPast = at.value !== '';
+/** What has changed since, for answers that do not bring it along. Asked only if the caller may know it. */
+export function useChangesSince(org: string, at: Signal<string>, mayKnow: boolean): Changes | undefined {
+  const isAsked = mayKnow && at.value !== '';
   const { data } = useResource(
-    isPast ? 'GET /authz/changes' : undefined,
-    isPast ? { query: { org, since: at.value } } : undefined,
+    isAsked ? 'GET /authz/changes' : undefined,
+    isAsked ? { query: { org, since: at.value } } : undefined,
   );
-  if (!isPast) return null;
+  return data;
+}
+
+/** Says that the page shows the past, and what has changed since. */
+export function AsOfBanner({ at, changes: data }: { at: Signal<string>; changes: Changes | undefined }) {
+  if (at.value === '') return null;
   const moment = new Date(at.value);
   return (
     <section class="as-of" aria-label="A past moment">

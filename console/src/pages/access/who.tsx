@@ -3,7 +3,7 @@ import { orgPath, useOrg } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
-import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
+import { AsOfBanner, AsOfField, atOf, useChangesSince } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { RelationField } from './relation-field.tsx';
 import './access.css';
@@ -22,6 +22,7 @@ export function WhoPage() {
         }
       : undefined,
   );
+  const changes = useChangesSince(org, at, people.data !== undefined);
   const whyPath = (user: string) =>
     orgPath(
       org,
@@ -38,9 +39,9 @@ export function WhoPage() {
         <span>Who may</span>
         <RelationField type={type.value} relation={relation} />
         <ObjectPicker org={org} type={type} id={id} />
-        <AsOfField at={at} />
       </form>
-      <AsOfBanner org={org} at={at} />
+      <AsOfField at={at} />
+      <AsOfBanner at={at} changes={changes} />
       {isComplete && (
         <Show of={people} whyNot={question('can_view_members', 'see who can')}>
           {(all) =>

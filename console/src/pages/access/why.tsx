@@ -53,9 +53,9 @@ export function WhyPage() {
         <UserPicker label="Person" value={user} />
         <RelationField type={type.value} relation={relation} />
         <ObjectPicker org={org} type={type} id={id} />
-        <AsOfField at={at} />
       </form>
-      <AsOfBanner org={org} at={at} />
+      <AsOfField at={at} />
+      <AsOfBanner at={at} changes={why.data?.changed_since} />
       {isComplete && <Show of={why}>{(answer) => <WhyAnswer explanation={answer} />}</Show>}
     </Page>
   );
