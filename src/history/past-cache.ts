@@ -29,8 +29,10 @@ export function createPastCache<T extends Sized>(maxBytes: number, clock: () => 
   async function get(accountId: bigint, at: Date, load: () => Promise<T>): Promise<T> {
     const key = `${accountId} ${at.getTime()}`;
     forgetOld();
-    const known = kept.get(key)?.value ?? (await loading.get(key));
+    const known = kept.get(key)?.value;
     if (known) return known;
+    const under = loading.get(key);
+    if (under) return await under;
     const started = inTurn(load);
     const isSettled = clock() - at.getTime() > SETTLED_MS;
     if (!isSettled) return await started;

@@ -1,4 +1,5 @@
 import type { GraphTuple } from '../changes/graph-tuple.ts';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 
 /** A team as its tuples tell it. IDs are decimal texts, as in the audit log. */
 export interface TeamState {
@@ -36,12 +37,10 @@ export interface PastState {
   readonly administrators: Set<string>;
 }
 
-const RESOURCE_TYPES: Readonly<Record<string, string>> = {
-  cluster: 'cluster',
-  contract: 'contract',
-  robot: 'robot_ac',
-  token: 'token',
-};
+/** The type of each resource by its source: `robot_ac` of `robot`. */
+const RESOURCE_TYPES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(OBJECT_KINDS).flatMap(([type, { source, isPersonal }]) => (isPersonal ? [[source, type]] : [])),
+);
 export const ADMINISTRATORS = 'platform:0';
 /** How the `tuple` view calls the permission of a team on its organization. */
 const RELATION_OF: Readonly<Record<string, string>> = {

@@ -54,7 +54,7 @@ const NEWER = sql(
    union all select 'assigned:' || r.role_id, r.assigned_at from team t
      join role_team r on r.team_id = t.id where t.organization_id = $1 and r.assigned_at ${NEWER_BY}`,
 );
-const ROLES_IN_PAGE = 50;
+const ROLES_IN_PAGE = 100;
 const ROLES = sql(
   'past.roles',
   `select r.id, r.name, r.description, r.created_at, r.updated_at,
