@@ -84,6 +84,8 @@ export interface PastNames {
 interface Reasons {
   readonly allowed: boolean;
   readonly allowedNow: boolean | undefined;
+  /** The caller may know of the object, but it did not exist at the moment of the question. */
+  readonly isMissed?: boolean;
   readonly steps: readonly Step[];
   readonly missing: MissingLink | undefined;
   /** The objects in it whose names the caller may know. */
@@ -142,7 +144,9 @@ export function createExplain(
     return {
       personId: person.id,
       allowed,
-      sentence: sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
+      sentence: found.isMissed
+        ? `${nameOf(object)} did not exist at that moment`
+        : sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
       steps: steps.map((step) => ({
         depth: step.depth,
         object: step.object,
@@ -295,7 +299,8 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
     now && (isOwnQuestion || now.sees(name)) && check(now.graph, { user, relation, object: name, ...now.facts });
   if (!isSeen && !isOwnQuestion) return { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
   const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
-  const missing = isSeen ? found.missing : undefined;
+  const isMissed = isSeen && !viewpoint.existed;
+  const missing = isSeen && viewpoint.existed ? found.missing : undefined;
   const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), name]);
   objects.delete(user);
   const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
@@ -305,7 +310,7 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
   // What is missing for oneself may name a team, but how teams and roles are connected is not one's own affair.
   const own = missing && { ...missing, trail: hidden.missing?.trail ?? [] };
   const shown = isOwnQuestion ? { steps: found.steps, missing: own } : hidden;
-  return { allowed: found.allowed, allowedNow, ...shown, visible: [user, ...visible] };
+  return { allowed: found.allowed, allowedNow, isMissed, ...shown, visible: [user, ...visible] };
 }
 
 function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {

@@ -21,6 +21,8 @@ export interface Viewpoint {
   sees(object: string): boolean;
   /** If this is the viewpoint of a past moment: that of the present. */
   readonly now: Viewpoint | undefined;
+  /** Whether the object existed at the past moment. About the present, nobody asks. */
+  readonly existed: boolean;
 }
 
 /**
@@ -42,7 +44,8 @@ export function viewpointOf(
   // Added only if it matters: contextual tuples make the cache forget the answers for the graph.
   const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
   const now = present && viewpointOf({ organizationId, callerId, object }, present.first, present.second);
-  return { graph, facts, sees, now };
+  const existed = !present || isOwn || object.type === 'user' || belongs(organization, nameOf(object));
+  return { graph, facts, sees, now, existed };
 
   function sees(thing: string): boolean {
     if (thing === user) return true;

@@ -51,7 +51,8 @@ describe(`The past of random histories (seed ${SEED})`, () => {
     const world = await openRandomWorld(atrium, random);
     const steps: Remembered[] = [];
     for (let count = 0; count < COUNTS.historyChanges; count++) {
-      const change = count % 9 === 8 ? await deletePerson(world) : await world.change();
+      const more = count % 5 === 2 ? deletePerson : count % 5 === 4 ? deleteRobot : world.change;
+      const change = await more(world);
       const at = new Date();
       const { name } = world.organization();
       for (const organization of count % 4 === 0 ? world.world.organizations.values() : [orgNamed(world, name)]) {
@@ -158,6 +159,21 @@ describe(`The past of random histories (seed ${SEED})`, () => {
       const held: string[] = JSON.parse(given)[0].allowedPermissions;
       assert.equal(holding.has(personId), held.includes(relation), `${organization} after ${change}, user ${personId}`);
     }
+  }
+
+  /** Deletes a robot with its tokens. */
+  async function deleteRobot({ world }: World): Promise<string> {
+    const robot = world.things.find(({ type }) => type === 'robot_ac');
+    if (!robot) return 'there is no robot';
+    const root = atrium.as('root');
+    const { body } = await root('GET', `/robots/${robot.id}/tokens`);
+    const tokens = body.map(({ id }: { id: number }) => id);
+    const answer = await root('DELETE', `/robots/${robot.id}`);
+    assert.equal(answer.status, 204, answer.text);
+    const isGone = ({ type, id }: { type: string; id: number }) =>
+      (type === 'robot_ac' && id === robot.id) || (type === 'token' && tokens.includes(id));
+    world.things.splice(0, Infinity, ...world.things.filter((thing) => !isGone(thing)));
+    return `deletion of robot ${robot.id} and ${tokens.length} tokens`;
   }
 
   /** Deletes somebody whom no organization needs. */

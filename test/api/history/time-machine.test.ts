@@ -119,6 +119,19 @@ describe('The time machine', () => {
     assert.deepEqual([missing.status, missing.body.reason], [404, 'role_not_found']);
   });
 
+  it('About something that did not exist yet, the answer says so', async () => {
+    const at = await moment();
+    const cluster = { name: 'newborn', uid: crypto.randomUUID() };
+    const { body: made } = await done(atrium.as('ann')('POST', '/orgs/acme/clusters', cluster));
+    const { body } = await done(why('ann', 'can_edit', `cluster:${made.id}`, `&at=${at}`));
+    assert.deepEqual([body.allowed, body.allowed_now, body.missing], [false, true, []]);
+    assert.equal(body.sentence, 'newborn did not exist at that moment');
+    assert.deepEqual((await done(who('ann', 'can_edit', `cluster:${made.id}`, `&at=${at}`))).body, []);
+    const never = await done(why('ann', 'can_edit', 'cluster:999999', `&at=${at}`));
+    const now = await done(why('ann', 'can_edit', 'cluster:999999'));
+    assert.deepEqual([never.body.sentence, never.body.missing], [now.body.sentence, now.body.missing]);
+  });
+
   it('A user who has been deleted since is known by the name of then', async () => {
     const { name } = await makePerson(atrium);
     await done(atrium.as('ann')('PUT', `/teams/${id.team('Editors')}/members/${name}`));
