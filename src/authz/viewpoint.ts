@@ -44,7 +44,7 @@ export function viewpointOf(
   // Added only if it matters: contextual tuples make the cache forget the answers for the graph.
   const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
   const now = present && viewpointOf({ organizationId, callerId, object }, present.first, present.second);
-  const existed = !present || isOwn || object.type === 'user' || belongs(organization, nameOf(object));
+  const existed = !present || isOwn || object.type === 'user' || existsIn(organization, ours(), nameOf(object));
   return { graph, facts, sees, now, existed };
 
   function sees(thing: string): boolean {
@@ -57,15 +57,8 @@ export function viewpointOf(
   function seesNow(thing: string, inOrganization: Graph): boolean {
     if (thing.startsWith('user:')) return holds(inOrganization, 'can_view_members', ours());
     if (holds(inOrganization, 'can_view', thing)) return true;
-    const isGone = !belongs(inOrganization, thing) && belongs(organization, thing);
+    const isGone = !existsIn(inOrganization, ours(), thing) && existsIn(organization, ours(), thing);
     return isGone && holds(inOrganization, 'can_view_audit_log', ours());
-  }
-
-  /** Whether something exists in the organization, to which everything in it has one of these relations. */
-  function belongs(where: Graph, thing: string): boolean {
-    if (thing === ours()) return true;
-    const ties = thing.startsWith('team:') ? ['organization', 'owned_by'] : ['organization'];
-    return ties.some((relation) => check(where, { user: ours(), relation, object: thing }));
   }
 
   function ours(): string {
@@ -75,4 +68,11 @@ export function viewpointOf(
   function holds(where: Graph, relation: string, thing: string): boolean {
     return check(where, { user, relation, object: thing });
   }
+}
+
+/** Whether an organization such as `organization:9` has something: everything in it has one of these relations to it. */
+export function existsIn(graph: Graph, organization: string, thing: string): boolean {
+  if (thing === organization) return true;
+  const ties = thing.startsWith('team:') ? ['organization', 'owned_by'] : ['organization'];
+  return ties.some((relation) => check(graph, { user: organization, relation, object: thing }));
 }
