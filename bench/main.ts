@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   marketplace: 'the listener, next to the least that a listener could do',
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
+  history: 'questions about a moment a thousand changes ago; about a minute',
   'role-file': 'files of a thousand roles',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',

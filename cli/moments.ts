@@ -3,6 +3,18 @@ import { misuse } from './failure.ts';
 const UNITS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400, w: 604_800 };
 const SPAN = /^(\d{1,6})(m|h|d|w)$/;
 
+/** The option of commands that can answer as of a past moment. */
+export const AT = {
+  at: { about: 'as of a past moment, such as 7d, yesterday or 2026-01-31T12:00:00Z', value: 'WHEN' },
+} as const;
+
+/** The moment of `--at`, if there is one. The past does not change, so it is not watched. */
+export function pastMoment(text: string | undefined, isWatching: boolean): string | undefined {
+  if (text === undefined) return undefined;
+  if (isWatching) throw misuse('--watch shows the present; leave out --at');
+  return momentIn(text === 'yesterday' ? '1d' : text, -1);
+}
+
 /** `90d` is a time span from now, forward or backward. A date or a timestamp is taken as it is. */
 export function momentIn(text: string, direction: 1 | -1, now = Date.now()): string {
   const [, count, unit = ''] = SPAN.exec(text) ?? [];

@@ -39,13 +39,17 @@ export async function listResources(session: Session, kind: ResourceKind): Promi
 }
 
 /** The ID of the resource with that name. A word of digits is an ID itself and needs no lookup. */
-export async function idOf(session: Session, kind: ResourceKind, text: string): Promise<bigint> {
-  return (await findResource(session, kind, text)).id;
+export async function idOf(session: Session, kind: ResourceKind, text: string, at?: string): Promise<bigint> {
+  return (await findResource(session, kind, text, at)).id;
 }
 
-export async function findResource(session: Session, kind: ResourceKind, text: string): Promise<Named> {
+/** The resource with that name or ID. A role can also be found by the name that it had at a past moment. */
+export async function findResource(session: Session, kind: ResourceKind, text: string, at?: string): Promise<Named> {
   if (/^\d+$/.test(text)) return { id: readId(text), name: text };
-  const found = await narrowed(session, kind, text);
+  const found =
+    kind === 'role' && at !== undefined
+      ? await session.client().call('GET /authz/roles', { query: { org: session.org(), at } })
+      : await narrowed(session, kind, text);
   const exact = found.filter(({ name }) => name === text);
   const similar = found.filter(({ name }) => name.toLowerCase() === text.toLowerCase());
   const matches = exact.length > 0 ? exact : similar;

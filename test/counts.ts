@@ -53,6 +53,10 @@ const ALL_COUNTS = {
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
   sharedRequests: [800, 20_000],
+  /** Random changes, each of which is looked back on. */
+  historyChanges: [6, 120],
+  /** Random questions about the past of two organizations, looking for what the caller may not see. */
+  historyCanaries: [40, 10_000],
   /** Odd requests to every route. */
   oddRequestsPerRoute: [2, 60],
   /** SIGKILLs of a process that writes to PGlite. */

@@ -253,11 +253,18 @@ export const ORGANIZATION_REQUESTS: Requests = {
       ({ cluster }) => `/authz/objects/cluster/${cluster}/explain?org=acme&relation=can_remove&user=mass78`,
     ),
   ],
-  'GET /api/v1/authz/objects/:objectType/:objID/principals': get(
-    '50,000 users',
-    ({ cluster }) =>
-      `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&also=can_connect,can_edit&limit=50`,
-  ),
+  'GET /api/v1/authz/objects/:objectType/:objID/principals': [
+    get(
+      '50,000 users',
+      ({ cluster }) =>
+        `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&also=can_connect,can_edit&limit=50`,
+    ),
+    get(
+      '50,000 users, a moment ago',
+      ({ cluster }) => `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&at=${justNow()}`,
+    ),
+  ],
+  'GET /api/v1/authz/changes': get('among 100,000 entries', '/authz/changes?org=acme&since=2026-01-01T00:00:00Z'),
 
   'GET /api/v1/orgs/:org/audit': [
     get('the largest page', '/orgs/acme/audit?limit=200'),
@@ -294,4 +301,9 @@ async function makeDoomed(world: FullWorld, name: string): Promise<string> {
        from account where name like 'mass%'`,
   );
   return name;
+}
+
+/** The log of the filled world does not tell how it was filled, so only the last minute is known. */
+function justNow(): string {
+  return new Date(Date.now() - 1).toISOString();
 }

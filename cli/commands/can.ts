@@ -1,9 +1,13 @@
+import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
 import { EXIT } from '../failure.ts';
+import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findObject } from '../names.ts';
 import type { Shown, Style } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 import { plain } from '../text.ts';
+
+type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
 
 export const can = command({
   summary: 'check whether a user can do something, and why',
@@ -16,11 +20,12 @@ export const can = command({
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
-  options: { why: { about: 'explain the answer in a sentence' } },
+  options: { why: { about: 'explain the answer in a sentence' }, ...AT },
   examples: [
     'atrium can ann connect cluster:prod --why',
     'atrium can me edit org:acme',
     'atrium can bob connect cluster:prod --watch',
+    'atrium can bob connect cluster:prod --at 7d --why',
     'atrium can dan view_orchestratorconfig cluster:prod --json',
   ],
   watch: {},
@@ -28,9 +33,10 @@ export const can = command({
     const object = await findObject(session, args.object);
     const relation = relationNamed(args.relation);
     const user = args.who === 'me' ? undefined : args.who;
+    const at = pastMoment(options.at, session.isWatching);
     const asked = session.client().call('GET /authz/objects/{objectType}/{objID}/explain', {
       path: { objectType: object.type, objID: object.id },
-      query: { org: object.org, relation, user },
+      query: { org: object.org, relation, user, at },
     });
     const answer = await orRelationHint(asked, relation, object);
     const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
@@ -40,10 +46,17 @@ export const can = command({
       lay: (style) => [
         verdict(style, answer.allowed, subject),
         ...(options.why ? [`  ${plain(answer.sentence)}`] : []),
+        ...(answer.at === undefined ? [] : [`  ${plain(sinceThen(answer))}`]),
       ],
     };
   },
 });
+
+/** When that was, whether it is so now, and how much has happened in between. */
+function sinceThen({ at, allowed_now: now, changed_since: since }: Explanation): string {
+  const changes = since && `${since.total} ${since.total === 1 ? 'change' : 'changes'} since`;
+  return [`as of ${shortTime(at)}`, `now ${now ? 'yes' : 'no'}`, changes].filter(Boolean).join(', ');
+}
 
 function verdict(style: Style, allowed: boolean, subject: string): string {
   return `${allowed ? style.good('yes') : style.bad('no')}  ${plain(subject)}`;

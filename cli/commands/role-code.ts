@@ -2,6 +2,7 @@ import { type Answer, RawBody } from '../../client/client.ts';
 import { command } from '../command.ts';
 import { readDocument } from '../documents.ts';
 import { misuse } from '../failure.ts';
+import { AT, pastMoment } from '../moments.ts';
 import { asJson, type Shown, type Style } from '../output.ts';
 import type { Session } from '../session.ts';
 import { confirm, readInput } from '../terminal.ts';
@@ -11,10 +12,15 @@ type Report = Answer<'PUT /authz/roles/import'>;
 
 export const roleExport = command({
   summary: 'print all roles of the organization as one document, for example to keep in git',
-  examples: ['atrium role export --org acme > roles.yaml', 'atrium role export --json > roles.json'],
-  async run(session) {
+  options: { ...AT },
+  examples: [
+    'atrium role export --org acme > roles.yaml',
+    'atrium role export --json > roles.json',
+    'atrium role export --at 7d',
+  ],
+  async run(session, { options }) {
     const format = session.format === 'json' ? 'json' : 'yaml';
-    const query = { org: session.org(), format } as const;
+    const query = { org: session.org(), format, at: pastMoment(options.at, session.isWatching) } as const;
     const document: unknown = await session.client().call('GET /authz/roles/export', { query });
     const text = typeof document === 'string' ? document.trimEnd() : asJson(document);
     session.screen.writeDocument(text);

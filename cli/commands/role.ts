@@ -2,7 +2,7 @@ import type { Answer } from '../../client/client.ts';
 import { command, type Group } from '../command.ts';
 import { expiryColumn } from '../expiry.ts';
 import { misuse } from '../failure.ts';
-import { shortTime } from '../moments.ts';
+import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { permissionName, readPermissions } from '../permissions.ts';
@@ -35,10 +35,11 @@ export const role: Group = {
   commands: {
     list: command({
       summary: 'list the custom roles of the organization',
-      examples: ['atrium role list --org acme'],
+      options: { ...AT },
+      examples: ['atrium role list --org acme', 'atrium role list --at 2026-01-31T12:00:00Z'],
       watch: {},
-      async run(session) {
-        const query = { org: session.org() };
+      async run(session, { options }) {
+        const query = { org: session.org(), at: pastMoment(options.at, session.isWatching) };
         const roles = await session.client().call('GET /authz/roles', { query });
         const isCounted = roles.some(({ people }) => people !== undefined);
         const columns: Columns<Role> = {
@@ -64,14 +65,17 @@ export const role: Group = {
     show: command({
       summary: 'show a role',
       args: { role: role_ },
-      examples: ['atrium role show cluster-operator', 'atrium role show 7 --yaml'],
+      options: { ...AT },
+      examples: [
+        'atrium role show cluster-operator',
+        'atrium role show 7 --yaml',
+        'atrium role show cluster-operator --at 7d',
+      ],
       watch: {},
-      async run(session, { args }) {
-        const path = { id: await idOf(session, 'role', args.role) };
-        return one(
-          await session.client().call('GET /authz/roles/{id}', { path, query: { org: session.org() } }),
-          fields,
-        );
+      async run(session, { args, options }) {
+        const query = { org: session.org(), at: pastMoment(options.at, session.isWatching) };
+        const path = { id: await idOf(session, 'role', args.role, query.at) };
+        return one(await session.client().call('GET /authz/roles/{id}', { path, query }), fields);
       },
     }),
     who: command({

@@ -24,6 +24,14 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 0 },
   },
   'WWW-Authenticate': { description: 'The scheme to authenticate with.', schema: text },
+  'X-As-Of': {
+    description: 'Only with ?at: the moment that the response is about.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  'X-Changed-Since': {
+    description: 'Only with ?at, for callers who may view the audit log: the number of changes since then.',
+    schema: { type: 'integer', minimum: 0 },
+  },
   'X-Csrf-Token': {
     description:
       'Only in a browser session: what the X-Csrf-Token header of a request that changes something must repeat.',
@@ -78,6 +86,7 @@ export function successHeaders({ access, creates, schema }: BookedRoute): object
     ...(schema.etag ? (['ETag'] as const) : []),
     ...(creates ? ([REPLAY_HEADER] as const) : []),
     ...('page' in properties ? (['X-Total-Count', 'Link'] as const) : []),
+    ...('at' in properties ? (['X-As-Of', 'X-Changed-Since'] as const) : []),
     ...(isPublic ? [] : (['X-Csrf-Token'] as const)),
     ...always(access.who === 'webhook'),
   ];

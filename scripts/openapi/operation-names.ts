@@ -53,6 +53,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/admin/marketplace/subscriptions/:id': 'getMarketplaceSubscription',
   'GET /api/v1/admin/marketplace/summary': 'getMarketplaceSummary',
 
+  'GET /api/v1/authz/changes': 'listAccessChanges',
   'POST /api/v1/authz/check': 'checkAccess',
   'GET /api/v1/authz/guardrails': 'listGuardrails',
   'POST /api/v1/authz/guardrails': 'createGuardrail',

@@ -1,4 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { changesSinceRoutes } from '../history/changes-since.routes.ts';
+import { createPastStore } from '../history/past.store.ts';
+import { createPast } from '../history/past.ts';
+import type { RelationOf } from '../history/undo.ts';
 import { readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
@@ -14,18 +18,21 @@ import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
+import { createTimeMachine } from './time-machine.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
 
 /** Maximum memory for the graphs in use. */
 const GRAPH_BYTES = 256 * 1024 * 1024;
+/** Maximum memory for graphs of past moments, each of which is kept for a minute. */
+const PAST_BYTES = 64 * 1024 * 1024;
 
 let platform: Promise<{ model: Model; modelText: string }> | undefined;
 
 export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
-/** Who may do what. */
-export async function wireAuthz(infrastructure: Infrastructure) {
+/** Who may do what. The catalog of permissions is known further up. */
+export async function wireAuthz(infrastructure: Infrastructure, relationOf: RelationOf) {
   const { config, db, revisions, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
@@ -34,6 +41,9 @@ export async function wireAuthz(infrastructure: Infrastructure) {
   const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
   const judge = openFga?.judge ?? createJudge(graphs);
   const names = createExplainStore(db);
+  const past = createPast({ store: createPastStore(db), present: graphs, model, relationOf, maxBytes: PAST_BYTES });
+  const explain = createExplain(graphs, names, judge);
+  const timeMachine = createTimeMachine(past, graphs, judge);
   return {
     model,
     modelText,
@@ -41,13 +51,22 @@ export async function wireAuthz(infrastructure: Infrastructure) {
     judge,
     openFga,
     names,
+    past,
+    timeMachine,
     relations: createRelations(judge, createOwnerStore(db), readId),
     visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));
-      explainRoutes(scope, createExplain(graphs, names, judge), baseUrl);
+      explainRoutes(scope, explainAt, timeMachine, baseUrl);
+      changesSinceRoutes(scope, past);
     },
   };
+
+  function explainAt(at: Date | undefined) {
+    if (at === undefined) return explain;
+    const then = past.graphsAt(at);
+    return createExplain(then, names, judge, then);
+  }
 }
 
 /** Takes longer than the rest of the wiring, so servers in one process share the model. Nothing changes it. */

@@ -1,12 +1,14 @@
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../changes/object-kinds.ts';
+import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../history/as-of.view.ts';
 import { callerIn, holds, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64, named, OrgQuery, PathId, readId, shownAs } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Explain } from './explain.ts';
 import { readObjectType } from './objects.ts';
+import type { TimeMachine } from './time-machine.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
@@ -84,10 +86,23 @@ const Explanation = named(
     needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
     excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
     trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
+    at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only with ?at: the moment that the answer is about.' }),
+    ),
+    allowed_now: Type.Optional(Type.Boolean({ description: 'Only with ?at: the answer as of now.' })),
+    changed_since: Type.Optional(ChangedSince),
   }),
 );
 
-export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => string): void {
+/** As of a past moment, or now. */
+type ExplainAt = (at: Date | undefined) => Explain;
+
+export function explainRoutes(
+  scope: Scope,
+  explainAt: ExplainAt,
+  timeMachine: Pick<TimeMachine, 'changesSince'>,
+  baseUrl: () => string,
+): void {
   const tags = ['authorization'];
 
   scope.get(
@@ -103,16 +118,21 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
           ...OrgQuery.properties,
           relation: Relation,
           user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+          ...AtQuery,
         }),
         response: { 200: Explanation },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { person, organization } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation, user } = request.query;
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
-      const { personId, allowed, sentence, steps, missing, parts } = await explain.explain(question, user);
+      const at = readAt(request.query.at);
+      const found = await explainAt(at).explain(question, user);
+      const { personId, allowed, sentence, steps, missing, parts, allowedNow } = found;
+      const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
+      if (at) showAsOf(reply, at, since);
       return {
         objectType: object.type,
         objectID: object.id,
@@ -133,6 +153,11 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
         })),
         excluded_by: [...parts.excludedBy],
         trail: [...parts.trail],
+        ...(at && {
+          at: at.toISOString(),
+          allowed_now: allowedNow ?? false,
+          ...(since && { changed_since: presentSince(since) }),
+        }),
       };
     },
   );
@@ -161,7 +186,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
       const { person, organization } = callerIn(request);
       const question = { organizationId: organization.id, callerId: person.id, type, relation };
       const page = readPage(request.query);
-      const { items, total } = await explain.whatCan(question, user, page);
+      const { items, total } = await explainAt(undefined).whatCan(question, user, page);
       showPage(request, reply, baseUrl(), page, total);
       return items.map((one) => ({ type, ...one }));
     },
@@ -176,7 +201,7 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
         tags,
         extension: true,
         params: ObjectPath,
-        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation, also: Also }),
+        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation, also: Also, ...AtQuery }),
         response: { 200: Type.Array(Principal) },
       },
     },
@@ -186,7 +211,9 @@ export function explainRoutes(scope: Scope, explain: Explain, baseUrl: () => str
       const { person, organization } = callerIn(request);
       const page = readPage(request.query);
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
-      const { items, total } = await explain.whoCan(question, page, readFurther(request.query.also));
+      const at = readAt(request.query.at);
+      const { items, total } = await explainAt(at).whoCan(question, page, readFurther(request.query.also));
+      if (at) showAsOf(reply, at, await timeMachine.changesSince(historianOf(callerIn(request)), at));
       showPage(request, reply, baseUrl(), page, total);
       return items.map(({ also, ...one }) => ({ type: 'user', ...one, ...(also && { also: [...also] }) }));
     },

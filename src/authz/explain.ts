@@ -70,11 +70,22 @@ export interface Explained {
   /** What would have to change for the answer to be yes, if it is no and the caller may see the object. */
   readonly missing: readonly string[];
   readonly parts: MissingParts;
+  /** Asked about a past moment: whether it is allowed now. */
+  readonly allowedNow: boolean | undefined;
+}
+
+/** Names of what does not exist any more, for questions about a past moment. */
+export interface PastNames {
+  names(organizationId: bigint): Promise<Names>;
+  personNamed(organizationId: bigint, login: string): Promise<PersonRef | undefined>;
 }
 
 /** What was found, as the caller may know it. */
 interface Reasons {
   readonly allowed: boolean;
+  readonly allowedNow: boolean | undefined;
+  /** The caller may know of the object, but it did not exist at the moment of the question. */
+  readonly isMissed?: boolean;
   readonly steps: readonly Step[];
   readonly missing: MissingLink | undefined;
   /** The objects in it whose names the caller may know. */
@@ -107,18 +118,24 @@ const CHECKS_IN_SLICE = 5_000;
 
 export type Explain = ReturnType<typeof createExplain>;
 
-/** Explains who may do what, and why. Goes beyond the specification, but uses the same engine. */
-export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainStore, judge: Pick<Judge, 'holds'>) {
+/**
+ * Explains who may do what, and why. Goes beyond the specification, but uses the same engine. With graphs of a past
+ * moment and the names of then, it explains the past to readers of the audit log, and to callers what they could do.
+ */
+export function createExplain(
+  graphs: Pick<Graphs, 'together'>,
+  store: ExplainStore,
+  judge: Pick<Judge, 'holds'>,
+  past?: PastNames,
+) {
   return { explain, whoCan, whatCan };
 
   /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
   async function explain(question: Question, login: string | undefined): Promise<Explained> {
     const { organizationId, callerId } = question;
-    const person = login === undefined ? { id: callerId } : await store.personNamed(login);
-    if (person?.id !== callerId) await requireOn(organizationId, callerId, 'can_view_members');
-    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
+    const person = await personFor(organizationId, callerId, login);
     const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id));
-    const names = await store.names(found.visible);
+    const names = await namesOf(organizationId, found.visible);
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
     const missing = missingTexts(found.missing, user, nameOf);
@@ -127,7 +144,9 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     return {
       personId: person.id,
       allowed,
-      sentence: sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
+      sentence: found.isMissed
+        ? `${nameOf(object)} did not exist at that moment`
+        : sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
       steps: steps.map((step) => ({
         depth: step.depth,
         object: step.object,
@@ -141,7 +160,19 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
       })),
       missing,
       parts: partsOf(found.missing, nameOf),
+      allowedNow: found.allowedNow,
     };
+  }
+
+  /** Only callers who may see the members can ask about others, and about the past only who may view the audit log. */
+  async function personFor(organizationId: bigint, callerId: bigint, login?: string): Promise<{ readonly id: bigint }> {
+    const present = login === undefined ? { id: callerId } : await store.personNamed(login);
+    if (present?.id === callerId) return present;
+    await requireOn(organizationId, callerId, 'can_view_members');
+    if (past) await requireOn(organizationId, callerId, 'can_view_audit_log');
+    const person = present ?? (login === undefined ? undefined : await past?.personNamed(organizationId, login));
+    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
+    return person;
   }
 
   /**
@@ -153,7 +184,8 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     { offset, limit }: PageRequest,
     further: readonly string[] = [],
   ): Promise<Page<Holder>> {
-    const { relation } = question;
+    const { relation, organizationId } = question;
+    if (past) await requireOn(organizationId, question.callerId, 'can_view_audit_log');
     for (const one of further) await seen({ ...question, relation: one }, () => undefined);
     const object = nameOfObject(question.object);
     const possible = await seen(question, ({ graph, facts, sees }) =>
@@ -169,7 +201,7 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
       for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
     }
     ids.sort((a, b) => (a < b ? -1 : 1));
-    const shown = await people(ids.slice(offset, offset + limit));
+    const shown = await people(organizationId, ids.slice(offset, offset + limit));
     if (further.length === 0) return { items: shown, total: ids.length };
     const items = await seen(question, ({ graph, facts, sees }) =>
       shown.map((person) => {
@@ -191,9 +223,7 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
   ): Promise<Page<ObjectName>> {
     const { organizationId, callerId, type, relation } = question;
     if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
-    const person = login === undefined ? { id: callerId } : await store.personNamed(login);
-    if (person?.id !== callerId) await requireOn(organizationId, callerId, 'can_view_members');
-    if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
+    const person = await personFor(organizationId, callerId, login);
     const user = `user:${person.id}`;
     const isSelf = person.id === callerId;
     const holds = (graph: Graph, object: string) => check(graph, { user, relation, object });
@@ -209,8 +239,8 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
       for (let first = 0; first < objects.length; first += CHECKS_IN_SLICE) {
         await breath();
         const part = objects.slice(first, first + CHECKS_IN_SLICE);
-        const held = await graphs.together(organizationId, callerId, (...both) => {
-          const graph = both[at] ?? both[0];
+        const held = await graphs.together(organizationId, callerId, (organization, own) => {
+          const graph = at === 0 ? organization : own;
           return part.filter((object) => holds(graph, object) && sees(graph, object));
         });
         found.push(...held);
@@ -225,9 +255,9 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
   async function seen<T>(question: Question, ask: (viewpoint: Viewpoint) => T): Promise<T> {
     const { organizationId, callerId, object, relation } = question;
     refuseOtherPeople(callerId, [object]);
-    return await graphs.together(organizationId, callerId, (organization, own) => {
+    return await graphs.together(organizationId, callerId, (organization, own, now) => {
       requireRelationOf(organization, object, relation);
-      return ask(viewpointOf(question, organization, own));
+      return ask(viewpointOf(question, organization, own, now));
     });
   }
 
@@ -237,9 +267,20 @@ export function createExplain(graphs: Pick<Graphs, 'together'>, store: ExplainSt
     throw missingRelation(relation);
   }
 
-  async function people(ids: readonly bigint[]): Promise<PersonRef[]> {
-    const names = await store.names(ids.map((id) => `user:${id}`));
+  async function people(organizationId: bigint, ids: readonly bigint[]): Promise<PersonRef[]> {
+    const names = await namesOf(
+      organizationId,
+      ids.map((id) => `user:${id}`),
+    );
     return ids.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
+  }
+
+  /** Present names, and the last one of what does not exist any more. */
+  async function namesOf(organizationId: bigint, objects: readonly string[]): Promise<Names> {
+    const names = await store.names(objects);
+    if (!past || names.size === objects.length) return names;
+    const former = await past.names(organizationId);
+    return new Map(objects.map((object) => [object, names.get(object) ?? former.get(object) ?? object]));
   }
 }
 
@@ -253,9 +294,13 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
   const name = nameOfObject(object);
   const isOwnQuestion = personId === callerId;
   const isSeen = viewpoint.sees(name);
-  if (!isSeen && !isOwnQuestion) return { allowed: false, steps: [], missing: undefined, visible: [user] };
+  const { now } = viewpoint;
+  const allowedNow =
+    now && (isOwnQuestion || now.sees(name)) && check(now.graph, { user, relation, object: name, ...now.facts });
+  if (!isSeen && !isOwnQuestion) return { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
   const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
-  const missing = isSeen ? found.missing : undefined;
+  const isMissed = isSeen && !viewpoint.existed;
+  const missing = isSeen && viewpoint.existed ? found.missing : undefined;
   const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), name]);
   objects.delete(user);
   const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
@@ -265,7 +310,7 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
   // What is missing for oneself may name a team, but how teams and roles are connected is not one's own affair.
   const own = missing && { ...missing, trail: hidden.missing?.trail ?? [] };
   const shown = isOwnQuestion ? { steps: found.steps, missing: own } : hidden;
-  return { allowed: found.allowed, ...shown, visible: [user, ...visible] };
+  return { allowed: found.allowed, allowedNow, isMissed, ...shown, visible: [user, ...visible] };
 }
 
 function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {

@@ -1,9 +1,10 @@
-import { breath } from '../base/slices.ts';
+import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { CHANGE_KINDS } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
+import { LINES, readLines, tuplesInSlices } from '../changes/tuple-lines.store.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import { type Db, only, type Query, type Script, sql } from '../db/db.ts';
-import type { GraphStore, GraphTuple, Patch } from './graphs.ts';
+import type { GraphStore, Patch } from './graphs.ts';
 
 interface PatchRow {
   /** These three are null in the rows of tuples. */
@@ -23,26 +24,12 @@ interface PatchRow {
 /** A patch is applied in one piece, because a graph in use must never be seen halfway, so it has at most this size. */
 const MAX_PATCH = 4_000;
 
-// Each is one statement, so one snapshot: the revision and the tuples belong together. Many thousand tuples come as one
-// text, one per line, which is read in a fraction of the time that as many rows take. No field can contain a space or a
-// line break.
-const LINE = `t.object_type || ':' || t.object_id || ' ' || t.relation || ' ' || t.subject || ' ' || t.source_kind || ':'
-  || t.source_id`;
+// Each is one statement, so one snapshot: the revision and the tuples belong together.
 const LOAD = sql(
   'graphs.load',
-  `select r.value as revision, r.stamp, l.count, l.lines
-     from revision r,
-          (select count(*)::integer, string_agg(${LINE}, E'\\n') as lines
-             from tuple t where t.store in ($1, ${PLATFORM})) l
-    where r.id = 1`,
+  `select r.value as revision, r.stamp, l.count, l.lines from revision r, (${LINES}) l where r.id = 1`,
 );
-// In the built-in database, a statement runs in this thread, and other requests wait for its end. There, the lines are
-// fetched a few at a time. That takes three times as long, so PostgreSQL is spared it.
 const REVISION = sql('graphs.revision', 'select value as revision, stamp from revision where id = 1');
-const OPEN = (accountId: bigint) =>
-  `declare graph_lines no scroll cursor for select ${LINE} as line from tuple t where t.store in (${accountId}, ${PLATFORM})`;
-const LINES_AT_ONCE = 2_000;
-const FETCH = sql('graphs.fetch', `fetch ${LINES_AT_ONCE} from graph_lines`);
 // A join with the changes would make the view produce all tuples of the account for each of them; with values, the view
 // uses its indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
 // be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is loaded anew.
@@ -102,19 +89,8 @@ export async function readTuples(query: Query, accountId: bigint) {
 
 /** In a transaction in which nothing changes between two statements. */
 export async function readTuplesInSlices(query: Query, script: Script, accountId: bigint) {
-  const { revision, stamp } = only(await query<Moment>(REVISION));
-  await script(OPEN(accountId));
-  const texts: string[] = [];
-  for (let count = 0; ; ) {
-    const rows = await query<{ line: string }>(FETCH);
-    texts.push(rows.map(({ line }) => line).join('\n'));
-    count += rows.length;
-    if (rows.length < LINES_AT_ONCE) {
-      await script('close graph_lines');
-      return { revision, stamp, count, tuples: readAll(texts) };
-    }
-    await breath();
-  }
+  const moment = only(await query<Moment>(REVISION));
+  return { ...moment, ...(await tuplesInSlices(query, script, accountId)) };
 }
 
 export async function readPatch(query: Query, accountId: bigint, since: Moment): Promise<Patch> {
@@ -140,27 +116,6 @@ export async function readSources(query: Query, accountId: bigint, changes: read
     for (const row of rows) tuples.push(...toTuples(row));
   }
   return { sources: [...sources], tuples, isUseless: Math.max(sources.size, tuples.length) > MAX_PATCH };
-}
-
-function* readAll(texts: readonly string[]): IterableIterator<GraphTuple> {
-  for (const text of texts) yield* readLines(text);
-}
-
-function* readLines(lines: string): IterableIterator<GraphTuple> {
-  for (let at = 0; at < lines.length; ) {
-    const object = lines.indexOf(' ', at);
-    const relation = lines.indexOf(' ', object + 1);
-    const user = lines.indexOf(' ', relation + 1);
-    const found = lines.indexOf('\n', user + 1);
-    const source = found === -1 ? lines.length : found;
-    yield {
-      object: lines.slice(at, object),
-      relation: lines.slice(object + 1, relation),
-      user: lines.slice(relation + 1, user),
-      source: lines.slice(user + 1, source),
-    };
-    at = source + 1;
-  }
 }
 
 function toTuples(row: PatchRow): GraphTuple[] {

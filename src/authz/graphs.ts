@@ -14,18 +14,20 @@
  */
 import { AppError } from '../base/errors.ts';
 import { breath } from '../base/slices.ts';
+import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
+import type { NowGraphs } from '../history/past.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
 import type { Model } from '../rebac/model.ts';
 
-export interface GraphTuple {
-  readonly object: string;
-  readonly relation: string;
-  readonly user: string;
-  /** The row that the tuple comes from. A change of the row replaces all its tuples. */
-  readonly source: string;
-}
+/**
+ * Queries two graphs. If they are of a past moment, it also gets those of the present, which decide what the caller may
+ * see.
+ */
+export type Ask<T> = (first: Graph, second: Graph, now?: NowGraphs) => T;
+
+export type { GraphTuple } from '../changes/graph-tuple.ts';
 
 /** Tuples as of one moment. */
 export interface Snapshot extends Moment {
@@ -109,7 +111,7 @@ export function createGraphs(
   }
 
   /** Queries two graphs as of one and the same moment, which is over when `ask` returns. */
-  async function together<T>(one: bigint, other: bigint, ask: (first: Graph, second: Graph) => T): Promise<T> {
+  async function together<T>(one: bigint, other: bigint, ask: Ask<T>): Promise<T> {
     for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {
       const first = await entryOf(one);
       const second = await entryOf(other);

@@ -1,3 +1,4 @@
+import type { NowGraphs } from '../history/past.ts';
 import type { Surroundings } from '../rebac/contextual.ts';
 import { check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
@@ -18,33 +19,60 @@ export interface Viewpoint {
   readonly facts: Surroundings;
   /** Whether the caller may know of an object such as `team:4`. */
   sees(object: string): boolean;
+  /** If this is the viewpoint of a past moment: that of the present. */
+  readonly now: Viewpoint | undefined;
+  /** Whether the object existed at the past moment. About the present, nobody asks. */
+  readonly existed: boolean;
 }
 
 /**
  * The same graph that the judge queries: the organization's or, for resources that users own themselves, the user's
  * own. What another user owns is in neither, like what does not exist.
+ *
+ * The past is seen with the eyes of the present: what the caller may not see now is hidden, whatever they saw then. What
+ * does not exist any more is visible to readers of the audit log, where it can be read anyway.
  */
 export function viewpointOf(
   { organizationId, callerId, object }: ViewpointQuery,
   organization: Graph,
   own: Graph,
+  present?: NowGraphs,
 ): Viewpoint {
   const user = `user:${callerId}`;
   const isOwn = mayBeOwn(object) && check(own, { user, relation: 'owner', object: nameOf(object) });
   const graph = isOwn ? own : organization;
   // Added only if it matters: contextual tuples make the cache forget the answers for the graph.
   const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
-  return { graph, facts, sees };
+  const now = present && viewpointOf({ organizationId, callerId, object }, present.first, present.second);
+  const existed = !present || isOwn || object.type === 'user' || existsIn(organization, ours(), nameOf(object));
+  return { graph, facts, sees, now, existed };
 
   function sees(thing: string): boolean {
     if (thing === user) return true;
+    if (present && !isOwn) return seesNow(thing, present.first);
     // Another user's account has no relation of its own: it is visible like a member.
-    return thing.startsWith('user:')
-      ? holds('can_view_members', `organization:${organizationId}`)
-      : holds('can_view', thing);
+    return thing.startsWith('user:') ? holds(graph, 'can_view_members', ours()) : holds(graph, 'can_view', thing);
   }
 
-  function holds(relation: string, thing: string): boolean {
-    return check(graph, { user, relation, object: thing });
+  function seesNow(thing: string, inOrganization: Graph): boolean {
+    if (thing.startsWith('user:')) return holds(inOrganization, 'can_view_members', ours());
+    if (holds(inOrganization, 'can_view', thing)) return true;
+    const isGone = !existsIn(inOrganization, ours(), thing) && existsIn(organization, ours(), thing);
+    return isGone && holds(inOrganization, 'can_view_audit_log', ours());
   }
+
+  function ours(): string {
+    return `organization:${organizationId}`;
+  }
+
+  function holds(where: Graph, relation: string, thing: string): boolean {
+    return check(where, { user, relation, object: thing });
+  }
+}
+
+/** Whether an organization such as `organization:9` has something: everything in it has one of these relations to it. */
+export function existsIn(graph: Graph, organization: string, thing: string): boolean {
+  if (thing === organization) return true;
+  const ties = thing.startsWith('team:') ? ['organization', 'owned_by'] : ['organization'];
+  return ties.some((relation) => check(graph, { user: organization, relation, object: thing }));
 }

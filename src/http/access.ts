@@ -12,6 +12,8 @@ export interface SignedAccess extends AccessOptions {
   readonly area: ScopeArea;
   /** With `holds`: the relation that the caller must hold, in the words of the specification. */
   readonly relation?: NamedRelation;
+  /** What the caller must hold instead if the request asks about a past moment with `?at=`. */
+  readonly inPast?: NamedRelation;
 }
 
 /** A relation and what it is held on, as the specification writes it: `view:role`. */
@@ -63,11 +65,16 @@ export const member = (area: ScopeArea, options: AccessOptions = {}): Access => 
   ...options,
 });
 /** A member who also holds the relation, on the object that the path names with `:id` or else on the organization. */
-export const holds = (relation: NamedRelation, area: ScopeArea): Access => ({
+export const holds = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { readonly inPast?: NamedRelation } = {},
+): Access => ({
   who: 'holds',
   area,
   relation,
   about: 'query',
+  ...options,
 });
 /** A user who holds the relation on the organization of `/orgs/:org`. For users outside it, it does not exist. */
 export const holdsIn = (relation: NamedRelation, area: ScopeArea): Access => ({

@@ -136,7 +136,9 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
       access.about === 'path'
         ? await organizationOfPath(org ?? '', caller)
         : await findOrganization(request, caller, access);
-    if (access.relation) await relations.require(caller.person, organization.id, access.relation, id);
+    const isPast = (request.query as { at?: unknown }).at !== undefined;
+    const relation = (isPast ? access.inPast : undefined) ?? access.relation;
+    if (relation) await relations.require(caller.person, organization.id, relation, id);
     request.caller = { ...caller, organization };
   }
 

@@ -109,11 +109,13 @@ export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
       decide(current);
       const organizationId = current.organization.id;
       const members = await idsOf(query, MEMBERS, id);
-      for (const role of await idsOf(query, DROP_ROLES, id)) touch({ kind: 'role', id: role, organizationId });
+      // No entry of its own says that these roles lost the team.
+      const roleIds = await idsOf(query, DROP_ROLES, id);
+      for (const role of roleIds) touch({ kind: 'role', id: role, organizationId });
       await query(DELETE, [id]);
       touch({ kind: 'team', id, organizationId });
       for (const member of members) touch({ kind: 'account', id: member });
-      record({ ...about(actor, 'team.delete', current), before: { ...toState(current), members } });
+      record({ ...about(actor, 'team.delete', current), before: { ...toState(current), members, roleIds } });
       return true;
     });
   }

@@ -82,7 +82,8 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
       // The caller behind a robot's token is remembered under the account that the robot belongs to.
       if (tokens.length > 0) touch({ kind: 'account', id: ownerId });
       const { name, description } = current;
-      const before = { name, description, tokens: tokens.map((token) => token.name) };
+      const [names, tokenIds] = [tokens.map((token) => token.name), tokens.map((token) => token.id)];
+      const before = { name, description, tokens: names, tokenIds };
       record({ ...about(actor, ownerId, id), action: 'robot.delete', before });
       return true;
     });

@@ -2,12 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { AppError } from '../base/errors.ts';
 import { writeJson, writeListInSlices } from '../base/json.ts';
+import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
 import { actorOf, callerIn, holds } from '../http/access.ts';
 import { requireMatch } from '../http/etag.ts';
 import { media, named, OrgQuery } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
-import { readDocument } from './role-document.ts';
-import { writeJsonDocument } from './role-document-writer.ts';
+import type { PastRoles } from './past-roles.ts';
+import { documentOf, readDocument } from './role-document.ts';
+import { writeJsonDocument, writeYaml } from './role-document-writer.ts';
 import type { RoleFile } from './role-file.ts';
 import { readYaml } from './role-yaml.ts';
 
@@ -19,6 +21,7 @@ const ExportQuery = Type.Object({
   format: Type.Optional(
     Type.Enum([...FORMATS], { description: 'By default, JSON if the Accept header asks for JSON, otherwise YAML.' }),
   ),
+  ...AtQuery,
 });
 const ImportQuery = Type.Object({
   ...OrgQuery.properties,
@@ -95,7 +98,7 @@ const Report = named(
 );
 
 /** Roles as code. Only here may a body be YAML, so the routes have their own scope. */
-export function roleFileRoutes(platform: Scope, file: RoleFile): void {
+export function roleFileRoutes(platform: Scope, file: RoleFile, pastRoles: PastRoles): void {
   const tags = ['authorization'];
   const config = { access: holds('view_roles:org', 'authz') };
 
@@ -126,11 +129,25 @@ export function roleFileRoutes(platform: Scope, file: RoleFile): void {
       },
       async (request, reply) => {
         const { organization, person } = callerIn(request);
-        const { document, yaml, version } = await file.exportRoles(organization.id, organization.name, person.id);
-        reply.header('ETag', etagOf(version)).header('Vary', 'Accept');
+        reply.header('Vary', 'Accept');
+        const at = readAt(request.query.at);
+        const { document, yaml } = at ? await exportThen(at) : await exportNow();
         const isJson = formatOf(request, request.query.format) === 'json';
         reply.type(isJson ? 'application/json; charset=utf-8' : 'application/yaml; charset=utf-8');
         return reply.send((isJson ? await writeJsonDocument(document) : yaml) as never);
+
+        async function exportNow() {
+          const exported = await file.exportRoles(organization.id, organization.name, person.id);
+          reply.header('ETag', etagOf(exported.version));
+          return exported;
+        }
+
+        async function exportThen(moment: Date) {
+          const { roles, since } = await pastRoles.list(historianOf(callerIn(request)), moment);
+          showAsOf(reply, moment, since);
+          const then = documentOf(organization.name, roles);
+          return { document: then, yaml: await writeYaml(then) };
+        }
       },
     );
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type, { type Static } from 'typebox';
 import { writeListInSlices } from '../base/json.ts';
+import { AtQuery, historianOf, readAt, showAsOf } from '../history/as-of.view.ts';
 import { actorOf, callerIn, holds, member } from '../http/access.ts';
 import { createOnce } from '../http/create-once.ts';
 import { unchanged, versionTag } from '../http/etag.ts';
@@ -19,6 +20,7 @@ import {
 import { type Scope, sendText } from '../http/server.ts';
 import { Expiry, presentExpiry } from '../organizations/expires-at.view.ts';
 import { CATALOG } from './catalog.ts';
+import type { PastRoles } from './past-roles.ts';
 import { presentRole, RoleResponse } from './role.view.ts';
 import type { RolePeople } from './role-people.ts';
 import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
@@ -26,6 +28,7 @@ import type { Principal, Role, RoleInput, Roles, Setting } from './roles.ts';
 const MAX_ITEMS = 1000;
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
 const RoleId = Type.Object({ id: PathId });
+const PastQuery = Type.Object({ ...OrgQuery.properties, ...AtQuery });
 
 export const UpdateRole = named(
   'EditRole',
@@ -76,7 +79,7 @@ const PrincipalEntry = named(
   }),
 );
 
-export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): void {
+export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople, pastRoles: PastRoles): void {
   const tags = ['authorization'];
 
   scope.get(
@@ -100,12 +103,19 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): 
       schema: {
         summary: 'List the custom roles of an organization',
         tags,
-        querystring: OrgQuery,
+        querystring: PastQuery,
         response: { 200: Type.Array(RoleResponse) },
       },
     },
     async (request, reply) => {
       const { organization, person } = callerIn(request);
+      const at = readAt(request.query.at);
+      if (at) {
+        const then = await pastRoles.list(historianOf(callerIn(request)), at);
+        showAsOf(reply, at, then.since);
+        sendText(reply, await writeListInSlices(then.roles, (role) => presentRole(role)));
+        return reply;
+      }
       const found = await roles.list(organization.id);
       const people = await rolePeople(organization.id, person.id, found);
       sendText(reply, await writeListInSlices(found, (role) => presentRole(role, people?.get(role.id))));
@@ -138,17 +148,24 @@ export function roleRoutes(scope: Scope, roles: Roles, rolePeople: RolePeople): 
   scope.get(
     '/authz/roles/:id',
     {
-      config: { access: holds('view:role', 'authz') },
+      config: { access: holds('view:role', 'authz', { inPast: 'view_audit_log:org' }) },
       schema: {
         summary: 'Get a role',
         tags,
         params: RoleId,
-        querystring: OrgQuery,
+        querystring: PastQuery,
         etag: true,
         response: { 200: RoleResponse },
       },
     },
-    async (request, reply) => show(reply, await roles.get(callerIn(request).organization.id, idOf(request.params))),
+    async (request, reply) => {
+      const id = idOf(request.params);
+      const at = readAt(request.query.at);
+      if (!at) return show(reply, await roles.get(callerIn(request).organization.id, id));
+      const { role, since } = await pastRoles.get(historianOf(callerIn(request)), at, id);
+      showAsOf(reply, at, since);
+      return presentRole(role);
+    },
   );
 
   scope.put(

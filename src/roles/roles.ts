@@ -199,6 +199,6 @@ function ascending(ids: readonly bigint[]): bigint[] {
   return [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1));
 }
 
-function roleNotFound(): AppError {
+export function roleNotFound(): AppError {
   return new AppError('notFound', 'role not found', { reason: 'role_not_found' });
 }

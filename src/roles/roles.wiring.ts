@@ -4,6 +4,7 @@ import type { Infrastructure } from '../infrastructure.ts';
 import { expireRoles } from './expired-roles.store.ts';
 import { modelWordsRoutes } from './model-words.routes.ts';
 import { describeModel } from './model-words.ts';
+import { createPastRoles } from './past-roles.ts';
 import { roleFileRoutes } from './role-file.routes.ts';
 import { createRoleFileStore } from './role-file.store.ts';
 import { createRoleFile, type GuardrailReader } from './role-file.ts';
@@ -17,21 +18,20 @@ import { createRoles } from './roles.ts';
 import { teamRoleRoutes } from './team-roles.routes.ts';
 import { createTeamRoles } from './team-roles.ts';
 
-export function wireRoles(
-  { db, revisions, room }: Infrastructure,
-  { model, modelText, graphs, judge, names }: Authz,
-  guardrails: GuardrailReader,
-) {
+export function wireRoles({ db, revisions, room }: Infrastructure, authz: Authz, guardrails: GuardrailReader) {
+  const { model, modelText, graphs, judge, names } = authz;
   const store = createRoleStore(db, revisions.write, room);
   revisions.addExpirer(expireRoles);
   const roles = createRoles(store, judge, room.limits);
   const rolePeople = createRolePeople(createRolePeopleStore(db), judge);
+  const pastRoles = createPastRoles(authz.past, authz.timeMachine);
   return { roles, mount };
 
   function mount(scope: Scope): void {
-    roleRoutes(scope, roles, rolePeople);
+    roleRoutes(scope, roles, rolePeople, pastRoles);
     modelWordsRoutes(scope, modelText, describeModel(model));
-    roleFileRoutes(scope, createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits, guardrails));
+    const roleFile = createRoleFile(createRoleFileStore(db, revisions.write), judge, room.limits, guardrails);
+    roleFileRoutes(scope, roleFile, pastRoles);
     rolePreviewRoutes(scope, createRolePreview(graphs, names, store, judge));
     teamRoleRoutes(scope, createTeamRoles(roles, judge), rolePeople);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { momentIn, shortTime } from '../../cli/moments.ts';
+import { momentIn, pastMoment, shortTime } from '../../cli/moments.ts';
 import { asJson, asYaml } from '../../cli/output.ts';
 import { nearest } from '../../cli/suggest.ts';
 import { layTable } from '../../cli/table.ts';
@@ -62,6 +62,10 @@ describe('Times', () => {
     assert.equal(momentIn('2026-01-31', 1, now), '2026-01-31T00:00:00Z');
     for (const wrong of ['soon', '7', '2026-13-01', '7y', ''])
       assert.throws(() => momentIn(wrong, 1, now), /is not a time/);
+    const yesterday = Date.parse(pastMoment('yesterday', false) ?? '');
+    assert.ok(Math.abs(Date.now() - 86_400_000 - yesterday) < 60_000);
+    assert.equal(pastMoment(undefined, true), undefined);
+    assert.throws(() => pastMoment('7d', true), /leave out --at/);
     assert.equal(shortTime('1970-01-01T00:00:00Z'), 'never');
     assert.equal(shortTime(null), 'never');
   });

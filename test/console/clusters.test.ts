@@ -123,6 +123,35 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
+  it('The pages about access show who could do what with a cluster at a past moment, and lead back to now', async () => {
+    const at = new Date().toISOString();
+    const team = `/teams/${atrium.world.orgs.acme?.teams.operators}/members/dan`;
+    while (Date.now() <= Date.parse(at)) await new Promise(setImmediate);
+    assert.equal((await atrium.as('ann')('DELETE', team)).status, 204);
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const about = `relation=can_connect&type=cluster&id=${atrium.world.clusters.prod?.id}`;
+    await go(`/orgs/acme/access/why?user=dan&${about}&at=${at}`);
+    await page.locator('.verdict.yes').waitFor();
+    await page.getByText(/^As of \d+ \w+ \d{4} \d\d:\d\d UTC\. 1 change since\.$/).waitFor();
+    await page.getByText('Now the answer is no.').waitFor();
+    await page.getByText('What has changed since').click();
+    await page.getByText(/team\.remove_member/).waitFor();
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await page.locator('.verdict.no').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('at'), null);
+    await go(`/orgs/acme/access/who?${about}&at=${at}`);
+    await page.getByRole('link', { name: 'dan' }).waitFor();
+    await page.getByText(/1 change since\.$/).waitFor();
+    await page.getByLabel('As of (UTC)').fill('2020-01-01T10:00');
+    await page.getByText(/^The audit log of the organization begins at/).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('at'), '2020-01-01T10:00:00Z');
+    await page.getByRole('button', { name: 'Back to now' }).click();
+    await page.getByRole('link', { name: 'bob' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'dan' }).count(), 0);
+    assert.equal((await atrium.as('ann')('PUT', team)).status, 204);
+    assert.deepEqual(faults, []);
+  });
+
   it('The cluster pages explain to an operator why they cannot edit, and who can', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}`);

@@ -79,6 +79,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 
 /** Query parameters that a route requires, besides `org`. */
 const QUERIES: Readonly<Record<string, string>> = {
+  'GET /api/v1/authz/changes': 'since=2026-01-01T00:00:00Z',
   'GET /api/v1/authz/objects/:objectType': 'relation=can_view',
   'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',
   'GET /api/v1/authz/objects/:objectType/:objID/principals': 'relation=can_view',

@@ -202,6 +202,7 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
       query: { ...ORG, relation: 'can_connect', user: 'dan' },
     }),
   ],
+  ['listAccessChanges', () => ({ as: 'ann', query: { ...ORG, since: '2026-01-01T00:00:00Z', limit: 1 } })],
   [
     'listObjectPrincipals',
     ({ id }) => ({

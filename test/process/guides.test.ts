@@ -54,7 +54,10 @@ const GUIDES: readonly Guide[] = [
     file: 'docs/clients.md',
     said: [/"login":"ann"/, /"sha1":"atr_/, /idempotency-replayed: true/i, /link: .*rel="next"/i],
   },
-  { file: 'docs/authorization.md', said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/] },
+  {
+    file: 'docs/authorization.md',
+    said: [/"gains":\[\{/, /"can_edit"/, /"allowed":true/, /"name":"dan"/, /"changed_since":\{"total":1,/],
+  },
   {
     file: 'docs/operating.md',
     isSlow: true,

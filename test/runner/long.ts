@@ -100,6 +100,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'history',
+    what: `${COUNTS.historyChanges} random changes that are looked back on, ${COUNTS.historyCanaries} questions about the past of others`,
+    files: ['test/history/random-history.test.ts', 'test/api/history/history-canaries.test.ts'],
+    minutes: 4,
+  },
+  {
     name: 'tenants',
     what: `${COUNTS.tenantRequests} requests that name things of another tenant`,
     files: ['test/long/tenants.test.ts'],

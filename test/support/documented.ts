@@ -26,7 +26,16 @@ interface Answered {
 /** The answer to a path without a route; that of the listener gives no reason. */
 const ABSENT = /"reason":"route_not_found"|^\{"message":"not found"\}$/;
 /** Headers that a client acts on. */
-const WATCHED = ['etag', 'idempotency-replayed', 'link', 'retry-after', 'www-authenticate', 'x-total-count'];
+const WATCHED = [
+  'etag',
+  'idempotency-replayed',
+  'link',
+  'retry-after',
+  'www-authenticate',
+  'x-as-of',
+  'x-changed-since',
+  'x-total-count',
+];
 
 let places: readonly Place[] | undefined;
 

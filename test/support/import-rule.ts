@@ -12,6 +12,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['identity', 'idempotency'],
   ['http'],
   ['infrastructure'],
+  ['history'],
   ['authz'],
   ['users', 'guardrails'],
   ['organizations'],

@@ -30,6 +30,8 @@ const RESPONSE_HEADERS = [
   'RateLimit-Policy',
   'Retry-After',
   'WWW-Authenticate',
+  'X-As-Of',
+  'X-Changed-Since',
   'X-Request-Id',
   'X-Total-Count',
 ];

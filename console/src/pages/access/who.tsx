@@ -3,6 +3,7 @@ import { orgPath, useOrg } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
+import { AsOfBanner, AsOfField, atOf, useChangesSince } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { RelationField } from './relation-field.tsx';
 import './access.css';
@@ -10,24 +11,28 @@ import './access.css';
 /** Everybody who may do something with an object. Each row leads to why. */
 export function WhoPage() {
   const { org, question } = useOrg();
-  const { relation, type, id } = useQueryFields({ relation: '', type: 'cluster', id: '' });
+  const { relation, type, id, at } = useQueryFields({ relation: '', type: 'cluster', id: '', at: '' });
   const isComplete = relation.value !== '' && id.value !== '';
   const people = useList(
     isComplete ? 'GET /authz/objects/{objectType}/{objID}/principals' : undefined,
     isComplete
-      ? { path: { objectType: type.value, objID: id.value }, query: { org, relation: relation.value, limit: 50 } }
+      ? {
+          path: { objectType: type.value, objID: id.value },
+          query: { org, relation: relation.value, limit: 50, ...atOf(at) },
+        }
       : undefined,
   );
+  const changes = useChangesSince(org, at, people.data !== undefined);
   const whyPath = (user: string) =>
     orgPath(
       org,
-      `/access/why?${new URLSearchParams({ user, relation: relation.value, type: type.value, id: id.value })}`,
+      `/access/why?${new URLSearchParams({ user, relation: relation.value, type: type.value, id: id.value, ...atOf(at) })}`,
     );
   return (
     <Page
       title="Who can"
       within={org}
-      lead="Everybody who holds a permission on an object, as of this moment."
+      lead={`Everybody who holds a permission on an object, as of ${at.value === '' ? 'this' : 'a past'} moment.`}
       isStale={people.isStale}
     >
       <form class="question" onSubmit={(event) => event.preventDefault()}>
@@ -35,6 +40,8 @@ export function WhoPage() {
         <RelationField type={type.value} relation={relation} />
         <ObjectPicker org={org} type={type} id={id} />
       </form>
+      <AsOfField at={at} />
+      <AsOfBanner at={at} changes={changes} />
       {isComplete && (
         <Show of={people} whyNot={question('can_view_members', 'see who can')}>
           {(all) =>

@@ -5,6 +5,7 @@ import { me } from '../../data/session.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
+import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
 import { type Explanation, isOnePath } from './proof.ts';
 import { ProofPicture } from './proof-picture.tsx';
@@ -14,8 +15,15 @@ import './access.css';
 /** One person, one permission, one object: the answer, and the proof of it. */
 export function WhyPage() {
   const org = useOrgName();
-  const fields = useQueryFields({ user: me.value?.login ?? '', relation: '', type: 'cluster', id: '', object: '' });
-  const { user, relation, type, id, object } = fields;
+  const fields = useQueryFields({
+    user: me.value?.login ?? '',
+    relation: '',
+    type: 'cluster',
+    id: '',
+    object: '',
+    at: '',
+  });
+  const { user, relation, type, id, object, at } = fields;
   // Links from other pages name the object in one word.
   if (object.value !== '') {
     const [kind = '', number = ''] = object.value.split(':');
@@ -29,7 +37,7 @@ export function WhyPage() {
     isComplete
       ? {
           path: { objectType: type.value, objID: id.value },
-          query: { org, relation: relation.value, user: user.value },
+          query: { org, relation: relation.value, user: user.value, ...atOf(at) },
         }
       : undefined,
   );
@@ -46,19 +54,24 @@ export function WhyPage() {
         <RelationField type={type.value} relation={relation} />
         <ObjectPicker org={org} type={type} id={id} />
       </form>
+      <AsOfField at={at} />
+      <AsOfBanner at={at} changes={why.data?.changed_since} />
       {isComplete && <Show of={why}>{(answer) => <WhyAnswer explanation={answer} />}</Show>}
     </Page>
   );
 }
 
 function WhyAnswer({ explanation }: { explanation: Explanation }) {
-  const { allowed, sentence, missing, steps } = explanation;
+  const { allowed, allowed_now, sentence, missing, steps } = explanation;
   return (
     <Card>
       <p class={`verdict ${allowed ? 'yes' : 'no'}`} role="status">
         <strong>{allowed ? 'Yes' : 'No'}</strong>
         <span>{sentence}</span>
       </p>
+      {allowed_now !== undefined && allowed_now !== allowed && (
+        <p class="quiet">Now the answer is {allowed_now ? 'yes' : 'no'}.</p>
+      )}
       {allowed && isOnePath(explanation) && (
         <div class="proof-box">
           <ProofPicture explanation={explanation} />

@@ -1,0 +1,93 @@
+import type { FastifyReply } from 'fastify';
+import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { type Caller, seesAsAdmin } from '../http/access.ts';
+import { Int64, named, shownAs, Timestamp } from '../http/schemas.ts';
+import { type ChangeRow, MAX_SHOWN, readState } from './past.ts';
+import { nameIn } from './past-names.ts';
+
+/** Read by `readAt`, which says more than validation about what is wrong. */
+export function moment(description: string) {
+  return shownAs(Type.String({ description }), { type: 'string', format: 'date-time' });
+}
+
+/** The parameter of every route that can answer as of a past moment. */
+export const AtQuery = {
+  at: Type.Optional(
+    moment(
+      'Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves.',
+    ),
+  ),
+};
+
+const Entry = named(
+  'ChangeSince',
+  Type.Object({
+    at: Timestamp,
+    actor: Type.Object({ id: Int64, name: Type.String() }),
+    action: Type.String({ description: 'As in the audit log, such as team.add_member.' }),
+    object: Type.Object({
+      type: Type.String(),
+      id: Int64,
+      name: Type.String({ description: 'As the entry calls it, or empty.' }),
+    }),
+    user: Type.Optional(
+      Type.Object(
+        { id: Int64, name: Type.String() },
+        { description: 'Who joined or left the team. Absent if the entry is about something else.' },
+      ),
+    ),
+  }),
+);
+
+export const ChangedSince = named(
+  'ChangesSince',
+  Type.Object({
+    total: Type.Integer(),
+    entries: Type.Array(Entry, { description: `The newest first, at most ${MAX_SHOWN}.` }),
+  }),
+);
+
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** A plus sign that was not escaped arrives as a space. */
+export function readAt(given: string | undefined, now = new Date()): Date | undefined {
+  if (given === undefined) return undefined;
+  const text = given.replace(/ (\d\d:\d\d)$/, '+$1');
+  const [, year = 0, month = 0, day = 0] = (RFC3339.exec(text) ?? []).map(Number);
+  const isDay = day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+  const at = new Date(isDay ? text : Number.NaN);
+  if (Number.isNaN(at.getTime())) {
+    throw new AppError('invalid', 'at must be an RFC 3339 time, such as 2026-11-03T10:00:00Z');
+  }
+  if (at <= now) return at;
+  throw new AppError('invalid', `at must not be in the future; it is ${now.toISOString()} now`, {
+    reason: 'moment_in_future',
+  });
+}
+
+/** Who asks about the past of an organization. */
+export function historianOf(caller: Caller & { readonly organization: { readonly id: bigint } }) {
+  return { personId: caller.person.id, organizationId: caller.organization.id, isAdmin: seesAsAdmin(caller) };
+}
+
+/** Undefined if the caller may not view the audit log. */
+export type Since = { readonly total: number; readonly items: readonly ChangeRow[] } | undefined;
+
+/** For every response to ?at, also if it is a list. */
+export function showAsOf(reply: FastifyReply, at: Date, since: Since): void {
+  reply.header('X-As-Of', at.toISOString());
+  if (since) reply.header('X-Changed-Since', String(since.total));
+}
+
+export function presentSince({ total, items }: NonNullable<Since>) {
+  return { total, entries: items.map(presentChange) };
+}
+
+function presentChange({ at, actor, action, object, before, after }: ChangeRow) {
+  const [left, joined] = [readState(before), readState(after)];
+  const { userId, username } = joined.userId === undefined ? left : joined;
+  const name = nameIn(joined) ?? nameIn(left) ?? '';
+  const user = typeof userId === 'string' ? { id: BigInt(userId), name: String(username ?? '') } : undefined;
+  return { at, actor, action, object: { ...object, name }, ...(user && { user }) };
+}

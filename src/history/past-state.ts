@@ -1,0 +1,135 @@
+import type { GraphTuple } from '../changes/graph-tuple.ts';
+import { OBJECT_KINDS } from '../changes/object-kinds.ts';
+
+/** A team as its tuples tell it. IDs are decimal texts, as in the audit log. */
+export interface TeamState {
+  readonly permission: string;
+  readonly isBuiltIn: boolean;
+  readonly members: Set<string>;
+}
+
+export interface RoleState {
+  /** What its permissions mean in the model. */
+  readonly relations: ReadonlySet<string>;
+  readonly teams: Set<string>;
+  /** How the audit log describes it. Undefined if it says nothing about the role since the moment. */
+  readonly described: RoleDescription | undefined;
+}
+
+export interface RoleDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly permissions: readonly { readonly namespace: string; readonly action: string }[];
+}
+
+/** The relation between a resource and its owner, which tells whether the owner is a user. */
+export type Ownership = 'organization' | 'owner';
+
+/** The rows that are to be undone, and only those: everything else is as it is now. */
+export interface PastState {
+  readonly ownerId: string;
+  /** Of all resources of the account. */
+  readonly ownership: Ownership;
+  readonly teams: Map<string, TeamState>;
+  readonly roles: Map<string, RoleState>;
+  /** Sources of resources, such as `cluster:7`. */
+  readonly resources: Set<string>;
+  readonly administrators: Set<string>;
+}
+
+/** The type of each resource by its source: `robot_ac` of `robot`. */
+const RESOURCE_TYPES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(OBJECT_KINDS).flatMap(([type, { source, isPersonal }]) => (isPersonal ? [[source, type]] : [])),
+);
+export const ADMINISTRATORS = 'platform:0';
+/** How the `tuple` view calls the permission of a team on its organization. */
+const RELATION_OF: Readonly<Record<string, string>> = {
+  read: 'viewer',
+  write: 'editor',
+  admin: 'admin',
+  owner: 'owner',
+};
+const PERMISSION_OF = new Map(Object.entries(RELATION_OF).map(([permission, relation]) => [relation, permission]));
+
+/** Reads the state of rows from their tuples, which tell everything that the model depends on. */
+export function stateOf(ownerId: bigint, ownership: Ownership, tuples: Iterable<GraphTuple>): PastState {
+  const state: PastState = {
+    ownerId: String(ownerId),
+    ownership,
+    teams: new Map(),
+    roles: new Map(),
+    resources: new Set(),
+    administrators: new Set(),
+  };
+  for (const [source, own] of Map.groupBy(tuples, (tuple) => tuple.source)) {
+    const [kind = '', id = ''] = source.split(':');
+    if (source === ADMINISTRATORS) for (const { user } of own) state.administrators.add(idOf(user));
+    else if (kind === 'team') state.teams.set(id, teamOf(own));
+    else if (kind === 'role') state.roles.set(id, roleOf(own));
+    else if (RESOURCE_TYPES[kind]) state.resources.add(source);
+  }
+  return state;
+}
+
+function teamOf(tuples: readonly GraphTuple[]): TeamState {
+  const held = tuples.filter(({ object }) => object.startsWith('organization:'));
+  const permissions = held.flatMap(({ relation }) => PERMISSION_OF.get(relation) ?? []);
+  return {
+    permission: permissions[0] ?? 'none',
+    isBuiltIn: tuples.some(({ relation }) => relation === 'built_in'),
+    members: new Set(tuples.filter(({ relation }) => relation === 'member').map(({ user }) => idOf(user))),
+  };
+}
+
+function roleOf(tuples: readonly GraphTuple[]): RoleState {
+  const granted = tuples.filter(({ object }) => object.startsWith('organization:'));
+  return {
+    relations: new Set(granted.map(({ relation }) => relation)),
+    teams: new Set(tuples.filter(({ relation }) => relation === 'assignee').map(({ user }) => idOf(user))),
+    described: undefined,
+  };
+}
+
+/** The tuples of a state: the rules of the `tuple` view once more, which a test compares with the view. */
+export function* tuplesOf(state: PastState): Generator<GraphTuple> {
+  for (const id of state.administrators) {
+    yield { object: 'platform:atrium', relation: 'admin', user: `user:${id}`, source: ADMINISTRATORS };
+  }
+  for (const [id, team] of state.teams) yield* tuplesOfTeam(state.ownerId, id, team);
+  for (const [id, role] of state.roles) yield* tuplesOfRole(state.ownerId, id, role);
+  const owner = `${state.ownership === 'owner' ? 'user' : 'organization'}:${state.ownerId}`;
+  for (const source of state.resources) {
+    const [kind = '', id = ''] = source.split(':');
+    yield { object: `${RESOURCE_TYPES[kind]}:${id}`, relation: state.ownership, user: owner, source };
+  }
+}
+
+function* tuplesOfTeam(ownerId: string, id: string, { permission, isBuiltIn, members }: TeamState) {
+  const [team, organization, source] = [`team:${id}`, `organization:${ownerId}`, `team:${id}`];
+  const inTeam = `${team}#member`;
+  const isOwners = permission === 'owner';
+  yield { object: team, relation: isOwners ? 'owned_by' : 'organization', user: organization, source };
+  yield { object: organization, relation: 'participant', user: inTeam, source };
+  const relation = RELATION_OF[permission];
+  if (relation !== undefined) yield { object: organization, relation, user: inTeam, source };
+  if (isBuiltIn) yield { object: team, relation: 'built_in', user: 'user:*', source };
+  if (isBuiltIn && permission === 'read') {
+    yield { object: team, relation: 'steward', user: `${organization}#editor`, source };
+  }
+  for (const member of members) yield { object: team, relation: 'member', user: `user:${member}`, source };
+  if (!isOwners || members.size !== 1) return;
+  yield { object: team, relation: 'kept', user: 'user:*', source };
+  for (const member of members) yield { object: organization, relation: 'last_owner', user: `user:${member}`, source };
+}
+
+function* tuplesOfRole(ownerId: string, id: string, { relations, teams }: RoleState) {
+  const [role, organization] = [`role:${id}`, `organization:${ownerId}`];
+  yield { object: role, relation: 'organization', user: organization, source: role };
+  for (const relation of relations) yield { object: organization, relation, user: `${role}#assignee`, source: role };
+  for (const team of teams) yield { object: role, relation: 'assignee', user: `team:${team}#member`, source: role };
+}
+
+/** `4` of `team:4#member`. */
+function idOf(subject: string): string {
+  return subject.slice(subject.indexOf(':') + 1).split('#')[0] ?? '';
+}

@@ -1,0 +1,259 @@
+import { AppError } from '../base/errors.ts';
+import type { AuditAction } from '../changes/audit-actions.ts';
+import { ADMINISTRATORS, type PastState, type RoleState } from './past-state.ts';
+
+/** One entry of the audit log. IDs are decimal texts. */
+export interface LoggedChange {
+  /** RFC 3339 in UTC. */
+  readonly at: string;
+  readonly action: string;
+  readonly objectType: string;
+  readonly objectId: string;
+  readonly before: Fields;
+  readonly after: Fields;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What a permission of a role means in the model; undefined if there is no such permission. */
+export type RelationOf = (permission: { readonly namespace: string; readonly action: string }) => string | undefined;
+
+interface Undo {
+  /** The rows that it changes. Their present state must be known before anything is undone. */
+  readonly touches: (change: LoggedChange) => readonly string[];
+  readonly undo: (state: PastState, change: LoggedChange, relationOf: RelationOf) => void;
+}
+
+/** What an action means for who may do what: nothing, or how to undo it, or that nothing is known before it. */
+type Meaning = 'nothing' | 'beginning' | 'wall' | Undo;
+
+const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
+  'user.create': administrator(),
+  'user.update': administrator(),
+  'user.password': 'nothing',
+  'user.delete': administrator(),
+  'organization.create': 'beginning',
+  'organization.update': 'nothing',
+  'organization.delete': 'nothing',
+  'name.release': 'nothing',
+  'team.create': { touches: itself, undo: undoTeamCreate },
+  'team.update': { touches: itself, undo: undoTeamUpdate },
+  'team.delete': {
+    touches: (change) => [...itself(change), ...listIn(change, 'before', 'roleIds').map((id) => `role:${id}`)],
+    undo: undoTeamDelete,
+  },
+  'team.add_member': { touches: itself, undo: undoJoin },
+  'team.remove_member': { touches: itself, undo: undoLeave },
+  'role.create': { touches: itself, undo: undoRole },
+  'role.update': { touches: itself, undo: undoRole },
+  'role.delete': { touches: itself, undo: undoRole },
+  'cluster.create': { touches: itself, undo: undoCreate },
+  'cluster.update': 'nothing',
+  'cluster.phase': 'nothing',
+  'cluster.delete': { touches: itself, undo: undoDelete },
+  'contract.create': { touches: itself, undo: undoCreate },
+  'contract.update': 'nothing',
+  'contract.revoke': 'nothing',
+  'contract.reinstate': 'nothing',
+  'contract.delete': { touches: itself, undo: undoDelete },
+  'robot.create': { touches: itself, undo: undoCreate },
+  'robot.update': 'nothing',
+  'robot.delete': {
+    touches: (change) => [...itself(change), ...tokensOf(change)],
+    undo(state, change) {
+      undoDelete(state, change);
+      for (const token of tokensOf(change)) restore(state, change, token);
+    },
+  },
+  'token.create': { touches: itself, undo: undoCreate },
+  'token.delete': { touches: itself, undo: undoDelete },
+  'session.end': 'nothing',
+  'session.end_all': 'nothing',
+  'credential.create': 'nothing',
+  'credential.update': 'nothing',
+  'credential.delete': 'nothing',
+  'bus_user.issue': 'nothing',
+  'subscription.create': 'nothing',
+  'subscription.update': 'nothing',
+  'installer.create': 'nothing',
+  'installer.bind': 'beginning',
+  'installer.link': 'nothing',
+  'installer.revoke': 'nothing',
+  'delivery.redeliver': 'nothing',
+  'secret.add': 'nothing',
+  'secret.retire': 'nothing',
+  'access.denied': 'nothing',
+  'deployment.restore': 'wall',
+};
+
+const KNOWN = Object.entries(MEANINGS) as [AuditAction, Meaning][];
+const IN_PLATFORM = new Set<AuditAction>(['user.create', 'user.update', 'user.delete', 'deployment.restore']);
+/** Everything that changes who may do what, or that nothing is known before. */
+const CHANGING = KNOWN.filter(([, meaning]) => meaning !== 'nothing').map(([action]) => action);
+export const CHANGING_ACTIONS = CHANGING.filter((action) => !IN_PLATFORM.has(action));
+/** Those in the chain of the deployment, which are about its administrators and its database. */
+export const PLATFORM_ACTIONS = CHANGING.filter((action) => IN_PLATFORM.has(action));
+
+/** The sources that are undone, such as `team:4`. */
+export function touchedBy(changes: readonly LoggedChange[]): Set<string> {
+  return new Set(
+    changes.flatMap((change) => {
+      const meaning = meaningOf(change);
+      return typeof meaning === 'object' ? meaning.touches(change) : [];
+    }),
+  );
+}
+
+/** Undoes one change. Those after it are undone already, so the state must be what the change left. */
+export function undo(state: PastState, change: LoggedChange, relationOf: RelationOf): void {
+  const meaning = meaningOf(change);
+  if (meaning === 'nothing') return;
+  if (meaning === 'beginning') throw beforeTheLog(change.at);
+  if (meaning === 'wall') throw unknownBefore(change, 'the deployment was restored from a backup');
+  if (meaning === undefined) throw unknownBefore(change, `this release does not know the action ${change.action}`);
+  meaning.undo(state, change, relationOf);
+}
+
+export function beforeTheLog(begins: string): AppError {
+  return new AppError('invalid', `the audit log of the organization begins at ${begins}; at must not be earlier`, {
+    reason: 'before_audit_log',
+  });
+}
+
+/** Nothing is answered that might be wrong. */
+export function unknownBefore({ at }: Pick<LoggedChange, 'at'>, why: string): AppError {
+  return new AppError('invalid', `what was true before ${at} is not known, because ${why}; at must not be earlier`, {
+    reason: 'history_incomplete',
+  });
+}
+
+function meaningOf({ action }: LoggedChange): Meaning | undefined {
+  return (MEANINGS as Readonly<Record<string, Meaning>>)[action];
+}
+
+/** Users who are not administrators have no tuples of their own. */
+function administrator(): Undo {
+  return {
+    touches: () => [ADMINISTRATORS],
+    undo({ administrators }, change) {
+      const [was, is] = [change.before.isAdmin === true, change.after.isAdmin === true];
+      if (was === is) return;
+      if (administrators.has(change.objectId) !== is) throw doesNotFit(change);
+      if (was) administrators.add(change.objectId);
+      else administrators.delete(change.objectId);
+    },
+  };
+}
+
+function undoTeamCreate({ teams }: PastState, change: LoggedChange): void {
+  const team = teams.get(change.objectId);
+  if (team?.permission !== change.after.permission || team?.members.size !== 0) throw doesNotFit(change);
+  teams.delete(change.objectId);
+}
+
+function undoTeamUpdate({ teams }: PastState, change: LoggedChange): void {
+  const team = teams.get(change.objectId);
+  if (team === undefined || team.permission !== change.after.permission) throw doesNotFit(change);
+  teams.set(change.objectId, { ...team, permission: textIn(change, 'before', 'permission') });
+}
+
+function undoTeamDelete({ teams, roles }: PastState, change: LoggedChange): void {
+  const { objectId: id } = change;
+  if (change.before.roleIds === undefined) {
+    throw unknownBefore(change, 'the entry about the deletion of a team does not tell which roles the team had');
+  }
+  if (teams.has(id)) throw doesNotFit(change);
+  const members = new Set(listIn(change, 'before', 'members'));
+  // Only teams that are not built in can be deleted.
+  teams.set(id, { permission: textIn(change, 'before', 'permission'), isBuiltIn: false, members });
+  for (const roleId of listIn(change, 'before', 'roleIds')) {
+    const role = roles.get(roleId);
+    if (role === undefined || role.teams.has(id)) throw doesNotFit(change);
+    role.teams.add(id);
+  }
+}
+
+function undoJoin({ teams }: PastState, change: LoggedChange): void {
+  if (!teams.get(change.objectId)?.members.delete(textIn(change, 'after', 'userId'))) throw doesNotFit(change);
+}
+
+function undoLeave({ teams }: PastState, change: LoggedChange): void {
+  const [members, user] = [teams.get(change.objectId)?.members, textIn(change, 'before', 'userId')];
+  if (members === undefined || members.has(user)) throw doesNotFit(change);
+  members.add(user);
+}
+
+/** An entry about a role tells all of it, before and after. */
+function undoRole({ roles }: PastState, change: LoggedChange, relationOf: RelationOf): void {
+  const before = roleIn(change, 'before', relationOf);
+  const after = roleIn(change, 'after', relationOf);
+  const present = roles.get(change.objectId);
+  if (!isSame(present, after)) throw doesNotFit(change);
+  if (before) roles.set(change.objectId, before);
+  else roles.delete(change.objectId);
+}
+
+function isSame(one: RoleState | undefined, other: RoleState | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    one.relations.symmetricDifference(other.relations).size + one.teams.symmetricDifference(other.teams).size === 0
+  );
+}
+
+function roleIn(change: LoggedChange, when: 'before' | 'after', relationOf: RelationOf): RoleState | undefined {
+  const { name, description, permissions } = change[when];
+  if (typeof name !== 'string') return undefined;
+  const pairs = (Array.isArray(permissions) ? permissions : []) as { namespace: string; action: string }[];
+  const relations = pairs.map((pair) => {
+    const relation = relationOf(pair);
+    if (relation !== undefined) return relation;
+    throw unknownBefore(change, `a role had the permission "${pair.action}", which this release does not have`);
+  });
+  return {
+    relations: new Set(relations),
+    teams: new Set(listIn(change, when, 'teamIds')),
+    described: { name, description: String(description ?? ''), permissions: pairs },
+  };
+}
+
+function undoCreate({ resources }: PastState, change: LoggedChange): void {
+  for (const source of itself(change)) if (!resources.delete(source)) throw doesNotFit(change);
+}
+
+function undoDelete(state: PastState, change: LoggedChange): void {
+  for (const source of itself(change)) restore(state, change, source);
+}
+
+function restore(state: PastState, change: LoggedChange, source: string): void {
+  if (state.resources.has(source)) throw doesNotFit(change);
+  state.resources.add(source);
+}
+
+function tokensOf(change: LoggedChange): string[] {
+  const { tokens, tokenIds } = change.before;
+  if (tokenIds === undefined && Array.isArray(tokens) && tokens.length > 0) {
+    throw unknownBefore(change, 'the entry about the deletion of a robot does not tell which tokens it had');
+  }
+  return listIn(change, 'before', 'tokenIds').map((id) => `token:${id}`);
+}
+
+/** The source of the object that the entry is about. */
+function itself({ objectType, objectId }: LoggedChange): [string] {
+  return [`${objectType === 'robot_ac' ? 'robot' : objectType}:${objectId}`];
+}
+
+function textIn(change: LoggedChange, when: 'before' | 'after', field: string): string {
+  const value = change[when][field];
+  if (typeof value === 'string') return value;
+  throw unknownBefore(change, `the entry ${change.action} does not tell ${field}`);
+}
+
+function listIn(change: LoggedChange, when: 'before' | 'after', field: string): string[] {
+  const value = change[when][field];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function doesNotFit(change: LoggedChange): AppError {
+  const { action, objectType, objectId } = change;
+  return unknownBefore(change, `the entry ${action} of ${objectType}:${objectId} does not fit what came after it`);
+}
