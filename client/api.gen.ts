@@ -4,6 +4,18 @@ import type { RawBody } from './raw-body.ts';
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
+/** What has changed who may do what in an organization since a moment. */
+export type AccessChanges = {
+  /** The moment that was asked about. */
+  readonly since: string;
+  /** The earliest moment that can be asked about. */
+  readonly begins_at: string;
+  /** Number of changes since then. */
+  readonly total: number;
+  /** The newest first, at most 50. */
+  readonly entries: readonly ChangeSince[];
+};
+
 /** A question: does the user hold the relation on the object? */
 export type AccessCheckInput = {
   /** Login name; by default, the caller. */
@@ -237,6 +249,51 @@ export type BusCredentials = {
   readonly busEndpoints: readonly string[];
   /** NATS .creds file, encoded as base64. */
   readonly credentials: string;
+};
+
+/** A change that concerns who may do what, from the audit log. */
+export type ChangeSince = {
+  /** When it was changed. */
+  readonly at: string;
+  readonly actor: ChangeSinceActor;
+  /** As in the audit log, such as team.add_member. */
+  readonly action: string;
+  readonly object: ChangeSinceObject;
+  readonly user?: ChangeSinceUser;
+};
+
+/** Who changed it. */
+export type ChangeSinceActor = {
+  /** ID of the account. 0 is the server. */
+  readonly id: bigint;
+  /** Name of the account at that time. */
+  readonly name: string;
+};
+
+/** What was changed. */
+export type ChangeSinceObject = {
+  /** Type of the object. */
+  readonly type: string;
+  /** ID of the object. */
+  readonly id: bigint;
+  /** As the entry calls it, or empty. */
+  readonly name: string;
+};
+
+/** Who joined or left the team. Absent if the entry is about something else. */
+export type ChangeSinceUser = {
+  /** ID of the user. */
+  readonly id: bigint;
+  /** Login name of the user at that time. */
+  readonly name: string;
+};
+
+/** What has changed since a moment: how much, and the newest of it. */
+export type ChangesSince = {
+  /** Number of changes since then. */
+  readonly total: number;
+  /** The newest first, at most 50. */
+  readonly entries: readonly ChangeSince[];
 };
 
 /** A Helm chart, and how to install it. */
@@ -865,6 +922,11 @@ export type Explanation = {
   readonly excluded_by: readonly ExcludingRelation[];
   /** Relationships on the way to the missing ones that exist already. */
   readonly trail: readonly Relationship[];
+  /** Only with ?at: the moment that the answer is about. */
+  readonly at?: string;
+  /** Only with ?at: the answer as of now. */
+  readonly allowed_now?: boolean;
+  readonly changed_since?: ChangesSince;
 };
 
 /** One step on the way from the object to the user. */
@@ -2709,6 +2771,20 @@ export interface Operations {
     };
     answer: readonly Team[];
   };
+  /** List what has changed who may do what in an organization since a moment, newest first */
+  'GET /authz/changes': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** A past moment (RFC 3339). */
+        since: Text;
+        /** Entries in the list: 50 by default, which is the maximum. */
+        limit?: Text | undefined;
+      };
+    };
+    answer: AccessChanges;
+  };
   /** Check many times whether somebody may do something, all as of one moment */
   'POST /authz/check': {
     input: {
@@ -2859,6 +2935,8 @@ export interface Operations {
         relation: Text;
         /** Login name of the user. By default, the caller. */
         user?: Text | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
     };
     answer: Explanation;
@@ -2883,6 +2961,8 @@ export interface Operations {
         relation: Text;
         /** Further relations, separated by commas, at most 10: each user in the response says which of them they hold too. */
         also?: Text | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
     };
     answer: readonly Principal[];
@@ -2893,6 +2973,8 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
     };
     answer: readonly Role[];
@@ -2926,6 +3008,8 @@ export interface Operations {
         org: Text;
         /** By default, JSON if the Accept header asks for JSON, otherwise YAML. */
         format?: 'yaml' | 'json' | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
     };
     answer: unknown;
@@ -2966,6 +3050,8 @@ export interface Operations {
       query: {
         /** Name of the organization. */
         org: Text;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
     };
     answer: Role;

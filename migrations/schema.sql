@@ -353,6 +353,40 @@ create table follow_block (
   constraint follow_block_followed_id_fkey FOREIGN KEY (followed_id) REFERENCES account(id) ON DELETE CASCADE
 );
 
+create table guardrail (
+  id bigint generated always as identity,
+  organization_id bigint not null,
+  name text not null,
+  name_key text not null,
+  description text not null default ''::text,
+  kind text not null,
+  user_ids bigint[] not null default '{}'::bigint[],
+  team_id bigint,
+  relation text not null,
+  object_type text not null,
+  object_id bigint,
+  count integer,
+  names json not null default '{}'::json,
+  enforce boolean not null default true,
+  version integer not null default 1,
+  statement integer not null default 1,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint guardrail_name UNIQUE (organization_id, name_key),
+  constraint guardrail_pkey PRIMARY KEY (id),
+  constraint guardrail_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint guardrail_kind_check CHECK ((kind = ANY (ARRAY['never'::text, 'always'::text, 'at_least'::text, 'at_most'::text])))
+);
+
+CREATE INDEX guardrail_team ON guardrail USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX guardrail_users ON guardrail USING gin (user_ids);
+
+create table guardrail_state (
+  organization_id bigint not null,
+  violations json not null,
+  constraint guardrail_state_pkey PRIMARY KEY (organization_id)
+);
+
 create table idempotency_key (
   id bigint generated always as identity,
   account_id bigint not null,
@@ -500,6 +534,7 @@ create table revision (
   value bigint not null,
   pruned bigint not null default 0,
   stamp uuid not null default gen_random_uuid(),
+  guardrails uuid,
   next_expiry timestamp with time zone,
   constraint revision_pkey PRIMARY KEY (id),
   constraint revision_id_check CHECK ((id = 1))

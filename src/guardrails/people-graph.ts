@@ -91,7 +91,7 @@ export class PeopleGraph {
   }
 
   /** The shown relations that people of a class hold on an object, also as site administrators if `asAdministrators`. */
-  relationsOn(people: PeopleClass, object: string, asAdministrators: boolean): string[] {
+  relationsOn(people: PeopleClass, object: string, asAdministrators: boolean): readonly string[] {
     const user = representative(people);
     return allowed(this.graph, user, object, { prefix: 'can_', ...this.#facts(people, user, asAdministrators) });
   }

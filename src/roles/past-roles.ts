@@ -28,8 +28,8 @@ export function createPastRoles(
   }
 }
 
-/** Its version of then is not known, and nobody can change a role of the past. */
+/** Its version of then is not known, nor when assignments were to end. Nobody can change a role of the past. */
 function toRole(organizationId: bigint, { permissions, ...role }: PastRole): StoredRole {
   const found = inCatalogOrder(permissions.flatMap((pair) => findPermission(pair) ?? []));
-  return { ...role, organizationId, permissions: found, version: 0 };
+  return { ...role, organizationId, permissions: found, version: 0, teamEnds: new Map() };
 }
