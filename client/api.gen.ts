@@ -4,6 +4,85 @@ import type { RawBody } from './raw-body.ts';
 export type Id = string | number | bigint;
 export type Text = string | number | bigint | boolean;
 
+/** Objects on which a user holds the same for the same reasons. */
+export type AccessGroup = {
+  /** What the user holds on each of the objects. */
+  readonly relations: readonly string[];
+  /** Every reason that the caller may see. */
+  readonly via: readonly AccessGroupReason[];
+  /** How many objects are in the group. */
+  readonly count: number;
+  /** Those of them that are on this page, by ID. */
+  readonly objects: readonly ObjectName[];
+};
+
+/** Where some of the relations of a group come from. */
+export type AccessGroupReason = {
+  /** team: the permission of a team, or being in it. role: a custom role. owner: the user owns the object themselves. platform: the user is a site administrator. */
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  /** Of the team, role or user; 0 for the platform. */
+  readonly id: bigint;
+  /** Name of the team, role or user, or of the deployment. */
+  readonly name: string;
+  /** Which of the relations come from there. */
+  readonly relations: readonly string[];
+};
+
+/** What people hold on objects, all as of one moment. */
+export type AccessMatrix = {
+  /** The type of the objects. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** When it was read: everything in it was so at one moment, not before this one. */
+  readonly at: string;
+  /** In the order of the model. */
+  readonly relations: readonly string[];
+  /** The rows, by ID. */
+  readonly users: readonly UserReference[];
+  /** The columns, by ID. */
+  readonly objects: readonly ObjectName[];
+  /** cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An organization has more than 32 relations, so divide instead of shifting. */
+  readonly cells: readonly (readonly number[])[];
+  readonly left_out?: MatrixLeftOut;
+};
+
+/** A relation on the organization that a user holds, and why. */
+export type AccessPermission = {
+  /** Name of the relation, such as can_edit. */
+  readonly relation: string;
+  /** Every reason that the caller may see. */
+  readonly via: readonly AccessReason[];
+};
+
+/** Where a right comes from. */
+export type AccessReason = {
+  /** team: the permission of a team, or being in it. role: a custom role. owner: the user owns the object themselves. platform: the user is a site administrator. */
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  /** Of the team, role or user; 0 for the platform. */
+  readonly id: bigint;
+  /** Name of the team, role or user, or of the deployment. */
+  readonly name: string;
+};
+
+/** A custom role that a user has, and through which teams. */
+export type AccessRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the role. */
+  readonly name: string;
+  /** The teams of the user that have the role. */
+  readonly via: readonly AccessReason[];
+};
+
+/** Everything that a user holds on objects of one type. */
+export type AccessType = {
+  /** The type, as the authorization model names it. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** On how many objects of the type the user holds anything. */
+  readonly total: number;
+  /** Objects on which the user holds the same for the same reasons. Small groups come first; a page contains the next objects of this order. */
+  readonly groups: readonly AccessGroup[];
+};
+
 /** A secret that was just added, with its text if the server created it. */
 export type AddedNotificationSecret = {
   /** Which marketplace it belongs to. */
@@ -1080,6 +1159,34 @@ export type MarketplaceSummarySubscriptions = {
   readonly Deleted: number;
 };
 
+/** What a matrix of differences does not show. */
+export type MatrixLeftOut = {
+  /** How many people have the most common row. */
+  readonly users: number;
+  /** On how many objects everybody holds the same. */
+  readonly objects: number;
+  /** The most common row, for the objects that are shown. Empty if nobody is left out. */
+  readonly common: readonly number[];
+};
+
+/** Which people and which objects a matrix is about. */
+export type MatrixQuestionInput = {
+  /** The type of the objects. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** The objects. By default, all that the caller may see. */
+  readonly ids?: readonly (bigint | number)[] | null | undefined;
+  /** All objects that the caller may see. Excludes ids. */
+  readonly all?: boolean | null | undefined;
+  /** Login names of the people. By default, all members of the organization. */
+  readonly users?: readonly string[] | null | undefined;
+  /** ID of a team: the people are its members. Excludes users. */
+  readonly team?: bigint | number | undefined;
+  /** The relations to show. By default, all that can be held on objects of the type. */
+  readonly relations?: readonly string[] | null | undefined;
+  /** If true, leaves out objects on which everybody holds the same, and the people with the most common row (at least two, and more than with any other row). left_out says what they hold. */
+  readonly differences?: boolean | null | undefined;
+};
+
 /** A user, with their teams in an organization. */
 export type Member = {
   /** Assigned by the server, never reused. */
@@ -1395,6 +1502,14 @@ export type NotificationSecret = {
   readonly source: 'settings' | 'added';
   /** When it was added. Absent for secrets from the settings. */
   readonly added_at?: string;
+};
+
+/** An object, by its ID and name. */
+export type ObjectName = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the object. */
+  readonly name: string;
 };
 
 /** The relations that the caller holds on one object. */
@@ -2015,6 +2130,21 @@ export type User = {
   readonly clientOrgUser?: boolean;
 };
 
+/** Everything that a user holds in an organization, by type and reason. */
+export type UserAccess = {
+  readonly user: UserReference;
+  /** When it was read: everything in it was so at one moment, not before this one. */
+  readonly at: string;
+  /** The teams of the organization that the user is in. */
+  readonly teams: readonly ObjectName[];
+  /** The custom roles that the user has through teams. */
+  readonly roles: readonly AccessRole[];
+  /** What the user holds on the organization. */
+  readonly permissions: readonly AccessPermission[];
+  /** The objects, by type. */
+  readonly types: readonly AccessType[];
+};
+
 /** A user by ID and login name. */
 export type UserReference = {
   /** ID of the user. */
@@ -2417,6 +2547,19 @@ export interface Operations {
     };
     answer: readonly Team[];
   };
+  /** Show what people hold on objects, as a matrix, all as of one moment */
+  'POST /authz/matrix': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** By default, CSV if the Accept header asks for text/csv, otherwise JSON. */
+        format?: 'json' | 'csv' | undefined;
+      };
+      body: MatrixQuestionInput | RawBody;
+    };
+    answer: AccessMatrix;
+  };
   /** Get the authorization model, as text and with every relation in words */
   'GET /authz/model': {
     input: {
@@ -2641,6 +2784,26 @@ export interface Operations {
       };
     };
     answer: readonly RolePrincipal[];
+  };
+  /** Show everything that a user holds in an organization, and why, as far as the caller may see it */
+  'GET /authz/users/{username}/access': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only objects of this type. By default, all types except organization and user. */
+        type?: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token' | undefined;
+      };
+    };
+    answer: UserAccess;
   };
   /** Get a cluster */
   'GET /clusters/{id}': {

@@ -258,6 +258,24 @@ export const ORGANIZATION_REQUESTS: Requests = {
     ({ cluster }) =>
       `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&also=can_connect,can_edit&limit=50`,
   ),
+  'GET /api/v1/authz/users/:username/access': [
+    get('of the owner, 20,000 clusters', '/authz/users/ann/access?org=acme&limit=50'),
+    get('of somebody in teams with a hundred roles', '/authz/users/dan/access?org=acme&limit=50'),
+  ],
+  'POST /api/v1/authz/matrix': [
+    {
+      what: 'ten people and 20,000 clusters',
+      shot: async () => ({
+        as: 'ann',
+        path: '/authz/matrix?org=acme',
+        body: { type: 'cluster', users: ['ann', 'bob', 'cat', 'dan', ...numbered('mass', 6)] },
+      }),
+    },
+    {
+      what: 'refused: 50,000 people and 20,000 clusters',
+      shot: async () => ({ as: 'ann', path: '/authz/matrix?org=acme', body: { type: 'cluster' }, status: 422 }),
+    },
+  ],
 
   'GET /api/v1/orgs/:org/audit': [
     get('the largest page', '/orgs/acme/audit?limit=200'),
@@ -294,4 +312,8 @@ async function makeDoomed(world: FullWorld, name: string): Promise<string> {
        from account where name like 'mass%'`,
   );
   return name;
+}
+
+function numbered(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${name}${at + 1}`);
 }

@@ -53,6 +53,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/admin/marketplace/subscriptions/:id': 'getMarketplaceSubscription',
   'GET /api/v1/admin/marketplace/summary': 'getMarketplaceSummary',
 
+  'POST /api/v1/authz/matrix': 'getAccessMatrix',
+  'GET /api/v1/authz/users/:username/access': 'getUserAccess',
   'GET /api/v1/authz/model': 'getAuthorizationModel',
   'GET /api/v1/authz/objects/:objectType': 'listObjects',
   'GET /api/v1/authz/objects/:objectType/:objID/allowed-permissions': 'listAllowedPermissions',

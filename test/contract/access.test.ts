@@ -32,6 +32,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 /** The bodies of routes that need one: one line per route, harmless, and of the right shape. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/objects/allowed-permissions': [],
+  'POST /api/v1/authz/matrix': { type: 'cluster' },
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
   'POST /api/v1/authz/roles/preview': {},
   'PUT /api/v1/authz/roles/:id': {},

@@ -9,6 +9,9 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user',
   'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation',
   'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
+  'GET /authz/users/:username/access': 'username ?org ?type:objectType PAGE',
+  'POST /authz/matrix':
+    '?org ?format .type:objectType .ids[]:cluster .all .users[]:person .team:team .relations[]:relation .differences',
   'GET /authz/roles/available_permissions': '?org',
   'GET /authz/roles': '?org',
   'POST /authz/roles': '?org ROLE',
