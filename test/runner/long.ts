@@ -240,6 +240,7 @@ export const LANES: readonly Lane[] = [
       'test/console/administration.test.ts',
       'test/console/clusters.test.ts',
       'test/console/doors.test.ts',
+      'test/console/matrix.test.ts',
       'test/console/me.test.ts',
       'test/console/members.test.ts',
       'test/console/organizations.test.ts',
