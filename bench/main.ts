@@ -3,6 +3,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   'user-request': 'GET /api/v1/user, next to a bare Fastify route; about two minutes',
   workers: 'two workers and three replicas, next to one process; about a minute',
   authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
+  matrix: 'who may do what: 200 people and 500 clusters, and one person; about two minutes',
   engine: 'the authorization engine alone, next to its peers',
   openfga: 'decisions of the engine in the process, next to those of a real OpenFGA server; about two minutes',
   'user-lists': 'lists of followers and clusters; about three minutes',
