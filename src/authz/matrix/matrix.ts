@@ -44,7 +44,7 @@ export interface MatrixStore extends Pick<ExplainStore, 'names'> {
 
 export type MatrixRules = ReturnType<typeof createMatrix>;
 
-/** People × objects. The issue is 200 × 500; this is twice as much, and still takes a fraction of a second. */
+/** People × objects: 200 × 1,000, for example. Such a matrix takes a fraction of a second. */
 const MAX_CELLS = 200_000;
 
 /** Who holds what on which objects, all as of one moment. The answers are those of the engine, as everywhere. */
