@@ -64,10 +64,10 @@ export const GLOBAL = {
   org: { about: 'organization; by default ATRIUM_ORG or that of the context', value: 'NAME', kind: 'org' },
   context: { about: 'server and account to use; see atrium context', value: 'NAME', short: 'c', kind: 'context' },
   output: {
-    about: 'what to print; wide cuts nothing off, name prints only names',
+    about: 'what to print; wide cuts nothing off, name prints only names, csv is for atrium matrix',
     value: 'FORMAT',
     short: 'o',
-    choices: ['json', 'yaml', 'wide', 'name'],
+    choices: ['json', 'yaml', 'wide', 'name', 'csv'],
     advice: (value) => `; the organization is --org ${value}`,
   },
   json: {

@@ -53,6 +53,16 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     'list what a user can reach',
     async () => (await import('./commands/list-objects.ts')).listObjects,
   ),
+  access: entry(
+    'access',
+    'show everything that a user holds, and why',
+    async () => (await import('./commands/access.ts')).access,
+  ),
+  matrix: entry(
+    'access',
+    'show what people may do with objects, as a table',
+    async () => (await import('./commands/matrix.ts')).matrix,
+  ),
   role: entry('access', 'manage custom roles, also as code', async () => (await import('./commands/role.ts')).role),
   guardrail: entry(
     'access',

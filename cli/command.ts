@@ -15,6 +15,8 @@ export interface Command<A extends Args = Args, O extends Options = Options> {
   readonly exitIfRefused?: number;
   /** Accepts --watch, and how. */
   readonly watch?: Watch;
+  /** Accepts -o csv, and then returns text. */
+  readonly hasCsv?: true;
   run(session: Session, values: Values<A, O>): Promise<Shown | undefined>;
 }
 

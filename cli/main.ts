@@ -48,6 +48,10 @@ async function run(
   exits.refused = command.exitIfRefused ?? EXIT.refused;
   const { createSession } = await import('./session.ts');
   const session = createSession(values.global, process.env, screen);
+  if (session.format === 'csv' && (!command.hasCsv || session.isWatching)) {
+    const { misuse } = await import('./failure.ts');
+    throw misuse('this command does not print CSV; atrium matrix does, without --watch');
+  }
   const look = () =>
     command.run(session, values as never).catch(async (error: unknown) => {
       if ((error as { status?: unknown }).status !== 404) throw error;

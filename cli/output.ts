@@ -5,7 +5,7 @@ import { type Cell, layFields, layTable } from './table.ts';
 import { escaped, plain } from './text.ts';
 
 /** How a result is printed. */
-export type Format = 'text' | 'wide' | 'name' | 'json' | 'yaml';
+export type Format = 'text' | 'wide' | 'name' | 'json' | 'yaml' | 'csv';
 
 /** What a command prints: a table or lines for users, the data itself for scripts. */
 export interface Shown {
@@ -14,6 +14,8 @@ export interface Shown {
   lay(style: Style): readonly string[];
   /** For -o name, if the data does not say it. */
   readonly names?: readonly string[];
+  /** For -o csv. */
+  readonly csv?: string;
   readonly exit?: number;
 }
 

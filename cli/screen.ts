@@ -26,6 +26,7 @@ export function createScreen(env: NodeJS.ProcessEnv) {
     if (format === 'text') for (const line of shown.lay(style)) write(line);
     else if (format === 'wide') for (const line of shown.lay({ ...style, width: undefined })) write(line);
     else if (format === 'name') for (const line of namesIn(shown)) write(line);
+    else if (format === 'csv') writeDocument((shown.csv ?? '').trimEnd());
     else if (shown.data !== undefined) {
       const data = fields === undefined ? shown.data : pickFields(shown.data, fields);
       writeDocument(format === 'json' ? asJson(data) : await asYaml(data));

@@ -128,6 +128,8 @@ const ALL_COUNTS = {
   exportedRows: [10_000, 60_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
   decisions: [0, 200_000, 1_000_000],
+  /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
+  matrixQuestions: [12, 2000, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 10_000, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */

@@ -265,6 +265,24 @@ export const ORGANIZATION_REQUESTS: Requests = {
     ),
   ],
   'GET /api/v1/authz/changes': get('among 100,000 entries', '/authz/changes?org=acme&since=2026-01-01T00:00:00Z'),
+  'GET /api/v1/authz/users/:username/access': [
+    get('of the owner, 20,000 clusters', '/authz/users/ann/access?org=acme&limit=50'),
+    get('of somebody in teams with a hundred roles', '/authz/users/dan/access?org=acme&limit=50'),
+  ],
+  'POST /api/v1/authz/matrix': [
+    {
+      what: 'ten people and 20,000 clusters',
+      shot: async () => ({
+        as: 'ann',
+        path: '/authz/matrix?org=acme',
+        body: { type: 'cluster', users: ['ann', 'bob', 'cat', 'dan', ...numbered('mass', 6)] },
+      }),
+    },
+    {
+      what: 'refused: 50,000 people and 20,000 clusters',
+      shot: async () => ({ as: 'ann', path: '/authz/matrix?org=acme', body: { type: 'cluster' }, status: 422 }),
+    },
+  ],
 
   'GET /api/v1/orgs/:org/audit': [
     get('the largest page', '/orgs/acme/audit?limit=200'),
@@ -306,4 +324,8 @@ async function makeDoomed(world: FullWorld, name: string): Promise<string> {
 /** The log of the filled world does not tell how it was filled, so only the last minute is known. */
 function justNow(): string {
   return new Date(Date.now() - 1).toISOString();
+}
+
+function numbered(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${name}${at + 1}`);
 }

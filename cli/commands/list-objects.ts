@@ -1,10 +1,9 @@
 import { command } from '../command.ts';
 import { misuse } from '../failure.ts';
 import { all, OBJECT_TYPES } from '../names.ts';
+import { objectType } from '../object-type.ts';
 import { list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
-
-const TYPES: Readonly<Record<string, string>> = { org: 'organization', robot: 'robot_ac' };
 
 export const listObjects = command({
   summary: 'list what a user can reach',
@@ -18,7 +17,7 @@ export const listObjects = command({
   examples: ['atrium list-objects bob connect cluster', 'atrium list-objects me edit team -o name'],
   watch: {},
   async run(session, { args }) {
-    const type = TYPES[args.type.toLowerCase()] ?? args.type.toLowerCase();
+    const type: string = objectType(args.type);
     if (type.includes(':'))
       throw misuse('TYPE is a type without a name, such as cluster; for one object use atrium can');
     const relation = relationNamed(args.relation);

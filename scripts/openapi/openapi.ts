@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { LISTENER_PREFIX } from '../../src/app.ts';
 import { type Access, neededScope } from '../../src/http/access.ts';
 import type { BookedRoute } from '../../src/http/route-book.ts';
-import { ErrorBody, ListenerErrorBody } from '../../src/http/schemas.ts';
+import { ALSO, ErrorBody, ListenerErrorBody } from '../../src/http/schemas.ts';
 import { errorHeaders, HEADERS, requestHeaders, successHeaders } from './headers.ts';
 import { operationName } from './operation-names.ts';
 import { publisher } from './published-schemas.ts';
@@ -183,7 +183,12 @@ function answer(status: string, body: { readonly type?: string; readonly media?:
   if (body.media) {
     return { description, content: Object.fromEntries(body.media.map((type) => [type, { schema: schemaOf(type) }])) };
   }
-  return body.type === 'null' ? { description } : { description, content: { 'application/json': { schema: body } } };
+  if (body.type === 'null') return { description };
+  const also = ((body as { readonly [ALSO]?: readonly string[] })[ALSO] ?? []).map((type) => [
+    type,
+    { schema: schemaOf(type) },
+  ]);
+  return { description, content: { 'application/json': { schema: body }, ...Object.fromEntries(also) } };
 }
 
 /** What is known about a response that is sent as it is. */

@@ -60,6 +60,8 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/authz/guardrails/:id': 'getGuardrail',
   'PUT /api/v1/authz/guardrails/:id': 'updateGuardrail',
   'DELETE /api/v1/authz/guardrails/:id': 'deleteGuardrail',
+  'POST /api/v1/authz/matrix': 'getAccessMatrix',
+  'GET /api/v1/authz/users/:username/access': 'getUserAccess',
   'GET /api/v1/authz/model': 'getAuthorizationModel',
   'GET /api/v1/authz/objects/:objectType': 'listObjects',
   'GET /api/v1/authz/objects/:objectType/:objID/allowed-permissions': 'listAllowedPermissions',

@@ -13,6 +13,11 @@ import { createExplain } from './explain.ts';
 import { createGraphStore } from './graphs.store.ts';
 import { createGraphs } from './graphs.ts';
 import { createJudge } from './judge.ts';
+import { matrixRoutes } from './matrix/matrix.routes.ts';
+import { createMatrixStore } from './matrix/matrix.store.ts';
+import { createMatrix } from './matrix/matrix.ts';
+import { userAccessRoutes } from './matrix/user-access.routes.ts';
+import { createUserAccess } from './matrix/user-access.ts';
 import { objectRoutes } from './objects.routes.ts';
 import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
@@ -59,6 +64,8 @@ export async function wireAuthz(infrastructure: Infrastructure, relationOf: Rela
       objectRoutes(scope, createObjects(judge));
       explainRoutes(scope, explainAt, timeMachine, baseUrl);
       changesSinceRoutes(scope, past);
+      userAccessRoutes(scope, createUserAccess(graphs, names, judge), baseUrl);
+      matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names)));
     },
   };
 

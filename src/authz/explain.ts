@@ -335,7 +335,7 @@ function objectOf(subject: string): string {
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */
-function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): void {
+export function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): void {
   const isKnown = graph.model.typeIndex.get(object.type)?.relationIndex.has(relation);
   if (isKnown && relation.startsWith('can_')) return;
   throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {

@@ -8,3 +8,8 @@ export interface ObjectRef {
 export function nameOf({ type, id }: ObjectRef): string {
   return `${type}:${id}`;
 }
+
+/** Compares objects of one type, such as `team:9` and `team:10`, by their numbers. */
+export function byId(one: string, other: string): number {
+  return one.length - other.length || (one < other ? -1 : 1);
+}

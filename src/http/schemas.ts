@@ -64,6 +64,14 @@ export function media(...types: readonly [string, ...string[]]) {
   return Type.Unsafe<void>({ type: 'null', media: types });
 }
 
+/** Further media types of a response. */
+export const ALSO = Symbol('also');
+
+/** The caller can have the response in these media types too. For the documentation only, like `shownAs`. */
+export function alsoAs<Schema extends TSchema>(schema: Schema, ...types: readonly string[]): Schema {
+  return Object.assign(schema, { [ALSO]: types });
+}
+
 export const ErrorBody = named(
   'Error',
   Type.Object({

@@ -39,8 +39,14 @@ describe('What the command line prints', () => {
   it('The old meaning of -o explains itself', async () => {
     await wrong(
       'team list -o acme',
-      /invalid value "acme" for --output; use one of json, yaml, wide, name; the organization is --org acme$/m,
+      /invalid value "acme" for --output; use one of json, yaml, wide, name, csv; the organization is --org acme$/m,
     );
+  });
+
+  it('CSV is rejected before a command that does not print it does anything', async () => {
+    await wrong('team create csv-team -o csv', /this command does not print CSV; atrium matrix does, without --watch/);
+    await wrong('matrix clusters -o csv --watch', /this command does not print CSV/);
+    assert.ok(!(await lines('team list -o name')).includes('csv-team'));
   });
 
   it('Two outputs at once are rejected, the same one twice is not', async () => {

@@ -35,6 +35,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/guardrails': { name: 'x' },
   'PUT /api/v1/authz/guardrails/:id': {},
   'POST /api/v1/authz/objects/allowed-permissions': [],
+  'POST /api/v1/authz/matrix': { type: 'cluster' },
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
   'POST /api/v1/authz/roles/preview': {},
   'PUT /api/v1/authz/roles/:id': {},

@@ -211,6 +211,8 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
       query: { ...ORG, relation: 'can_connect', ...PAGE },
     }),
   ],
+  ['getUserAccess', () => ({ as: 'ann', path: { username: 'dan' }, query: { ...ORG, type: 'cluster', ...PAGE } })],
+  ['getAccessMatrix', () => ({ as: 'ann', query: ORG, body: { type: 'cluster', users: ['bob', 'cat', 'dan'] } })],
   ['listAvailablePermissions', () => ({ as: 'ann', query: ORG })],
   [
     'createRole',

@@ -52,6 +52,34 @@ describe('Permissions in the demo world', () => {
     }
   });
 
+  it('The call for a matrix returns the same, in its own form', async () => {
+    for (const [org, owner] of [
+      ['acme', 'ann'],
+      ['globex', 'eve'],
+    ] as const) {
+      for (const type of OBJECT_TYPES.filter((one) => one !== 'user')) {
+        const answer = await atrium.as(owner)('POST', `/authz/matrix?org=${org}`, { type, users: [...CAST] });
+        assert.equal(answer.status, 200, answer.text);
+        const { relations, users, objects, cells } = answer.body;
+        const here = holdings.filter((one) => one.owner === org && one.type === type);
+        assert.deepEqual(
+          objects,
+          here.map(({ id, name }) => ({ id: Number(id), name })).sort((one, other) => one.id - other.id),
+        );
+        for (const [row, user] of users.entries()) {
+          for (const [column, object] of objects.entries()) {
+            const held = here.find(({ id }) => Number(id) === object.id)?.held.get(user.name) ?? new Set();
+            const expected = relations.filter((relation: string) => held.has(relation));
+            const given = relations.filter(
+              (_: string, index: number) => Math.floor(cells[row][column] / 2 ** index) % 2,
+            );
+            assert.deepEqual(given, expected, `${user.name} on ${type} ${object.name}`);
+          }
+        }
+      }
+    }
+  });
+
   it('Users without any membership have no permissions on any object in the matrix', async () => {
     const fans = Object.keys(atrium.world.users).filter((name) => name.startsWith('fan'));
     assert.equal(fans.length, 45);

@@ -95,8 +95,8 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'decisions',
-    what: `${COUNTS.decisions} decisions in random worlds, compared with a plain evaluator`,
-    files: ['test/long/decisions.test.ts'],
+    what: `${COUNTS.decisions} decisions and ${COUNTS.matrixQuestions} matrices in random worlds, compared with a plain evaluator`,
+    files: ['test/long/decisions.test.ts', 'test/api/authz/matrix-worlds.test.ts'],
     minutes: 1,
   },
   {
@@ -255,6 +255,7 @@ export const LANES: readonly Lane[] = [
       'test/console/administration.test.ts',
       'test/console/clusters.test.ts',
       'test/console/doors.test.ts',
+      'test/console/matrix.test.ts',
       'test/console/me.test.ts',
       'test/console/members.test.ts',
       'test/console/organizations.test.ts',

@@ -28,6 +28,7 @@ const VIEWS: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
     `?user=cat&relation=can_edit&object=cluster:${clusters}`,
   ],
   '/orgs/:org/access/who': ({ clusters }) => [`?relation=can_edit&type=cluster&id=${clusters}`],
+  '/orgs/:org/access/matrix': () => ['?relation=can_connect', '?type=team&differences=true', '?users=bob,cat'],
   '/orgs/:org/clusters/:id': () => ['?tab=access', '?tab=audit'],
 };
 

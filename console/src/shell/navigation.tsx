@@ -25,7 +25,14 @@ export function organizationGroups(org: string): readonly Group[] {
     icon,
   });
   return [
-    { title: 'Access', entries: [at('/access/why', 'Why', 'why'), at('/access/who', 'Who can', 'who')] },
+    {
+      title: 'Access',
+      entries: [
+        at('/access/why', 'Why', 'why'),
+        at('/access/who', 'Who can', 'who'),
+        at('/access/matrix', 'Matrix', 'matrix'),
+      ],
+    },
     {
       title: 'Organization',
       entries: [

@@ -60,6 +60,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/robots/:id', async () => (await import('../pages/robots/robot.tsx')).RobotPage),
   page('/orgs/:org/access/why', async () => (await import('../pages/access/why.tsx')).WhyPage),
   page('/orgs/:org/access/who', async () => (await import('../pages/access/who.tsx')).WhoPage),
+  page('/orgs/:org/access/matrix', async () => (await import('../pages/access/matrix.tsx')).MatrixPage),
   page('/orgs/:org/audit', async () => (await import('../pages/audit/org-audit.tsx')).OrgAuditPage),
   page('/admin', async () => (await import('../pages/admin/health.tsx')).HealthPage),
   page('/admin/users', async () => (await import('../pages/admin/users.tsx')).AdminUsersPage),

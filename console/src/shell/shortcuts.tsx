@@ -14,6 +14,7 @@ const PLACES: Readonly<Record<string, string>> = {
   c: '/clusters',
   a: '/audit',
   w: '/access/why',
+  x: '/access/matrix',
 };
 const GO_MS = 1500;
 
@@ -80,6 +81,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
     ['g c', 'Clusters'],
     ['g a', 'Audit log'],
     ['g w', 'Why'],
+    ['g x', 'Matrix'],
     ['j  k', 'Next and previous row'],
     ['Enter', 'Open the row'],
     ['n', 'New'],

@@ -15,6 +15,7 @@ const ID_OWNERS: Readonly<Record<string, string>> = {
 
 /** Parameters that mean the same wherever they occur, by place and name, or by operation, place and name. */
 const PARAMETER_WORDS: Readonly<Record<string, string>> = {
+  'getUserAccess query type': 'Only objects of this type. By default, all types except organization and user.',
   'path claimID': 'The claim ID that the organization got when its installer was bound.',
   'path credName': 'Name of one of your cloud credentials.',
   'path fingerprint': 'Fingerprint of the secret, as the list shows it.',

@@ -23,6 +23,14 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'ObjectPermissions.allowedPermissions': 'Names of the relations, such as can_view.',
   'ArchiveLink.expires_at': 'When the link stops working: 24 hours after it was issued.',
 
+  'AccessGroupReason.name': 'Name of the team, role or user, or of the deployment.',
+  'AccessMatrix.type': 'The type of the objects.',
+  'AccessMatrix.at': 'When it was read: everything in it was so at one moment, not before this one.',
+  'AccessPermission.relation': 'Name of the relation, such as can_edit.',
+  'AccessReason.name': 'Name of the team, role or user, or of the deployment.',
+  'AccessRole.name': 'Name of the role.',
+  'AccessType.type': 'The type, as the authorization model names it.',
+
   'AuditAction.action': 'Name of the action, such as role.create.',
   'AuditEntry.at': 'When it happened.',
   'AuditEntry.organization_id':
@@ -290,6 +298,8 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'PermissionDetail.associated[].namespace': 'First half of the other permission.',
   'PermissionDetail.associated[].action': 'Second half of the other permission.',
   'PermissionDetail.associated[].required': 'If true, this permission implies the other one.',
+  'MatrixQuestion.team': 'ID of a team: the people are its members. Excludes users.',
+  'ObjectName.name': 'Name of the object.',
   'Principal.type': 'What holds the relation: always a user.',
   'Relationship.user': 'Who holds the relation, such as user:2 or team:4#member.',
   'Relationship.relation': 'The relation that is held.',
@@ -363,6 +373,9 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'NewToken.expires_at': 'When it stops working. By default, never, or with the token that creates it.',
 
   'UnknownCaller.last_at': 'When the last of these requests came.',
+  'UserAccess.at': 'When it was read: everything in it was so at one moment, not before this one.',
+  'UserAccess.roles': 'The custom roles that the user has through teams.',
+  'UserAccess.types': 'The objects, by type.',
   'User.login': 'Login name, as paths contain it.',
   'User.username': 'The same as login.',
   'User.full_name': 'Name for people, at most 100 characters.',

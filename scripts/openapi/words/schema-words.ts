@@ -1,5 +1,12 @@
 /** What each named schema is. Schemas that describe themselves where they are declared are not repeated here. */
 export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
+  AccessGroup: 'Objects on which a user holds the same for the same reasons.',
+  AccessGroupReason: 'Where some of the relations of a group come from.',
+  AccessMatrix: 'What people hold on objects, all as of one moment.',
+  AccessPermission: 'A relation on the organization that a user holds, and why.',
+  AccessReason: 'Where a right comes from.',
+  AccessRole: 'A custom role that a user has, and through which teams.',
+  AccessType: 'Everything that a user holds on objects of one type.',
   AddedNotificationSecret: 'A secret that was just added, with its text if the server created it.',
   AdminBusCredentials: 'What a client needs to connect to the message bus, in parts and as one file.',
   ArchiveLink: 'A signed link to the archive of an installer.',
@@ -59,6 +66,10 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   LifecycleNotification:
     'What marketplace B sends when a subscription changes, and when a customer binds an installer.',
   ListenerError: 'Why the marketplace listener rejected a request.',
+  MatrixLeftOut: 'What a matrix of differences does not show.',
+  MatrixQuestion: 'Which people and which objects a matrix is about.',
+  ObjectName: 'An object, by its ID and name.',
+  UserAccess: 'Everything that a user holds in an organization, by type and reason.',
   MarketplaceEvent: 'A message to the receiver of marketplace events.',
   MarketplaceEventPage: 'A part of the outbox, newest event first.',
   MarketplaceSummary: 'The marketplace listener at a glance.',

@@ -13,6 +13,7 @@ import { FormDialog } from '../../parts/form.tsx';
 import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
+import { MemberAccess, useMemberAccess } from './member-access.tsx';
 import type { Member } from './member-data.ts';
 import type { MemberTeam } from './team-chips.tsx';
 
@@ -24,7 +25,7 @@ interface HoldingsProps {
 /** The teams of a member, and what each grants: by its permission and by its roles. */
 export function MemberHoldings({ org, member }: HoldingsProps) {
   const { may } = useOrg();
-  const roles = useResource(may('can_view_roles') ? 'GET /authz/roles' : undefined, { query: { org } });
+  const access = useMemberAccess(org, member.login);
   const allowed = useAllowed(
     org,
     member.teams.map(({ id }) => ({ type: 'team', id })),
@@ -38,114 +39,117 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
       ? { org, type: 'team', id: first.id, relation: 'can_add_member', task: 'add people to teams' }
       : undefined;
   return (
-    <Card
-      title="Teams, and what they grant"
-      actions={
-        <span data-key="n">
-          <Button icon="plus" whyNot={cannotAdd} onClick={() => (isAdding.value = true)}>
-            Add to a team
-          </Button>
-        </span>
-      }
-    >
-      <Table
-        caption="Teams"
-        rows={member.teams}
-        keyOf={(team) => String(team.id)}
-        hrefOf={(team) => orgPath(org, `/teams/${team.id}`)}
-        columns={[
-          { key: 'name', title: 'Team', cell: (team) => <bdi>{team.name}</bdi> },
-          { key: 'grants', title: 'Grants', cell: (team) => grantWords(team.permission), isMinor: true },
-          {
-            key: 'roles',
-            title: 'Roles',
-            cell: (team) =>
-              (roles.data ?? [])
-                .filter(({ team_ids }) => team_ids.includes(team.id))
-                .map((role) => (
-                  <a key={String(role.id)} href={orgPath(org, `/roles/${role.id}`)}>
-                    <Chip>{role.name}</Chip>
-                  </a>
-                )),
-          },
-          ...(member.teams.some(({ expires_at }: MemberTeam) => expires_at)
-            ? [
-                {
-                  key: 'expires',
-                  title: 'Expires',
-                  cell: (team: MemberTeam) => (
-                    <Renewal
-                      at={team.expires_at}
-                      what={`the membership of ${team.name}`}
-                      whyNot={
-                        allowed.may('can_add_member', { type: 'team', id: team.id }) === false
-                          ? {
-                              org,
-                              type: 'team',
-                              id: team.id,
-                              relation: 'can_add_member',
-                              task: `renew memberships of ${team.name}`,
-                            }
-                          : undefined
-                      }
-                      change={(expires_at) =>
-                        api.call('PUT /teams/{id}/members/{username}', {
-                          path: { id: team.id, username: member.login },
-                          body: { expires_at },
-                        })
-                      }
-                    />
-                  ),
-                },
-              ]
-            : []),
-          {
-            key: 'remove',
-            title: '',
-            isNumber: true,
-            cell: (team) => (
-              <Button
-                label={`Remove from ${team.name}`}
-                whyNot={
-                  allowed.may('can_remove_member', { type: 'team', id: team.id }) === false
-                    ? {
-                        org,
-                        type: 'team',
-                        id: team.id,
-                        relation: 'can_remove_member',
-                        task: `remove people from ${team.name}`,
-                      }
-                    : undefined
-                }
-                onClick={() => (left.value = team)}
-              >
-                Remove
-              </Button>
-            ),
-          },
-        ]}
-      />
-      {isAdding.value && <AddToTeam org={org} member={member} onClose={() => (isAdding.value = false)} />}
-      {left.value && (
-        <Confirm
-          title={`Remove ${member.login} from ${left.value.name}?`}
-          verb="Remove"
-          done={`${member.login} was removed from ${left.value.name}.`}
-          change={() =>
-            api.call('DELETE /teams/{id}/members/{username}', {
-              path: { id: left.value?.id ?? 0n, username: member.login },
-            })
-          }
-          onClose={() => (left.value = undefined)}
-        >
-          <p>
-            {member.teams.length === 1
-              ? 'It is their only team, so they leave the organization with it.'
-              : 'They lose what this team grants, unless another team grants it too.'}
-          </p>
-        </Confirm>
-      )}
-    </Card>
+    <>
+      <Card
+        title="Teams, and what they grant"
+        actions={
+          <span data-key="n">
+            <Button icon="plus" whyNot={cannotAdd} onClick={() => (isAdding.value = true)}>
+              Add to a team
+            </Button>
+          </span>
+        }
+      >
+        <Table
+          caption="Teams"
+          rows={member.teams}
+          keyOf={(team) => String(team.id)}
+          hrefOf={(team) => orgPath(org, `/teams/${team.id}`)}
+          columns={[
+            { key: 'name', title: 'Team', cell: (team) => <bdi>{team.name}</bdi> },
+            { key: 'grants', title: 'Grants', cell: (team) => grantWords(team.permission), isMinor: true },
+            {
+              key: 'roles',
+              title: 'Roles',
+              cell: (team) =>
+                (access.data?.roles ?? [])
+                  .filter(({ via }) => via.some(({ id }) => id === team.id))
+                  .map((role) => (
+                    <a key={String(role.id)} href={orgPath(org, `/roles/${role.id}`)}>
+                      <Chip>{role.name}</Chip>
+                    </a>
+                  )),
+            },
+            ...(member.teams.some(({ expires_at }: MemberTeam) => expires_at)
+              ? [
+                  {
+                    key: 'expires',
+                    title: 'Expires',
+                    cell: (team: MemberTeam) => (
+                      <Renewal
+                        at={team.expires_at}
+                        what={`the membership of ${team.name}`}
+                        whyNot={
+                          allowed.may('can_add_member', { type: 'team', id: team.id }) === false
+                            ? {
+                                org,
+                                type: 'team',
+                                id: team.id,
+                                relation: 'can_add_member',
+                                task: `renew memberships of ${team.name}`,
+                              }
+                            : undefined
+                        }
+                        change={(expires_at) =>
+                          api.call('PUT /teams/{id}/members/{username}', {
+                            path: { id: team.id, username: member.login },
+                            body: { expires_at },
+                          })
+                        }
+                      />
+                    ),
+                  },
+                ]
+              : []),
+            {
+              key: 'remove',
+              title: '',
+              isNumber: true,
+              cell: (team) => (
+                <Button
+                  label={`Remove from ${team.name}`}
+                  whyNot={
+                    allowed.may('can_remove_member', { type: 'team', id: team.id }) === false
+                      ? {
+                          org,
+                          type: 'team',
+                          id: team.id,
+                          relation: 'can_remove_member',
+                          task: `remove people from ${team.name}`,
+                        }
+                      : undefined
+                  }
+                  onClick={() => (left.value = team)}
+                >
+                  Remove
+                </Button>
+              ),
+            },
+          ]}
+        />
+        {isAdding.value && <AddToTeam org={org} member={member} onClose={() => (isAdding.value = false)} />}
+        {left.value && (
+          <Confirm
+            title={`Remove ${member.login} from ${left.value.name}?`}
+            verb="Remove"
+            done={`${member.login} was removed from ${left.value.name}.`}
+            change={() =>
+              api.call('DELETE /teams/{id}/members/{username}', {
+                path: { id: left.value?.id ?? 0n, username: member.login },
+              })
+            }
+            onClose={() => (left.value = undefined)}
+          >
+            <p>
+              {member.teams.length === 1
+                ? 'It is their only team, so they leave the organization with it.'
+                : 'They lose what this team grants, unless another team grants it too.'}
+            </p>
+          </Confirm>
+        )}
+      </Card>
+      <MemberAccess org={org} login={member.login} access={access} />
+    </>
   );
 }
 

@@ -1,0 +1,86 @@
+import type { AccessGroupReason, AccessReason, UserAccess } from '../../client/api.gen.ts';
+import { command } from '../command.ts';
+import { objectType } from '../object-type.ts';
+import type { Shown, Style } from '../output.ts';
+import { type Cell, layTable } from '../table.ts';
+import { plain } from '../text.ts';
+
+/** A line of a group of objects names only the first of them. */
+const SHOWN_OBJECTS = 5;
+const MAX_LIMIT = 50;
+
+export const access = command({
+  summary: 'show everything that a user holds, and why',
+  details:
+    'Shows the teams and roles of a user in the organization, what they may do there, and through which team or role, ' +
+    'as far as you may see it.',
+  args: { who: { about: 'a user, or me', kind: 'user' } },
+  options: { type: { about: 'only objects of this type, such as cluster', value: 'TYPE' } },
+  examples: ['atrium access bob', 'atrium access me --type cluster', 'atrium access dan --json teams,roles'],
+  watch: { ignore: ['at'] },
+  async run(session, { args, options }) {
+    const org = session.org();
+    const client = session.client();
+    const username = args.who === 'me' ? (await client.call('GET /user')).login : args.who;
+    const type = options.type === undefined ? undefined : objectType(options.type);
+    const found = await client.call('GET /authz/users/{username}/access', {
+      path: { username },
+      query: { org, type, limit: MAX_LIMIT },
+    });
+    // Whoever asks about one type has no use for dozens of words about the organization.
+    return shown(found, type === undefined ? org : undefined);
+  },
+});
+
+function shown(found: UserAccess, org: string | undefined): Shown {
+  return {
+    data: found,
+    lay: (style) => [
+      `Teams: ${plain(namesOf(found.teams))}`,
+      `Roles: ${plain(namesOf(found.roles))}`,
+      ...table(rowsOf(found, org), style),
+    ],
+    names: [...found.teams, ...found.roles].map(({ name }) => plain(name)),
+  };
+}
+
+function table(rows: readonly (readonly string[])[], style: Style): readonly string[] {
+  if (rows.length === 0) return [style.dim('nothing else')];
+  const titles = ['ON', 'THROUGH', 'MAY'];
+  const cells = rows.map((row) => row.map((text, place): Cell => ({ title: titles[place] ?? '', text, right: false })));
+  return layTable(cells, style.width, style.bold);
+}
+
+function rowsOf({ permissions, types }: UserAccess, org: string | undefined): string[][] {
+  const byReason = Map.groupBy(org === undefined ? [] : permissions, ({ via }) => reasons(via));
+  return [
+    ...byReason.entries().map(([via, held]) => [`org ${org}`, via, wordsOf(held.map(({ relation }) => relation))]),
+    ...types.flatMap(({ type, groups }) =>
+      groups.map(({ relations, via, count, objects }) => {
+        const names = objects.slice(0, SHOWN_OBJECTS).map(({ id, name }) => name || String(id));
+        const more = count > names.length ? ', …' : '';
+        return [`${count} ${wordOf(type, count)}: ${names.join(', ')}${more}`, reasons(via), wordsOf(relations)];
+      }),
+    ),
+  ];
+}
+
+function reasons(via: readonly (AccessReason | AccessGroupReason)[]): string {
+  const words = via.map(({ kind, name }) =>
+    kind === 'owner' ? 'owner' : kind === 'platform' ? 'site administrator' : `${kind} ${name}`,
+  );
+  return words.length === 0 ? '(hidden)' : words.join(', ');
+}
+
+function wordsOf(relations: readonly string[]): string {
+  return relations.map((relation) => relation.replace(/^can_/, '').replaceAll('_', ' ')).join(', ');
+}
+
+function wordOf(type: string, count: number): string {
+  const word = type === 'robot_ac' ? 'robot' : type;
+  return count === 1 ? word : `${word}s`;
+}
+
+function namesOf(list: readonly { readonly name: string }[]): string {
+  return list.length === 0 ? 'none' : list.map(({ name }) => name).join(', ');
+}

@@ -1,0 +1,80 @@
+import type { AccessMatrix } from '../../client/api.gen.ts';
+import { command } from '../command.ts';
+import { idOf, OBJECT_TYPES } from '../names.ts';
+import { objectType } from '../object-type.ts';
+import type { Shown } from '../output.ts';
+import { orRelationHint, relationNamed } from '../relation.ts';
+import { type Cell, layTable } from '../table.ts';
+
+export const matrix = command({
+  summary: 'show what people may do with objects, as a table',
+  details:
+    'Shows a line for each member of the organization and a column for each object of a type, as far as you may see ' +
+    'them, all as of one moment.',
+  args: { type: { about: `type of object: ${OBJECT_TYPES.join(', ')}` } },
+  options: {
+    team: { about: 'only the members of this team', value: 'TEAM', kind: 'team' },
+    user: { about: 'only this user; may be given more than once', value: 'USER', kind: 'user', many: true },
+    relation: {
+      about: 'only this action or relation; may be given more than once',
+      value: 'RELATION',
+      kind: 'relation',
+      many: true,
+    },
+    differences: { about: 'leave out what is the same for everybody, and whoever holds what most do' },
+  },
+  examples: [
+    'atrium matrix clusters',
+    'atrium matrix clusters --relation connect --differences',
+    'atrium matrix teams --team Editors -o csv',
+  ],
+  watch: { ignore: ['at'] },
+  hasCsv: true,
+  async run(session, { args, options }) {
+    const org = session.org();
+    const type = objectType(args.type);
+    const relations = options.relation.map(relationNamed);
+    const body = {
+      type,
+      ...(options.team !== undefined && { team: await idOf(session, 'team', options.team) }),
+      ...(options.user.length > 0 && { users: options.user }),
+      ...(relations.length > 0 && { relations }),
+      differences: options.differences,
+    };
+    const format = session.format === 'csv' ? 'csv' : 'json';
+    const asked = session.client().call('POST /authz/matrix', { query: { org, format }, body });
+    const answer: unknown = await orRelationHint(asked, relations[0] ?? '', { type, id: 0n, name: '', org });
+    return typeof answer === 'string' ? { csv: answer, lay: () => [] } : shown(answer as AccessMatrix);
+  },
+});
+
+function shown(found: AccessMatrix): Shown {
+  const { users, objects, cells, left_out: leftOut } = found;
+  const word = wordFor(found.relations);
+  const rows = users.map(({ name }, row) => [
+    cell('USER', name),
+    ...objects.map((object, column) => cell(object.name || String(object.id), word(cells[row]?.[column] ?? 0))),
+  ]);
+  const common = leftOut?.common ?? [];
+  const others = objects.map((object, column) => cell(object.name, word(common[column] ?? 0)));
+  const all = leftOut && leftOut.users > 0 ? [...rows, [cell('USER', `(${leftOut.users} others)`), ...others]] : rows;
+  return {
+    data: found,
+    lay: (style) =>
+      all.length === 0 || objects.length === 0
+        ? [style.dim(leftOut ? 'no differences' : 'nothing')]
+        : layTable(all, style.width, style.bold),
+    names: users.map(({ name }) => name),
+  };
+}
+
+/** What a cell says: yes or no about one relation, otherwise which are held. */
+function wordFor(relations: readonly string[]): (held: number) => string {
+  if (relations.length === 1) return (held) => (held === 1 ? 'yes' : 'no');
+  const words = relations.map((relation) => relation.replace(/^can_/, '').replaceAll('_', ' '));
+  return (held) => words.filter((_, index) => Math.floor(held / 2 ** index) % 2 === 1).join(', ') || '-';
+}
+
+function cell(title: string, text: string): Cell {
+  return { title, text, right: false };
+}

@@ -1,0 +1,166 @@
+import { useMemo } from 'preact/hooks';
+import type { MatrixQuestionInput } from '../../../../client/api.gen.ts';
+import type { Answer } from '../../../../client/client.ts';
+import { useAction } from '../../data/action.ts';
+import { useQueryFields } from '../../data/address.ts';
+import { api } from '../../data/api.ts';
+import { useKept } from '../../data/filters.ts';
+import { orgPath, useOrg } from '../../data/org.ts';
+import { together, useResource } from '../../data/resource.ts';
+import { Button } from '../../parts/button.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { CheckField, SelectField } from '../../parts/field.tsx';
+import { Empty, Page, Show } from '../../parts/page.tsx';
+import { When } from '../../parts/when.tsx';
+import { MatrixGrid } from './matrix-grid.tsx';
+import { askedIn, type Mark, marksOf, sayingOf } from './matrix-marks.ts';
+import { TYPES } from './object-picker.tsx';
+import './access.css';
+
+type Matrix = Answer<'POST /authz/matrix'>;
+
+/** People × objects, exact at one moment. Every cell leads to why. */
+export function MatrixPage() {
+  const { org, may, question } = useOrg();
+  const fields = useQueryFields({ type: 'cluster', relation: '', team: '', users: '', differences: '' });
+  const { type, relation, team, users, differences } = fields;
+  const model = useResource('GET /authz/model');
+  const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
+    path: { org },
+    query: { limit: 50 },
+  });
+  const body: MatrixQuestionInput = {
+    type: type.value as MatrixQuestionInput['type'],
+    ...(users.value !== ''
+      ? { users: users.value.split(',') }
+      : team.value !== '' && { team: BigInt(numberIn(team.value)) }),
+    ...(relation.value !== '' && { relations: [relation.value] }),
+    ...(differences.value === 'true' && { differences: true }),
+  };
+  const matrix = useKept(useResource('POST /authz/matrix', { query: { org }, body }), `${org} ${type.value}`);
+  const download = useAction(async () => {
+    const csv = await api.call('POST /authz/matrix', { query: { org, format: 'csv' }, body });
+    save(csv as unknown as string, `${org}-${type.value}-access.csv`);
+  });
+  const relations = (model.data?.types.find((one) => one.type === type.value)?.relations ?? []).filter((one) =>
+    one.relation.startsWith('can_'),
+  );
+  const titleOf = new Map(relations.map((one) => [one.relation, one.title]));
+  return (
+    <Page
+      title="Matrix"
+      within={org}
+      lead="Who may do what with which objects, all as of one moment. Every cell leads to why."
+      isStale={matrix.isStale}
+      actions={<Button onClick={() => void download.run()}>Download CSV</Button>}
+    >
+      <form class="filters matrix-filters" onSubmit={(event) => event.preventDefault()}>
+        <SelectField label="Objects" value={type} choices={TYPES} onChange={() => (relation.value = '')} />
+        <SelectField
+          label="Permission"
+          value={relation}
+          choices={[
+            { value: '', label: 'all' },
+            ...relations.map((one) => ({ value: one.relation, label: one.title })),
+          ]}
+        />
+        {users.value === '' ? (
+          <SelectField
+            label="People"
+            value={team}
+            choices={[
+              { value: '', label: 'everybody' },
+              ...(teams.data ?? []).map(({ id, name }) => ({ value: String(id), label: `team ${name}` })),
+            ]}
+          />
+        ) : (
+          <Button onClick={() => (users.value = '')}>Show everybody</Button>
+        )}
+        <CheckField
+          label="Differences only"
+          isChecked={differences.value === 'true'}
+          onChange={(isChecked) => (differences.value = isChecked ? 'true' : '')}
+        />
+      </form>
+      <Fault error={download.error} onRetry={() => void download.run()} />
+      <Show of={together(matrix, model)} whyNot={question('can_view_members', 'see who may do what')}>
+        {(found) => <Found org={org} found={found} titleOf={titleOf} />}
+      </Show>
+    </Page>
+  );
+}
+
+function Found({ org, found, titleOf }: { org: string; found: Matrix; titleOf: ReadonlyMap<string, string> }) {
+  const { users, objects, relations, cells, left_out: leftOut } = found;
+  const marks = useMemo(
+    () => marksOf(relations.map((one) => titleOf.get(one) ?? one)),
+    [relations.join(), titleOf.size],
+  );
+  const say = useMemo(() => sayingOf(marks), [marks]);
+  const whyHref = (row: number, column: number) => {
+    const [user, object] = [users[row], objects[column]];
+    const relation = askedIn(cells[row]?.[column] ?? 0, relations);
+    const query = { user: user?.name ?? '', relation, object: `${found.type}:${object?.id}` };
+    return orgPath(org, `/access/why?${new URLSearchParams(query)}`);
+  };
+  const isEmpty = users.length === 0 || objects.length === 0;
+  return (
+    <>
+      {leftOut && <p role="status">{leftOutWords(leftOut.users, leftOut.objects, leftOut.common.map(say))}</p>}
+      {isEmpty ? (
+        <Empty
+          text={
+            leftOut ? 'Everybody holds the same on every object.' : 'There is no person or no object that you may see.'
+          }
+        />
+      ) : (
+        <>
+          {marks.length > 1 && <Legend marks={marks} />}
+          <MatrixGrid matrix={found} say={say} whyHref={whyHref} />
+        </>
+      )}
+      <p class="quiet small">
+        {users.length} people × {objects.length} objects, as of <When at={found.at} />
+      </p>
+    </>
+  );
+}
+
+function Legend({ marks }: { marks: readonly Mark[] }) {
+  return (
+    <ul class="legend" aria-label="Letters">
+      {marks.map(({ letter, title }) => (
+        <li key={title}>
+          <b>{letter}</b> {title}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function leftOutWords(people: number, objects: number, common: readonly { readonly words: string }[]): string {
+  const distinct = [...new Set(common.map(({ words }) => words))];
+  const same = distinct.length === 1 ? ` (${distinct[0]})` : '';
+  return [
+    people === 0
+      ? 'No row is the most common one, so nobody is left out.'
+      : `${people} people with the most common row${same} are left out.`,
+    objects === 0 ? '' : `${objects} objects on which everybody holds the same are left out.`,
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+/** The address may say anything. No team has the number 0. */
+function numberIn(text: string): string {
+  return /^\d{1,18}$/.test(text) ? text : '0';
+}
+
+/** Hands a text to the browser as a file. */
+function save(text: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,154 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { invalidField } from '../../base/errors.ts';
+import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
+import { callerIn, holds } from '../../http/access.ts';
+import {
+  alsoAs,
+  Int64,
+  Int64Input,
+  maybe,
+  named,
+  OrgQuery,
+  orNull,
+  readIdNumber,
+  shownAs,
+  Timestamp,
+  timestamp,
+} from '../../http/schemas.ts';
+import { type Scope, sendText } from '../../http/server.ts';
+import { readObjectType } from '../objects.ts';
+import type { MatrixQuestion, MatrixRules } from './matrix.ts';
+import { writeCsv, writeMatrix } from './matrix.view.ts';
+
+const MAX_USERS = 2000;
+const MAX_IDS = 10_000;
+const FORMATS = ['json', 'csv'] as const;
+
+const Reference = named('ObjectName', Type.Object({ id: Int64, name: Type.String() }));
+const Person = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
+const Asked = named(
+  'MatrixQuestion',
+  Type.Object({
+    type: shownAs(Type.String({ description: 'The type of the objects.' }), { type: 'string', enum: OBJECT_TYPES }),
+    ids: maybe(
+      Type.Array(Int64Input, {
+        maxItems: MAX_IDS,
+        description: 'The objects. By default, all that the caller may see.',
+      }),
+    ),
+    all: Type.Optional(orNull(Type.Boolean({ description: 'All objects that the caller may see. Excludes ids.' }))),
+    users: maybe(
+      Type.Array(Type.String(), {
+        maxItems: MAX_USERS,
+        description: 'Login names of the people. By default, all members of the organization.',
+      }),
+    ),
+    team: Type.Optional(
+      Type.Unsafe<number | bigint>({
+        ...Int64Input,
+        description: 'ID of a team: the people are its members. Excludes users.',
+      }),
+    ),
+    relations: maybe(
+      Type.Array(Type.String(), {
+        maxItems: 100,
+        description: 'The relations to show. By default, all that can be held on objects of the type.',
+      }),
+    ),
+    differences: Type.Optional(
+      orNull(
+        Type.Boolean({
+          description:
+            'If true, leaves out objects on which everybody holds the same, and the people with the most common row ' +
+            '(at least two, and more than with any other row). left_out says what they hold.',
+        }),
+      ),
+    ),
+  }),
+);
+const Cells = Type.Array(Type.Integer({ minimum: 0, description: 'Bit i is set if relations[i] is held.' }));
+const Matrix = named(
+  'AccessMatrix',
+  Type.Object({
+    type: Type.String({ enum: OBJECT_TYPES }),
+    at: Timestamp,
+    relations: Type.Array(Type.String(), { description: 'In the order of the model.' }),
+    users: Type.Array(Person, { description: 'The rows, by ID.' }),
+    objects: Type.Array(Reference, { description: 'The columns, by ID.' }),
+    cells: Type.Array(Cells, {
+      description:
+        'cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An ' +
+        'organization has more than 32 relations, so divide instead of shifting.',
+    }),
+    left_out: Type.Optional(
+      named(
+        'MatrixLeftOut',
+        Type.Object({
+          users: Type.Integer({ description: 'How many people have the most common row.' }),
+          objects: Type.Integer({ description: 'On how many objects everybody holds the same.' }),
+          common: Type.Array(Type.Integer(), {
+            description: 'The most common row, for the objects that are shown. Empty if nobody is left out.',
+          }),
+        }),
+      ),
+    ),
+  }),
+);
+
+export function matrixRoutes(scope: Scope, { matrix }: MatrixRules): void {
+  scope.post(
+    '/authz/matrix',
+    {
+      config: { access: { ...holds('view_members:org', 'authz'), level: 'read' } },
+      schema: {
+        summary: 'Show what people hold on objects, as a matrix, all as of one moment',
+        tags: ['authorization'],
+        extension: true,
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          format: Type.Optional(
+            Type.Enum([...FORMATS], {
+              description: 'By default, CSV if the Accept header asks for text/csv, otherwise JSON.',
+            }),
+          ),
+        }),
+        body: Asked,
+        response: { 200: alsoAs(Matrix, 'text/csv') },
+      },
+    },
+    async (request, reply) => {
+      const { person, organization } = callerIn(request);
+      const { type, ...rest } = request.body;
+      const asked = { organizationId: organization.id, callerId: person.id, type: readObjectType(type) };
+      const at = timestamp(new Date());
+      const found = await matrix({ ...asked, ...readAsked(rest) });
+      reply.header('Vary', 'Accept');
+      if (formatOf(request, request.query.format) === 'json') {
+        sendText(reply, writeMatrix(asked.type, at, found));
+        return reply;
+      }
+      reply.type('text/csv; charset=utf-8');
+      reply.header('content-disposition', `attachment; filename="${organization.name}-${asked.type}-access.csv"`);
+      return reply.send(writeCsv(found) as never);
+    },
+  );
+}
+
+type Rest = Omit<Type.Static<typeof Asked>, 'type'>;
+
+function readAsked(body: Rest): Pick<MatrixQuestion, 'ids' | 'people' | 'relations' | 'isDifferencesOnly'> {
+  const { ids, all, users, team, relations, differences } = body;
+  if (ids && all) throw invalidField('all', 'a matrix is about all objects or about ids, not both');
+  if (users && team !== undefined) throw invalidField('team', 'a matrix is about users or about a team, not both');
+  return {
+    ids: ids?.map((id) => readIdNumber(id, 'object ID')),
+    people: users ? { logins: users } : team === undefined ? 'members' : { teamId: readIdNumber(team, 'team ID') },
+    relations: relations ?? undefined,
+    isDifferencesOnly: differences ?? false,
+  };
+}
+
+function formatOf(request: FastifyRequest, format: (typeof FORMATS)[number] | undefined): (typeof FORMATS)[number] {
+  return format ?? (/\btext\/csv\b/i.test(request.headers.accept ?? '') ? 'csv' : 'json');
+}

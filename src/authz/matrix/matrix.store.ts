@@ -1,0 +1,18 @@
+import { type Db, sql } from '../../db/db.ts';
+import { nameKey } from '../../identity/account-names.ts';
+import type { ExplainStore } from '../explain.ts';
+import type { MatrixStore } from './matrix.ts';
+
+const PEOPLE = sql(
+  'matrix.people',
+  `select id, name, name_key as key from account where kind = 'user' and name_key = any($1::text[])`,
+);
+
+export function createMatrixStore(db: Db, { names }: Pick<ExplainStore, 'names'>): MatrixStore {
+  return {
+    names,
+    async peopleNamed(logins) {
+      return await db.query<{ id: bigint; name: string; key: string }>(PEOPLE, [[...new Set(logins.map(nameKey))]]);
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { AppError } from '../../base/errors.ts';
+import type { ObjectType } from '../../changes/object-kinds.ts';
+import { nameKey } from '../../identity/account-names.ts';
+import { check } from '../../rebac/engine.ts';
+import type { Graph } from '../../rebac/graph.ts';
+import { possibleObjects } from '../../rebac/list-objects.ts';
+import { possibleUsers } from '../../rebac/list-users.ts';
+import { type ExplainStore, type ObjectName, type PersonRef, requireRelationOf } from '../explain.ts';
+import type { Graphs } from '../graphs.ts';
+import { byId } from '../object-ref.ts';
+import { createCells, type Row, sortAlike } from './cells.ts';
+import { differencesOf, type LeftOut } from './differences.ts';
+import { inOneMoment } from './one-moment.ts';
+
+export interface MatrixQuestion {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly type: ObjectType;
+  /** All that the caller may see, if they are not given. */
+  readonly ids: readonly bigint[] | undefined;
+  readonly people: { readonly logins: readonly string[] } | { readonly teamId: bigint } | 'members';
+  /** All that callers can ask about, if they are not given. */
+  readonly relations: readonly string[] | undefined;
+  /** Leaves out whatever does not differ. */
+  readonly isDifferencesOnly: boolean;
+}
+
+export interface Matrix {
+  /** In the order of the model. */
+  readonly relations: readonly string[];
+  /** Both by ID. */
+  readonly users: readonly PersonRef[];
+  readonly objects: readonly ObjectName[];
+  /** For each user, a cell for each object. */
+  readonly rows: readonly Row[];
+  /** What differences alone do not show. */
+  readonly leftOut: LeftOut | undefined;
+}
+
+export interface MatrixStore extends Pick<ExplainStore, 'names'> {
+  /** Those of these login names that exist, each once. */
+  peopleNamed(logins: readonly string[]): Promise<readonly (PersonRef & { readonly key: string })[]>;
+}
+
+export type MatrixRules = ReturnType<typeof createMatrix>;
+
+/** People × objects: 200 × 1,000, for example. Such a matrix takes a fraction of a second. */
+const MAX_CELLS = 200_000;
+
+/** Who holds what on which objects, all as of one moment. The answers are those of the engine, as everywhere. */
+export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixStore) {
+  return { matrix };
+
+  /** Callers must hold can_view_members. What they may not see is absent. Other graphs answer for another moment. */
+  async function matrix(question: MatrixQuestion, graphs: Pick<Graphs, 'together'> = present): Promise<Matrix> {
+    const { organizationId, type } = question;
+    if (type === 'user') throw new AppError('invalid', 'a matrix has people as rows; its columns cannot be users');
+    const { people } = question;
+    const named = typeof people === 'object' && 'logins' in people ? await idsOf(people.logins) : undefined;
+    const found = await inOneMoment(graphs, organizationId, organizationId, (graph) => fill(graph, question, named));
+    const { relations, users, objects, rows, leftOut } = found;
+    const names = await store.names([...users, ...objects]);
+    const shown = (text: string) => ({ id: BigInt(text.slice(text.indexOf(':') + 1)), name: names.get(text) ?? '' });
+    return { relations, users: users.map(shown), objects: objects.map(shown), rows, leftOut };
+  }
+
+  async function idsOf(logins: readonly string[]): Promise<bigint[]> {
+    const found = await store.peopleNamed(logins);
+    const keys = new Set(found.map(({ key }) => key));
+    const unknown = logins.find((login) => !keys.has(nameKey(login)));
+    if (unknown === undefined) return found.map(({ id }) => id);
+    throw new AppError('invalid', `user does not exist: ${unknown.slice(0, 100)}`, { reason: 'user_not_found' });
+  }
+}
+
+function* fill(graph: Graph, question: MatrixQuestion, named: readonly bigint[] | undefined) {
+  const relations = relationsOf(graph, question);
+  const users = named ? named.map((id) => `user:${id}`).sort(byId) : peopleIn(graph, question).sort(byId);
+  yield;
+  const objects = yield* visibleObjects(graph, question);
+  if (users.length * objects.length > MAX_CELLS) throw tooMany(users.length, objects.length);
+  const cells = createCells(graph, yield* sortAlike(graph, objects), relations);
+  const rows: Row[] = [];
+  for (const user of users) {
+    rows.push(cells.row(user));
+    yield;
+  }
+  const all = { users, objects, rows };
+  return { relations, ...(question.isDifferencesOnly ? differencesOf(all) : { ...all, leftOut: undefined }) };
+}
+
+function relationsOf(graph: Graph, { type, relations }: MatrixQuestion): string[] {
+  for (const relation of relations ?? []) requireRelationOf(graph, { type, id: 0n }, relation);
+  const all = graph.model.typeIndex.get(type)?.relations.map(({ name }) => name) ?? [];
+  return all.filter((name) => (relations ? relations.includes(name) : name.startsWith('can_')));
+}
+
+function peopleIn(graph: Graph, { organizationId, callerId, people }: MatrixQuestion): string[] {
+  if (typeof people !== 'object' || !('teamId' in people)) {
+    return possibleUsers(graph, { object: `organization:${organizationId}`, relation: 'participant', filter: 'user' });
+  }
+  const object = `team:${people.teamId}`;
+  if (!check(graph, { user: `user:${callerId}`, relation: 'can_view', object })) {
+    throw new AppError('invalid', `team does not exist: ${people.teamId}`, { reason: 'team_not_found' });
+  }
+  return possibleUsers(graph, { object, relation: 'member', filter: 'user' });
+}
+
+function* visibleObjects(graph: Graph, { callerId, type, ids }: MatrixQuestion): Generator<void, string[], void> {
+  const user = `user:${callerId}`;
+  const asked = ids
+    ? [...new Set(ids)].map((id) => `${type}:${id}`)
+    : possibleObjects(graph, { user, relation: 'can_view', type });
+  asked.sort(byId);
+  yield;
+  const seen = createCells(graph, yield* sortAlike(graph, asked), ['can_view']).row(user);
+  return asked.filter((_, place) => seen[place] === 1);
+}
+
+function tooMany(users: number, objects: number): AppError {
+  const count = (number: number) => number.toLocaleString('en-US');
+  return new AppError(
+    'malformed',
+    `${count(users)} people × ${count(objects)} objects are ${count(users * objects)} cells, and a matrix has at most ` +
+      `${count(MAX_CELLS)}: name some of the people with team or users, or some of the objects with ids`,
+  );
+}

@@ -1,0 +1,51 @@
+import { writeJson } from '../../base/json.ts';
+import { isSet, type Row } from './cells.ts';
+import type { Matrix } from './matrix.ts';
+
+/** A spreadsheet takes a cell that begins with one of these for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+const SPECIAL = /[",\r\n]/;
+
+/** Users who are alike share a row, so each row becomes text once: there may be a hundred thousand cells. */
+export function writeMatrix(type: string, at: string, { relations, users, objects, rows, leftOut }: Matrix): string {
+  const texts = textOnce((row) => `[${row.join()}]`);
+  const parts = [
+    `"type":${writeJson(type)},"at":${writeJson(at)},"relations":${writeJson(relations)}`,
+    `"users":${writeJson(users)},"objects":${writeJson(objects)}`,
+    `"cells":[${rows.map(texts).join()}]`,
+  ];
+  if (leftOut) parts.push(`"left_out":${writeJson({ ...leftOut, common: leftOut.common ?? [] })}`);
+  return `{${parts.join()}}`;
+}
+
+/** A row for each user, a column for each object, and in each cell the relations, separated by spaces. */
+export function writeCsv({ relations, users, objects, rows }: Matrix): string {
+  const words = new Map<number, string>();
+  const word = (cell: number) => {
+    const known = words.get(cell) ?? relations.filter((_, index) => isSet(cell, index)).join(' ');
+    words.set(cell, known);
+    return known;
+  };
+  const texts = textOnce((row) => row.map((cell) => `,${word(cell)}`).join(''));
+  const counts = Map.groupBy(objects, ({ name }) => name);
+  const heads = objects.map(({ id, name }) =>
+    counts.get(name)?.length === 1 && name !== '' ? name : `${name} #${id}`,
+  );
+  const lines = users.map(({ name }, place) => `${field(name)}${texts(rows[place] ?? [])}`);
+  return `${[['user', ...heads].map(field).join(), ...lines].join('\r\n')}\r\n`;
+}
+
+/** An apostrophe in front makes a spreadsheet show the text as it is. */
+function field(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return SPECIAL.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function textOnce(write: (row: Row) => string): (row: Row) => string {
+  const texts = new Map<Row, string>();
+  return (row) => {
+    const text = texts.get(row) ?? write(row);
+    texts.set(row, text);
+    return text;
+  };
+}

@@ -1,0 +1,60 @@
+import { AppError } from '../../base/errors.ts';
+import { breath } from '../../base/slices.ts';
+import type { Graph } from '../../rebac/graph.ts';
+import type { Graphs } from '../graphs.ts';
+
+/** Work on two graphs that may be interrupted at each `yield`, and that begins anew if a graph changed meanwhile. */
+export type Work<T> = (first: Graph, second: Graph) => Generator<void, T, void>;
+
+const MAX_STARTS = 8;
+/** From this start on, pieces are longer, so that fewer changes come between them. */
+const HURRIED_START = 4;
+const PIECE_MS = 10;
+const HURRIED_PIECE_MS = 60;
+
+interface Running<T> {
+  readonly first: Graph;
+  readonly second: Graph;
+  readonly revisions: readonly [number, number];
+  readonly work: Generator<void, T, void>;
+}
+
+/**
+ * Asks two graphs in pieces, all as of one and the same moment, and serves others in between. Usually one piece is
+ * enough. If the organization changes all the time, and there is much to ask, nothing can be said about one moment.
+ */
+export async function inOneMoment<T>(
+  graphs: Pick<Graphs, 'together'>,
+  one: bigint,
+  other: bigint,
+  work: Work<T>,
+): Promise<T> {
+  for (let start = 1; start <= MAX_STARTS; start++) {
+    let running: Running<T> | undefined;
+    for (let isSame = true; isSame; ) {
+      const piece = await graphs.together(one, other, (first, second) => {
+        running ??= { first, second, revisions: [first.revision, second.revision], work: work(first, second) };
+        isSame = isUnchanged(running, first, second);
+        return isSame ? advance(running.work, start < HURRIED_START ? PIECE_MS : HURRIED_PIECE_MS) : undefined;
+      });
+      if (piece?.done) return piece.value;
+      await breath();
+    }
+  }
+  throw new AppError('unavailable', 'the organization changes too fast for this question; ask about fewer objects', {
+    retryAfter: 1,
+  });
+}
+
+function isUnchanged<T>({ revisions, ...begun }: Running<T>, first: Graph, second: Graph): boolean {
+  if (begun.first !== first || begun.second !== second) return false;
+  return first.revision === revisions[0] && second.revision === revisions[1];
+}
+
+function advance<T>(work: Generator<void, T, void>, ms: number): IteratorResult<void, T> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const step = work.next();
+    if (step.done || performance.now() >= end) return step;
+  }
+}
