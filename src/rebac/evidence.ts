@@ -87,19 +87,25 @@ export class Evidence {
     return this.user === `${this.object(frame)}#${this.relation(frame, relation).name}`;
   }
 
-  /** The tuple that states the relation for the user, or for everybody of the user's type. */
+  /** A tuple that states the relation for the user, or for everybody of the user's type. */
   stated(frame: number, relation: number): Tuple | undefined {
+    return this.statements(frame, relation).next().value;
+  }
+
+  /** Both such tuples, if there are two. */
+  *statements(frame: number, relation: number): Generator<Tuple, undefined> {
     const { graph, caller, frames } = this.#walk;
     const node = frames.node[frame] as number;
     for (let i = 0; i < caller.count && node !== -1; i++) {
       const edge = graph.edges.find(caller.nodes[i] as number, node);
       if (edge === -1) continue;
       const { relations, conditional: conditionals } = graph.statement(edge);
-      if (relations.includes(relation)) return this.#tuple(edge, relation);
-      for (const conditional of conditionals) {
-        if (conditional.relation !== relation || this.#walk.weigh(conditional) !== YES) continue;
-        return { ...this.#tuple(edge, relation), condition: { name: conditional.condition.name } };
+      if (relations.includes(relation)) {
+        yield this.#tuple(edge, relation);
+        continue;
       }
+      const holding = conditionals.find((one) => one.relation === relation && this.#walk.weigh(one) === YES);
+      if (holding) yield { ...this.#tuple(edge, relation), condition: { name: holding.condition.name } };
     }
     return;
   }

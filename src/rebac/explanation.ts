@@ -2,6 +2,7 @@ import { contextually, type Surroundings } from './contextual.ts';
 import { Evidence } from './evidence.ts';
 import { type Exclusion, type MissingLink, nearestMissingLink } from './explain-missing.ts';
 import { proofOf, type Step } from './explain-proof.ts';
+import { type Ways, waysOf } from './explain-ways.ts';
 import type { Graph } from './graph.ts';
 import { type Place, placeOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
@@ -23,6 +24,25 @@ export interface Explanation {
 
 /** The same walk as `check`, but wide so that every hop is visible, and then the way back through what it found. */
 export function explain(graph: Graph, question: ExplainQuestion): Explanation {
+  return explained(graph, question, (evidence, place) => {
+    if (evidence) return { allowed: true, steps: proofOf(evidence, 0, place.relation), missing: undefined };
+    return { allowed: false, steps: [], missing: missingLink(graph, question, place) };
+  });
+}
+
+/** All minimal ways in which a relation holds, at most this many. There are none if it does not hold. */
+export function explainAll(graph: Graph, question: ExplainQuestion, max: number): Ways {
+  return explained(graph, question, (evidence, place) =>
+    evidence ? waysOf(evidence, 0, place.relation, max) : { ways: [], hasMore: false },
+  );
+}
+
+/** The evidence is there only if the answer is yes. */
+function explained<T>(
+  graph: Graph,
+  question: ExplainQuestion,
+  tell: (evidence: Evidence | undefined, place: Place) => T,
+): T {
   const { user, object } = question;
   const read = validObject(graph.model, object);
   const relation = read.type.relationIndex.get(question.relation);
@@ -35,9 +55,7 @@ export function explain(graph: Graph, question: ExplainQuestion): Explanation {
     walk.run(user, object, place.node, place.plan, question.context, true);
     const answer = walk.answer(place.slot);
     if (answer instanceof RebacError) throw answer;
-    const evidence = new Evidence(walk, user, object);
-    if (answer) return { allowed: true, steps: proofOf(evidence, 0, relation), missing: undefined };
-    return { allowed: false, steps: [], missing: missingLink(graph, question, place) };
+    return tell(answer ? new Evidence(walk, user, object) : undefined, place);
   });
 }
 
