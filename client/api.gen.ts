@@ -812,6 +812,14 @@ export type Explanation = {
   readonly excluded_by: readonly ExcludingRelation[];
   /** Relationships on the way to the missing ones that exist already. */
   readonly trail: readonly Relationship[];
+  /** With ?paths=all: every way to a yes, each like steps, at most 10. No relationship in a path can be spared, and the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one. */
+  readonly paths?: readonly (readonly ExplanationStep[])[];
+  /** With ?paths=all: whether there are more paths than these. */
+  readonly more?: boolean;
+  /** With ?remedies=true: ways to get from no to yes, at most 10, ordered by how little else they grant and then by how few people get something. Only teams and roles that the caller may see are considered. */
+  readonly remedies?: readonly Remedy[];
+  /** With ?remedies=true: why there are no remedies or only these, or empty. */
+  readonly remedies_note?: string;
 };
 
 /** One step on the way from the object to the user. */
@@ -1630,6 +1638,18 @@ export type Principal = {
   readonly name: string;
   /** Which of the relations in ?also the user holds. Absent if the request has none. */
   readonly also?: readonly string[];
+  /** With ?reason=true: the teams and roles through which the user holds it. */
+  readonly via?: readonly PrincipalReason[];
+};
+
+/** A team or role through which a user holds a relation, or another reason. */
+export type PrincipalReason = {
+  /** A team, a custom role, that the user owns the object, or that they are a site administrator. */
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  /** Absent if the caller may not see it, and for site administrators. */
+  readonly id?: bigint;
+  /** Absent if the caller may not see it. */
+  readonly name?: string;
 };
 
 /** A stored relationship: the user holds the relation on the object. */
@@ -1640,6 +1660,36 @@ export type Relationship = {
   readonly relation: string;
   /** On what it is held, such as cluster:7. */
   readonly object: string;
+};
+
+/** A way to get from no to yes, and what else it would grant. */
+export type Remedy = {
+  readonly change: RemedyChange;
+  /** The changes as one sentence. */
+  readonly sentence: string;
+  /** How many further permissions of the organization the user would get, apart from leaving it. */
+  readonly gains: number;
+  /** How many other users would get a permission of the organization. */
+  readonly others: number;
+  /** Whether the caller may make these changes. */
+  readonly allowed: boolean;
+  readonly required: RemedyRequired;
+};
+
+/** One change or several, to be made in this order. */
+export type RemedyChange = {
+  /** The changes. */
+  readonly changes: readonly SuggestedChange[];
+};
+
+/** What has to be held to make the last change: the principals of it may be able to. */
+export type RemedyRequired = {
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
+  readonly objectID: bigint;
+  /** The relation on that object. */
+  readonly relation: string;
 };
 
 /** Email addresses to remove. */
@@ -1900,6 +1950,29 @@ export type SubscriptionPage = {
   readonly items: readonly Subscription[];
   /** Send it as cursor to get the next page. Null on the last page. */
   readonly next_cursor: string | null;
+};
+
+/** A change that a remedy consists of. */
+export type SuggestedChange = {
+  /** What to do. */
+  readonly action: 'role.create' | 'role.update' | 'role.assign' | 'team.add_member';
+  /** The role, or the team of team.add_member. */
+  readonly id?: bigint;
+  /** The team that a role is assigned to. */
+  readonly team?: bigint;
+  /** The user who joins the team. */
+  readonly username?: string;
+  readonly role?: SuggestedChangeRole;
+};
+
+/** The new role, or what changes of the role. */
+export type SuggestedChangeRole = {
+  /** A name that no role has that the caller may see. */
+  readonly name?: string;
+  /** All permissions of the role. */
+  readonly permissions: readonly Permission[];
+  /** The teams of the new role. */
+  readonly teamIDs?: readonly bigint[];
 };
 
 /** A group of members of an organization, with a permission and custom roles. */
@@ -2488,6 +2561,10 @@ export interface Operations {
         relation: Text;
         /** Login name of the user. By default, the caller. */
         user?: Text | undefined;
+        /** Also return every way to a yes, not only the first. */
+        paths?: 'all' | undefined;
+        /** Also return ways to get from no to yes. */
+        remedies?: Text | undefined;
       };
     };
     answer: Explanation;
@@ -2512,6 +2589,8 @@ export interface Operations {
         relation: Text;
         /** Further relations, separated by commas, at most 10: each user in the response says which of them they hold too. */
         also?: Text | undefined;
+        /** Also return through what each user holds the relation. */
+        reason?: Text | undefined;
       };
     };
     answer: readonly Principal[];

@@ -194,7 +194,7 @@ function typeOf(schema: Schema, direction: Direction, indent: string): string {
       return schema.format === 'int64' ? (direction === 'out' ? 'bigint' : 'bigint | number') : 'number';
     case 'array': {
       const item = typeOf(schema.items ?? {}, direction, indent);
-      return / [|&] /.test(item) ? `readonly (${item})[]` : `readonly ${item}[]`;
+      return /^readonly | [|&] /.test(item) ? `readonly (${item})[]` : `readonly ${item}[]`;
     }
     case 'object':
       return objectType(schema, direction, indent);

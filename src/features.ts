@@ -13,6 +13,7 @@ import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
+import { CATALOG } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
@@ -21,7 +22,7 @@ export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 
 /** Wires every folder that has routes. If one needs an answer from another, it gets it here. */
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
-  const authz = await wireAuthz(infrastructure);
+  const authz = await wireAuthz(infrastructure, CATALOG);
   const roles = wireRoles(infrastructure, authz);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);

@@ -3,6 +3,7 @@ import { readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { type Model, readModel } from '../rebac/model.ts';
+import type { RoleGrant } from './escalation.ts';
 import { explainRoutes } from './explain.routes.ts';
 import { createExplainStore } from './explain.store.ts';
 import { createExplain } from './explain.ts';
@@ -14,6 +15,7 @@ import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
+import { createRemedies } from './remedies.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
 
@@ -24,9 +26,9 @@ let platform: Promise<{ model: Model; modelText: string }> | undefined;
 
 export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
-/** Who may do what. */
-export async function wireAuthz(infrastructure: Infrastructure) {
-  const { config, db, revisions, baseUrl } = infrastructure;
+/** Who may do what. The catalogue has the permissions that a role can contain. */
+export async function wireAuthz(infrastructure: Infrastructure, catalog: readonly RoleGrant[]) {
+  const { config, db, revisions, room, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
   const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
@@ -45,7 +47,8 @@ export async function wireAuthz(infrastructure: Infrastructure) {
     visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));
-      explainRoutes(scope, createExplain(graphs, names, judge), baseUrl);
+      const remedies = createRemedies(graphs, names, catalog, room.limits);
+      explainRoutes(scope, createExplain(graphs, names, judge), remedies, baseUrl);
     },
   };
 }

@@ -14,6 +14,8 @@ export interface ViewpointQuery {
 /** The graph that contains an object for the caller, and what the caller may see of it. */
 export interface Viewpoint {
   readonly graph: Graph;
+  /** Whether the object is the caller's own, and belongs to no organization. */
+  readonly isOwn: boolean;
   /** Facts that are in no graph. */
   readonly facts: Surroundings;
   /** Whether the caller may know of an object such as `team:4`. */
@@ -34,7 +36,7 @@ export function viewpointOf(
   const graph = isOwn ? own : organization;
   // Added only if it matters: contextual tuples make the cache forget the answers for the graph.
   const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
-  return { graph, facts, sees };
+  return { graph, isOwn, facts, sees };
 
   function sees(thing: string): boolean {
     if (thing === user) return true;

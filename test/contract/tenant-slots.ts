@@ -6,8 +6,8 @@
 export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/objects/:objectType/:objID/allowed-permissions': 'objectType objID ?org',
   'POST /authz/objects/allowed-permissions': '?org [].objectType [].objectID',
-  'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user',
-  'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation',
+  'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user ?paths ?remedies',
+  'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation ?reason',
   'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
   'GET /authz/roles/available_permissions': '?org',
   'GET /authz/roles': '?org',
