@@ -1,3 +1,4 @@
+import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
 import { EXIT } from '../failure.ts';
 import { findObject } from '../names.ts';
@@ -16,9 +17,13 @@ export const can = command({
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
-  options: { why: { about: 'explain the answer in a sentence' } },
+  options: {
+    why: { about: 'explain the answer in a sentence; if it is no, say what would make it a yes' },
+    paths: { about: 'if the answer is yes, show all the ways' },
+  },
   examples: [
     'atrium can ann connect cluster:prod --why',
+    'atrium can dan connect cluster:prod --paths',
     'atrium can me edit org:acme',
     'atrium can bob connect cluster:prod --watch',
     'atrium can dan view_orchestratorconfig cluster:prod --json',
@@ -30,7 +35,13 @@ export const can = command({
     const user = args.who === 'me' ? undefined : args.who;
     const asked = session.client().call('GET /authz/objects/{objectType}/{objID}/explain', {
       path: { objectType: object.type, objID: object.id },
-      query: { org: object.org, relation, user },
+      query: {
+        org: object.org,
+        relation,
+        user,
+        ...(options.why && { remedies: true }),
+        ...(options.paths && { paths: 'all' as const }),
+      },
     });
     const answer = await orRelationHint(asked, relation, object);
     const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
@@ -39,11 +50,35 @@ export const can = command({
       exit: answer.allowed ? 0 : EXIT.refused,
       lay: (style) => [
         verdict(style, answer.allowed, subject),
-        ...(options.why ? [`  ${plain(answer.sentence)}`] : []),
+        ...(options.why ? [`  ${plain(answer.sentence)}`, ...layRemedies(style, answer)] : []),
+        ...(options.paths ? layPaths(answer) : []),
       ],
     };
   },
 });
+
+type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
+
+/** What would make it a yes, what else that would give the user, and to how many others. */
+function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note = '' }: Explanation): string[] {
+  if (allowed) return [];
+  const lines = remedies.map(({ sentence, gains, others, allowed: isAllowed }, index) => {
+    const effect = `${gains} more ${gains === 1 ? 'permission' : 'permissions'}, ${others} ${others === 1 ? 'other' : 'others'}`;
+    return `  ${index + 1}. ${plain(sentence)}  ${style.dim(isAllowed ? effect : `${effect}; not by you`)}`;
+  });
+  return [...(lines.length > 0 ? ['', 'ways to yes, the least first:', ...lines] : []), ...(note ? [plain(note)] : [])];
+}
+
+/** From the user to the object, over the rows of the database. */
+function layPaths({ allowed, paths = [], more }: Explanation): string[] {
+  if (!allowed) return [];
+  const lines = paths.map((path, index) => {
+    const rows = path.filter(({ tuple }) => tuple !== null).reverse();
+    const names = [rows[0]?.subject_name ?? '', ...rows.map(({ name }) => name)];
+    return `  ${index + 1}. ${plain([...new Set(names)].join(' → '))}`;
+  });
+  return ['', `ways (${paths.length}${more ? ' or more' : ''}):`, ...lines];
+}
 
 function verdict(style: Style, allowed: boolean, subject: string): string {
   return `${allowed ? style.good('yes') : style.bad('no')}  ${plain(subject)}`;
