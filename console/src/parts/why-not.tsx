@@ -80,7 +80,7 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
       ) : (
         <p class="quiet">Ask an owner of the organization, or a site administrator.</p>
       )}
-      <a href={orgPath(org, `/access/why?object=${type}:${id}&relation=${relation}`)}>Show this as a picture</a>
+      <a href={orgPath(org, `/access/why?object=${type}:${id}&relation=${relation}`)}>Ways to get it</a>
     </div>
   );
 }
