@@ -800,7 +800,7 @@ export type Explanation = {
   readonly userID: bigint;
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
-  /** The whole answer as one sentence. */
+  /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
   /** From the object to the user. Each step rests on the deeper ones after it. */
   readonly steps: readonly ExplanationStep[];

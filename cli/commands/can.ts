@@ -63,8 +63,9 @@ type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
 function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note = '' }: Explanation): string[] {
   if (allowed) return [];
   const lines = remedies.map(({ sentence, gains, others, allowed: isAllowed }, index) => {
-    const effect = `${gains} more ${gains === 1 ? 'permission' : 'permissions'}, ${others} ${others === 1 ? 'other' : 'others'}`;
-    return `  ${index + 1}. ${plain(sentence)}  ${style.dim(isAllowed ? effect : `${effect}; not by you`)}`;
+    const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
+    const effect = `${more}, ${others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`}`;
+    return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${isAllowed ? effect : `${effect}; not by you`})`)}`;
   });
   return [...(lines.length > 0 ? ['', 'ways to yes, the least first:', ...lines] : []), ...(note ? [plain(note)] : [])];
 }

@@ -92,7 +92,9 @@ const Explanation = named(
     relation: Type.String(),
     userID: Int64,
     allowed: Type.Boolean(),
-    sentence: Type.String({ description: 'The whole answer as one sentence.' }),
+    sentence: Type.String({
+      description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
+    }),
     steps: Type.Array(Step, {
       description: 'From the object to the user. Each step rests on the deeper ones after it.',
     }),
@@ -153,18 +155,17 @@ export function explainRoutes(scope: Scope, explain: Explain, remedies: RemedySe
       const { relation, user, paths: which, remedies: wantsRemedies } = request.query;
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
       const found = await explain.explain(question, user, which === 'all');
-      const { personId, allowed, sentence, steps, missing, parts, standing } = found;
+      const { personId, allowed, steps, missing, parts, standing } = found;
       const isSearched = wantsRemedies && !allowed;
-      const { remedies: ways, note } = isSearched
-        ? await remedies({ ...question, userId: personId, standing })
-        : { remedies: [], note: '' };
+      const searched = isSearched ? await remedies({ ...question, userId: personId, standing }) : undefined;
       return {
         objectType: object.type,
         objectID: object.id,
         relation,
         userID: personId,
         allowed,
-        sentence,
+        // The nearest link that is missing is often the membership that grants the most.
+        sentence: searched?.sentence ?? found.sentence,
         steps: steps.map(presentStep),
         missing: [...missing],
         needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({
@@ -175,7 +176,10 @@ export function explainRoutes(scope: Scope, explain: Explain, remedies: RemedySe
         excluded_by: [...parts.excludedBy],
         trail: [...parts.trail],
         ...(which === 'all' && { paths: found.paths.map((path) => path.map(presentStep)), more: found.hasMorePaths }),
-        ...(wantsRemedies && { remedies: ways.map(presentRemedy), remedies_note: note }),
+        ...(wantsRemedies && {
+          remedies: (searched?.remedies ?? []).map(presentRemedy),
+          remedies_note: searched?.note ?? '',
+        }),
       };
     },
   );

@@ -31,6 +31,8 @@ export interface Remedy {
 
 export interface Remedies {
   readonly remedies: readonly Remedy[];
+  /** The whole answer in one sentence, with the least remedy, if there is one. */
+  readonly sentence: string | undefined;
   /** Why there are none, or only these. */
   readonly note: string;
 }
@@ -86,7 +88,7 @@ export function createRemedies(
 ) {
   return async (question: RemedyQuestion): Promise<Remedies> => {
     const { organizationId, callerId, userId, object, relation } = question;
-    if (question.standing === 'hidden') return { remedies: [], note: '' };
+    if (question.standing === 'hidden') return none('');
     if (object.type === 'user') return none('Only users themselves can do this with their account.');
     if (question.standing === 'own')
       return none('It belongs to a user, not to an organization: nobody else can get it.');
@@ -112,7 +114,11 @@ export function createRemedies(
     const isNew = best.some(({ candidate }) => candidate.changes.some(({ action }) => action === 'role.create'));
     const taken = isNew ? await store.names([...scene.roles.keys()].map((id) => `role:${id}`)) : new Map();
     const freeName = (wanted: string) => freeNameFor(wanted, [...taken.values()]);
+    const [first] = best;
+    const parts = first && partsOf(first.candidate.changes, nameOf(aim.user), nameOf).join(', and to ');
+    const isNot = `${nameOf(aim.user)} cannot ${doing(relation, nameOf(aim.object))}`;
     return {
+      sentence: parts && `${isNot}: the least that would help is to ${parts}`,
       remedies: best.map(({ candidate, gains, others }) => ({
         changes: candidate.changes.map((change) => onWire(change, nameOf(aim.user), freeName)),
         sentence: sentenceOf(candidate.changes, nameOf(aim.user), nameOf),
@@ -127,7 +133,7 @@ export function createRemedies(
 }
 
 function none(note: string): Remedies {
-  return { remedies: [], note };
+  return { remedies: [], sentence: undefined, note };
 }
 
 function furtherIn({ gained }: Effect, least: RoleGrant | undefined): number {
@@ -182,8 +188,12 @@ function freeNameFor(wanted: string, taken: readonly string[]): string {
 }
 
 function sentenceOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf): string {
-  const [first = '', ...rest] = changes.map((change) => partOf(change, user, nameOf));
+  const [first = '', ...rest] = partsOf(changes, user, nameOf);
   return [`${first.charAt(0).toUpperCase()}${first.slice(1)}`, ...rest].join(', and ');
+}
+
+function partsOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf): string[] {
+  return changes.map((change) => partOf(change, user, nameOf));
 }
 
 function partOf(change: RemedyChange, user: string, nameOf: NameOf): string {

@@ -40,6 +40,8 @@ const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'can ann connect cluster:prod --why'],
     ['ann', 'can dan can_connect cluster:prod --why'],
     ['ann', 'can cat edit cluster:prod --why'],
+    ['ann', 'can dan edit cluster:prod --why'],
+    ['dan', 'can me edit cluster:prod --why'],
     ['ann', 'can cat delete org:acme --why'],
     ['ann', 'can dan connect cluster:prod --paths'],
     ['ann', 'can me delete org:acme'],

@@ -40,6 +40,16 @@ describe('Remedies, all paths, and reasons', () => {
       for (const change of one.change.changes)
         assert.notDeepEqual([change.action, change.id], ['team.add_member', id.team('Owners')]);
     assert.equal(note, '');
+    const { sentence } = await explain(
+      'ann',
+      `organization:${id.org('acme')}`,
+      'can_edit_roles',
+      'user=cat&remedies=true',
+    );
+    assert.equal(
+      sentence,
+      'cat cannot edit the roles of acme: the least that would help is to create a role that contains only "edit roles", and assign it to the team Viewers',
+    );
   });
 
   it('The permission can come into a role that the user has, or the user into a team that gives it', async () => {

@@ -53,7 +53,7 @@ export function WhyPage() {
 }
 
 function WhyAnswer({ org, user, explanation }: { org: string; user: string; explanation: Explanation }) {
-  const { allowed, sentence, missing, steps, paths = [], more = false } = explanation;
+  const { allowed, sentence, missing, steps, paths = [], more = false, remedies = [] } = explanation;
   return (
     <>
       <Card>
@@ -62,7 +62,7 @@ function WhyAnswer({ org, user, explanation }: { org: string; user: string; expl
           <span>{sentence}</span>
         </p>
         {allowed && <Paths user={user} paths={paths.length > 0 ? paths : [steps]} hasMore={more} />}
-        {missing.length > 0 && (
+        {missing.length > 0 && remedies.length === 0 && (
           <>
             <h2>What is missing</h2>
             <ul class="bullets">
