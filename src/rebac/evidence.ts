@@ -11,6 +11,8 @@ export interface Lead {
   readonly relation: number;
 }
 
+const NONE: readonly Tuple[] = [];
+
 function join(op: 'or' | 'and' | 'not', values: readonly number[]): number {
   return values.reduce((left, right) => CERTAIN[op][left * 4 + right] as number);
 }
@@ -89,25 +91,26 @@ export class Evidence {
 
   /** A tuple that states the relation for the user, or for everybody of the user's type. */
   stated(frame: number, relation: number): Tuple | undefined {
-    return this.statements(frame, relation).next().value;
+    return this.statements(frame, relation)[0];
   }
 
   /** Both such tuples, if there are two. */
-  *statements(frame: number, relation: number): Generator<Tuple, undefined> {
+  statements(frame: number, relation: number): readonly Tuple[] {
     const { graph, caller, frames } = this.#walk;
     const node = frames.node[frame] as number;
+    let found: readonly Tuple[] = NONE;
     for (let i = 0; i < caller.count && node !== -1; i++) {
       const edge = graph.edges.find(caller.nodes[i] as number, node);
       if (edge === -1) continue;
       const { relations, conditional: conditionals } = graph.statement(edge);
       if (relations.includes(relation)) {
-        yield this.#tuple(edge, relation);
+        found = [...found, this.#tuple(edge, relation)];
         continue;
       }
       const holding = conditionals.find((one) => one.relation === relation && this.#walk.weigh(one) === YES);
-      if (holding) yield { ...this.#tuple(edge, relation), condition: { name: holding.condition.name } };
+      if (holding) found = [...found, { ...this.#tuple(edge, relation), condition: { name: holding.condition.name } }];
     }
-    return;
+    return found;
   }
 
   /** Usersets that are assigned the relation. */

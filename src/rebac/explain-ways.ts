@@ -109,7 +109,7 @@ class Search {
   }
 
   #direct(frame: number, relation: number, step: MakeStep): Way[] {
-    const stated = [...this.#evidence.statements(frame, relation)].map((tuple): Way => {
+    const stated = this.#evidence.statements(frame, relation).map((tuple): Way => {
       const isEveryone = tuple.user.endsWith(':*') && tuple.user !== this.#evidence.user;
       return { steps: [step(isEveryone ? 'everyone' : 'direct', { tuple })], tuples: new Set([keyOf(tuple)]) };
     });
