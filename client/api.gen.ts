@@ -45,6 +45,85 @@ export type AccessChecksInput = {
   readonly checks: readonly AccessCheckInput[];
 };
 
+/** Objects on which a user holds the same for the same reasons. */
+export type AccessGroup = {
+  /** What the user holds on each of the objects. */
+  readonly relations: readonly string[];
+  /** Every reason that the caller may see. */
+  readonly via: readonly AccessGroupReason[];
+  /** How many objects are in the group. */
+  readonly count: number;
+  /** Those of them that are on this page, by ID. */
+  readonly objects: readonly ObjectName[];
+};
+
+/** Where some of the relations of a group come from. */
+export type AccessGroupReason = {
+  /** team: the permission of a team, or being in it. role: a custom role. owner: the user owns the object themselves. platform: the user is a site administrator. */
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  /** Of the team, role or user; 0 for the platform. */
+  readonly id: bigint;
+  /** Name of the team, role or user, or of the deployment. */
+  readonly name: string;
+  /** Which of the relations come from there. */
+  readonly relations: readonly string[];
+};
+
+/** What people hold on objects, all as of one moment. */
+export type AccessMatrix = {
+  /** The type of the objects. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** When it was read: everything in it was so at one moment, not before this one. */
+  readonly at: string;
+  /** In the order of the model. */
+  readonly relations: readonly string[];
+  /** The rows, by ID. */
+  readonly users: readonly UserReference[];
+  /** The columns, by ID. */
+  readonly objects: readonly ObjectName[];
+  /** cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An organization has more than 32 relations, so divide instead of shifting. */
+  readonly cells: readonly (readonly number[])[];
+  readonly left_out?: MatrixLeftOut;
+};
+
+/** A relation on the organization that a user holds, and why. */
+export type AccessPermission = {
+  /** Name of the relation, such as can_edit. */
+  readonly relation: string;
+  /** Every reason that the caller may see. */
+  readonly via: readonly AccessReason[];
+};
+
+/** Where a right comes from. */
+export type AccessReason = {
+  /** team: the permission of a team, or being in it. role: a custom role. owner: the user owns the object themselves. platform: the user is a site administrator. */
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  /** Of the team, role or user; 0 for the platform. */
+  readonly id: bigint;
+  /** Name of the team, role or user, or of the deployment. */
+  readonly name: string;
+};
+
+/** A custom role that a user has, and through which teams. */
+export type AccessRole = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the role. */
+  readonly name: string;
+  /** The teams of the user that have the role. */
+  readonly via: readonly AccessReason[];
+};
+
+/** Everything that a user holds on objects of one type. */
+export type AccessType = {
+  /** The type, as the authorization model names it. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** On how many objects of the type the user holds anything. */
+  readonly total: number;
+  /** Objects on which the user holds the same for the same reasons. Small groups come first; a page contains the next objects of this order. */
+  readonly groups: readonly AccessGroup[];
+};
+
 /** A secret that was just added, with its text if the server created it. */
 export type AddedNotificationSecret = {
   /** Which marketplace it belongs to. */
@@ -910,7 +989,7 @@ export type Explanation = {
   readonly userID: bigint;
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
-  /** The whole answer as one sentence. */
+  /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
   /** From the object to the user. Each step rests on the deeper ones after it. */
   readonly steps: readonly ExplanationStep[];
@@ -922,6 +1001,14 @@ export type Explanation = {
   readonly excluded_by: readonly ExcludingRelation[];
   /** Relationships on the way to the missing ones that exist already. */
   readonly trail: readonly Relationship[];
+  /** With ?paths=all: every way to a yes, each like steps, at most 10. No relationship in a path can be spared, and the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one. */
+  readonly paths?: readonly (readonly ExplanationStep[])[];
+  /** With ?paths=all: whether there are more paths than these. */
+  readonly more?: boolean;
+  /** With ?remedies=true: ways to get from no to yes, at most 10, ordered by how little else they grant and then by how few people get something. Only teams and roles that the caller may see are considered. */
+  readonly remedies?: readonly Remedy[];
+  /** With ?remedies=true: why there are no remedies or only these, or empty. */
+  readonly remedies_note?: string;
   /** Only with ?at: the moment that the answer is about. */
   readonly at?: string;
   /** Only with ?at: the answer as of now. */
@@ -1309,6 +1396,34 @@ export type MarketplaceSummarySubscriptions = {
   readonly Deleted: number;
 };
 
+/** What a matrix of differences does not show. */
+export type MatrixLeftOut = {
+  /** How many people have the most common row. */
+  readonly users: number;
+  /** On how many objects everybody holds the same. */
+  readonly objects: number;
+  /** The most common row, for the objects that are shown. Empty if nobody is left out. */
+  readonly common: readonly number[];
+};
+
+/** Which people and which objects a matrix is about. */
+export type MatrixQuestionInput = {
+  /** The type of the objects. */
+  readonly type: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** The objects. By default, all that the caller may see. */
+  readonly ids?: readonly (bigint | number)[] | null | undefined;
+  /** All objects that the caller may see. Excludes ids. */
+  readonly all?: boolean | null | undefined;
+  /** Login names of the people. By default, all members of the organization. */
+  readonly users?: readonly string[] | null | undefined;
+  /** ID of a team: the people are its members. Excludes users. */
+  readonly team?: bigint | number | undefined;
+  /** The relations to show. By default, all that can be held on objects of the type. */
+  readonly relations?: readonly string[] | null | undefined;
+  /** If true, leaves out objects on which everybody holds the same, and the people with the most common row (at least two, and more than with any other row). left_out says what they hold. */
+  readonly differences?: boolean | null | undefined;
+};
+
 /** A user, with their teams in an organization. */
 export type Member = {
   /** Assigned by the server, never reused. */
@@ -1660,6 +1775,14 @@ export type NotificationSecret = {
   readonly added_at?: string;
 };
 
+/** An object, by its ID and name. */
+export type ObjectName = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the object. */
+  readonly name: string;
+};
+
 /** The relations that the caller holds on one object. */
 export type ObjectPermissions = {
   /** Type of the object, as the authorization model names it. */
@@ -1921,6 +2044,18 @@ export type Principal = {
   readonly name: string;
   /** Which of the relations in ?also the user holds. Absent if the request has none. */
   readonly also?: readonly string[];
+  /** With ?reason=true: the teams and roles through which the user holds it. */
+  readonly via?: readonly PrincipalReason[];
+};
+
+/** A team or role through which a user holds a relation, or another reason. */
+export type PrincipalReason = {
+  /** A team, a custom role, that the user owns the object, or that they are a site administrator. */
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  /** Absent if the caller may not see it, and for site administrators. */
+  readonly id?: bigint;
+  /** Absent if the caller may not see it. */
+  readonly name?: string;
 };
 
 /** A stored relationship: the user holds the relation on the object. */
@@ -1931,6 +2066,36 @@ export type Relationship = {
   readonly relation: string;
   /** On what it is held, such as cluster:7. */
   readonly object: string;
+};
+
+/** A way to get from no to yes, and what else it would grant. */
+export type Remedy = {
+  readonly change: RemedyChange;
+  /** The changes as one sentence. */
+  readonly sentence: string;
+  /** How many further permissions of the organization the user would get, apart from leaving it. */
+  readonly gains: number;
+  /** How many other users would get a permission of the organization. */
+  readonly others: number;
+  /** Whether the caller may make these changes. */
+  readonly allowed: boolean;
+  readonly required: RemedyRequired;
+};
+
+/** One change or several, to be made in this order. */
+export type RemedyChange = {
+  /** The changes. */
+  readonly changes: readonly SuggestedChange[];
+};
+
+/** What has to be held to make the last change: the principals of it may be able to. */
+export type RemedyRequired = {
+  /** Type of the object, as the authorization model names it. */
+  readonly objectType: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token';
+  /** ID of the object. */
+  readonly objectID: bigint;
+  /** The relation on that object. */
+  readonly relation: string;
 };
 
 /** Email addresses to remove. */
@@ -2214,6 +2379,29 @@ export type SubscriptionPage = {
   readonly next_cursor: string | null;
 };
 
+/** A change that a remedy consists of. */
+export type SuggestedChange = {
+  /** What to do. */
+  readonly action: 'role.create' | 'role.update' | 'role.assign' | 'team.add_member';
+  /** The role, or the team of team.add_member. */
+  readonly id?: bigint;
+  /** The team that a role is assigned to. */
+  readonly team?: bigint;
+  /** The user who joins the team. */
+  readonly username?: string;
+  readonly role?: SuggestedChangeRole;
+};
+
+/** The new role, or what changes of the role. */
+export type SuggestedChangeRole = {
+  /** A name that no role has that the caller may see. */
+  readonly name?: string;
+  /** All permissions of the role. */
+  readonly permissions: readonly Permission[];
+  /** The teams of the new role. */
+  readonly teamIDs?: readonly bigint[];
+};
+
 /** A group of members of an organization, with a permission and custom roles. */
 export type Team = {
   /** Assigned by the server, never reused. */
@@ -2367,6 +2555,21 @@ export type User = {
   readonly orgAdmin: boolean;
   /** Whether the user is in an organization of the kind client. Only on request. */
   readonly clientOrgUser?: boolean;
+};
+
+/** Everything that a user holds in an organization, by type and reason. */
+export type UserAccess = {
+  readonly user: UserReference;
+  /** When it was read: everything in it was so at one moment, not before this one. */
+  readonly at: string;
+  /** The teams of the organization that the user is in. */
+  readonly teams: readonly ObjectName[];
+  /** The custom roles that the user has through teams. */
+  readonly roles: readonly AccessRole[];
+  /** What the user holds on the organization. */
+  readonly permissions: readonly AccessPermission[];
+  /** The objects, by type. */
+  readonly types: readonly AccessType[];
 };
 
 /** A user by ID and login name. */
@@ -2864,6 +3067,19 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** Show what people hold on objects, as a matrix, all as of one moment */
+  'POST /authz/matrix': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** By default, CSV if the Accept header asks for text/csv, otherwise JSON. */
+        format?: 'json' | 'csv' | undefined;
+      };
+      body: MatrixQuestionInput | RawBody;
+    };
+    answer: AccessMatrix;
+  };
   /** Get the authorization model, as text and with every relation in words */
   'GET /authz/model': {
     input: {
@@ -2935,6 +3151,10 @@ export interface Operations {
         relation: Text;
         /** Login name of the user. By default, the caller. */
         user?: Text | undefined;
+        /** Also return every way to a yes, not only the first. */
+        paths?: 'all' | undefined;
+        /** Also return ways to get from no to yes. */
+        remedies?: Text | undefined;
         /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
         at?: Text | undefined;
       };
@@ -2961,6 +3181,8 @@ export interface Operations {
         relation: Text;
         /** Further relations, separated by commas, at most 10: each user in the response says which of them they hold too. */
         also?: Text | undefined;
+        /** Also return through what each user holds the relation. */
+        reason?: Text | undefined;
         /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
         at?: Text | undefined;
       };
@@ -3098,6 +3320,26 @@ export interface Operations {
       };
     };
     answer: readonly RolePrincipal[];
+  };
+  /** Show everything that a user holds in an organization, and why, as far as the caller may see it */
+  'GET /authz/users/{username}/access': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+      query: {
+        /** Name of the organization. */
+        org: Text;
+        /** Page number, starting at 1. */
+        page?: Text | undefined;
+        /** Entries per page: 30 by default, maximum 50. */
+        limit?: Text | undefined;
+        /** Only objects of this type. By default, all types except organization and user. */
+        type?: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token' | undefined;
+      };
+    };
+    answer: UserAccess;
   };
   /** Get a cluster */
   'GET /clusters/{id}': {

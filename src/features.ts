@@ -14,7 +14,7 @@ import { wireOrders } from './orders/orders.wiring.ts';
 import { wireOrganizations } from './organizations/organizations.wiring.ts';
 import { wireOverview } from './overview/overview.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
-import { findPermission } from './roles/catalog.ts';
+import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
@@ -23,7 +23,7 @@ export type Features = Awaited<ReturnType<typeof wireFeatures>>['features'];
 
 /** Wires every folder that has routes. If one needs an answer from another, it gets it here. */
 export async function wireFeatures(infrastructure: Infrastructure, identity: Identity, brake: Brake) {
-  const authz = await wireAuthz(infrastructure, (permission) => findPermission(permission)?.relation);
+  const authz = await wireAuthz(infrastructure, CATALOG, (pair) => findPermission(pair)?.relation);
   const guardrails = wireGuardrails(infrastructure, authz);
   const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);

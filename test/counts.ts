@@ -126,6 +126,9 @@ const ALL_COUNTS = {
   importedRoles: [100, 1000],
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 60_000],
+  /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */
+  remedyQuestions: [5, 40, 150],
+  blindQuestions: [40, 800, 10_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
   decisions: [0, 200_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */

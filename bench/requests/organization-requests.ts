@@ -252,12 +252,25 @@ export const ORGANIZATION_REQUESTS: Requests = {
       'a no, for which ways are searched',
       ({ cluster }) => `/authz/objects/cluster/${cluster}/explain?org=acme&relation=can_remove&user=mass78`,
     ),
+    get(
+      'a yes with all paths',
+      ({ cluster }) => `/authz/objects/cluster/${cluster}/explain?org=acme&relation=can_view&user=mass77&paths=all`,
+    ),
+    get(
+      'a no with remedies',
+      ({ cluster }) =>
+        `/authz/objects/cluster/${cluster}/explain?org=acme&relation=can_remove&user=mass78&remedies=true`,
+    ),
   ],
   'GET /api/v1/authz/objects/:objectType/:objID/principals': [
     get(
       '50,000 users',
       ({ cluster }) =>
         `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&also=can_connect,can_edit&limit=50`,
+    ),
+    get(
+      '50,000 users, with reasons',
+      ({ cluster }) => `/authz/objects/cluster/${cluster}/principals?org=acme&relation=can_view&reason=true&limit=50`,
     ),
     get(
       '50,000 users, a moment ago',

@@ -20,9 +20,14 @@ export const can = command({
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
-  options: { why: { about: 'explain the answer in a sentence' }, ...AT },
+  options: {
+    why: { about: 'explain the answer in a sentence; if it is no, say what would make it a yes' },
+    paths: { about: 'if the answer is yes, show all the ways' },
+    ...AT,
+  },
   examples: [
     'atrium can ann connect cluster:prod --why',
+    'atrium can dan connect cluster:prod --paths',
     'atrium can me edit org:acme',
     'atrium can bob connect cluster:prod --watch',
     'atrium can bob connect cluster:prod --at 7d --why',
@@ -36,7 +41,14 @@ export const can = command({
     const at = pastMoment(options.at, session.isWatching);
     const asked = session.client().call('GET /authz/objects/{objectType}/{objID}/explain', {
       path: { objectType: object.type, objID: object.id },
-      query: { org: object.org, relation, user, at },
+      query: {
+        org: object.org,
+        relation,
+        user,
+        at,
+        ...(options.why && { remedies: true }),
+        ...(options.paths && { paths: 'all' as const }),
+      },
     });
     const answer = await orRelationHint(asked, relation, object);
     const subject = `${args.who === 'me' ? 'you' : args.who} ${relation} ${object.type}:${object.name}`;
@@ -45,8 +57,9 @@ export const can = command({
       exit: answer.allowed ? 0 : EXIT.refused,
       lay: (style) => [
         verdict(style, answer.allowed, subject),
-        ...(options.why ? [`  ${plain(answer.sentence)}`] : []),
+        ...(options.why ? [`  ${plain(answer.sentence)}`, ...layRemedies(style, answer)] : []),
         ...(answer.at === undefined ? [] : [`  ${plain(sinceThen(answer))}`]),
+        ...(options.paths ? layPaths(answer) : []),
       ],
     };
   },
@@ -56,6 +69,28 @@ export const can = command({
 function sinceThen({ at, allowed_now: now, changed_since: since }: Explanation): string {
   const changes = since && `${since.total} ${since.total === 1 ? 'change' : 'changes'} since`;
   return [`as of ${shortTime(at)}`, `now ${now ? 'yes' : 'no'}`, changes].filter(Boolean).join(', ');
+}
+
+/** What would make it a yes, what else that would give the user, and to how many others. */
+function layRemedies(style: Style, { allowed, remedies = [], remedies_note: note = '' }: Explanation): string[] {
+  if (allowed) return [];
+  const lines = remedies.map(({ sentence, gains, others, allowed: isAllowed }, index) => {
+    const more = gains === 0 ? 'nothing else' : `${gains} more ${gains === 1 ? 'permission' : 'permissions'}`;
+    const effect = `${more}, ${others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'user' : 'users'}`}`;
+    return `  ${index + 1}. ${plain(sentence)} ${style.dim(`(${isAllowed ? effect : `${effect}; not by you`})`)}`;
+  });
+  return [...(lines.length > 0 ? ['', 'ways to yes, the least first:', ...lines] : []), ...(note ? [plain(note)] : [])];
+}
+
+/** From the user to the object, over the rows of the database. */
+function layPaths({ allowed, paths = [], more }: Explanation): string[] {
+  if (!allowed) return [];
+  const lines = paths.map((path, index) => {
+    const rows = path.filter(({ tuple }) => tuple !== null).reverse();
+    const names = [rows[0]?.subject_name ?? '', ...rows.map(({ name }) => name)];
+    return `  ${index + 1}. ${plain([...new Set(names)].join(' → '))}`;
+  });
+  return ['', `ways (${paths.length}${more ? ' or more' : ''}):`, ...lines];
 }
 
 function verdict(style: Style, allowed: boolean, subject: string): string {

@@ -1,7 +1,8 @@
+import type { Answer } from '../../client/client.ts';
 import { command } from '../command.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { all, findObject } from '../names.ts';
-import { list } from '../output.ts';
+import { type Columns, list } from '../output.ts';
 import { orRelationHint, relationNamed } from '../relation.ts';
 
 export const whoCan = command({
@@ -10,9 +11,10 @@ export const whoCan = command({
     relation: { about: 'action or relation, such as connect or can_connect', kind: 'relation' },
     object: { about: 'object, such as cluster:prod, team:7 or org:acme', kind: 'object' },
   },
-  options: { ...AT },
+  options: { reason: { about: 'show the teams and roles through which they can' }, ...AT },
   examples: [
     'atrium who-can connect cluster:prod',
+    'atrium who-can connect cluster:prod --reason',
     'atrium who-can delete org:acme --json',
     'atrium who-can connect cluster:prod --at yesterday',
   ],
@@ -23,9 +25,23 @@ export const whoCan = command({
     const at = pastMoment(options.at, session.isWatching);
     const people = session.client().each('GET /authz/objects/{objectType}/{objID}/principals', {
       path: { objectType: object.type, objID: object.id },
-      query: { org: object.org, relation, at },
+      query: { org: object.org, relation, at, ...(options.reason && { reason: true }) },
     });
     const found = await orRelationHint(all(people), relation, object);
-    return list(found, { name: (row) => row.name, id: (row) => row.id }, 'nobody');
+    const columns: Columns<(typeof found)[number]> = {
+      name: (row) => row.name,
+      id: (row) => row.id,
+      ...(options.reason && { through: (row: (typeof found)[number]) => (row.via ?? []).map(reasonName) }),
+    };
+    return list(found, columns, 'nobody');
   },
 });
+
+type Reason = NonNullable<Answer<'GET /authz/objects/{objectType}/{objID}/principals'>[number]['via']>[number];
+
+/** What the caller may not see has no name. */
+function reasonName({ kind, name }: Reason): string {
+  if (kind === 'platform') return 'site administrators';
+  if (kind === 'owner') return 'owner';
+  return name === undefined ? `a ${kind} that you may not see` : `${kind} ${name}`;
+}

@@ -7,6 +7,7 @@ import { readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { type Model, readModel } from '../rebac/model.ts';
+import type { RoleGrant } from './escalation.ts';
 import { explainRoutes } from './explain.routes.ts';
 import { createExplainStore } from './explain.store.ts';
 import { createExplain } from './explain.ts';
@@ -23,6 +24,7 @@ import { createObjects } from './objects.ts';
 import { wireOpenFga } from './openfga/openfga.wiring.ts';
 import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
+import { createRemedies } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
@@ -36,9 +38,9 @@ let platform: Promise<{ model: Model; modelText: string }> | undefined;
 
 export type Authz = Awaited<ReturnType<typeof wireAuthz>>;
 
-/** Who may do what. The catalog of permissions is known further up. */
-export async function wireAuthz(infrastructure: Infrastructure, relationOf: RelationOf) {
-  const { config, db, revisions, baseUrl } = infrastructure;
+/** Who may do what. The catalog, which is known further up, has the permissions that a role can contain. */
+export async function wireAuthz(infrastructure: Infrastructure, catalog: readonly RoleGrant[], relationOf: RelationOf) {
+  const { config, db, revisions, room, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
   const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
@@ -62,7 +64,8 @@ export async function wireAuthz(infrastructure: Infrastructure, relationOf: Rela
     visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));
-      explainRoutes(scope, explainAt, timeMachine, baseUrl);
+      const remedies = createRemedies(graphs, names, catalog, room.limits);
+      explainRoutes(scope, explainAt, timeMachine, remedies, baseUrl);
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), baseUrl);
       matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names)));

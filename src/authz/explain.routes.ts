@@ -4,10 +4,12 @@ import { OBJECT_TYPES } from '../changes/object-kinds.ts';
 import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../history/as-of.view.ts';
 import { callerIn, holds, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
-import { Int64, named, OrgQuery, PathId, readId, shownAs } from '../http/schemas.ts';
+import { documented, Int64, named, OrgQuery, PathId, readId, shownAs } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Explain } from './explain.ts';
+import type { Explain, ExplainedStep } from './explain.ts';
 import { readObjectType } from './objects.ts';
+import type { RemedySearch } from './remedies.ts';
+import { presentRemedy, RemedyResponse } from './remedies.view.ts';
 import type { TimeMachine } from './time-machine.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
@@ -24,6 +26,19 @@ const NamedObject = named(
   'NamedObject',
   Type.Object({ type: Type.String({ enum: OBJECT_TYPES }), id: Int64, name: Type.String() }),
 );
+const Via = named(
+  'PrincipalReason',
+  Type.Object({
+    kind: Type.String({
+      enum: ['team', 'role', 'owner', 'platform'],
+      description: 'A team, a custom role, that the user owns the object, or that they are a site administrator.',
+    }),
+    id: Type.Optional(
+      documented(Int64, { description: 'Absent if the caller may not see it, and for site administrators.' }),
+    ),
+    name: Type.Optional(Type.String({ description: 'Absent if the caller may not see it.' })),
+  }),
+);
 const Principal = named(
   'Principal',
   Type.Object({
@@ -33,6 +48,9 @@ const Principal = named(
       Type.Array(Type.String(), {
         description: 'Which of the relations in ?also the user holds. Absent if the request has none.',
       }),
+    ),
+    via: Type.Optional(
+      Type.Array(Via, { description: 'With ?reason=true: the teams and roles through which the user holds it.' }),
     ),
   }),
 );
@@ -76,7 +94,9 @@ const Explanation = named(
     relation: Type.String(),
     userID: Int64,
     allowed: Type.Boolean(),
-    sentence: Type.String({ description: 'The whole answer as one sentence.' }),
+    sentence: Type.String({
+      description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
+    }),
     steps: Type.Array(Step, {
       description: 'From the object to the user. Each step rests on the deeper ones after it.',
     }),
@@ -86,6 +106,24 @@ const Explanation = named(
     needs: Type.Array(Need, { description: 'Relationships that would have to be added: missing, for programs.' }),
     excluded_by: Type.Array(Obstacle, { description: 'Relations that exclude the user and would have to end.' }),
     trail: Type.Array(Tuple, { description: 'Relationships on the way to the missing ones that exist already.' }),
+    paths: Type.Optional(
+      Type.Array(Type.Array(Step), {
+        description:
+          'With ?paths=all: every way to a yes, each like steps, at most 10. No relationship in a path can be spared, and ' +
+          'the answer is no once each path has lost one. Paths that differ only in what the caller may not see are one.',
+      }),
+    ),
+    more: Type.Optional(Type.Boolean({ description: 'With ?paths=all: whether there are more paths than these.' })),
+    remedies: Type.Optional(
+      Type.Array(RemedyResponse, {
+        description:
+          'With ?remedies=true: ways to get from no to yes, at most 10, ordered by how little else they grant and then by ' +
+          'how few people get something. Only teams and roles that the caller may see are considered.',
+      }),
+    ),
+    remedies_note: Type.Optional(
+      Type.String({ description: 'With ?remedies=true: why there are no remedies or only these, or empty.' }),
+    ),
     at: Type.Optional(
       Type.String({ format: 'date-time', description: 'Only with ?at: the moment that the answer is about.' }),
     ),
@@ -101,6 +139,7 @@ export function explainRoutes(
   scope: Scope,
   explainAt: ExplainAt,
   timeMachine: Pick<TimeMachine, 'changesSince'>,
+  remedies: RemedySearch,
   baseUrl: () => string,
 ): void {
   const tags = ['authorization'];
@@ -118,6 +157,10 @@ export function explainRoutes(
           ...OrgQuery.properties,
           relation: Relation,
           user: Type.Optional(Type.String({ description: 'Login name of the user. By default, the caller.' })),
+          paths: Type.Optional(
+            Type.String({ enum: ['all'], description: 'Also return every way to a yes, not only the first.' }),
+          ),
+          remedies: Type.Optional(Type.Boolean({ description: 'Also return ways to get from no to yes.' })),
           ...AtQuery,
         }),
         response: { 200: Explanation },
@@ -126,25 +169,25 @@ export function explainRoutes(
     async (request, reply) => {
       const { person, organization } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
-      const { relation, user } = request.query;
+      const { relation, user, paths: which, remedies: wantsRemedies } = request.query;
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
       const at = readAt(request.query.at);
-      const found = await explainAt(at).explain(question, user);
-      const { personId, allowed, sentence, steps, missing, parts, allowedNow } = found;
+      const found = await explainAt(at).explain(question, user, which === 'all');
+      const { personId, allowed, steps, missing, parts, standing, allowedNow } = found;
       const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
       if (at) showAsOf(reply, at, since);
+      // Nobody can change the past.
+      const isSearched = wantsRemedies && !allowed && at === undefined;
+      const searched = isSearched ? await remedies({ ...question, userId: personId, standing }) : undefined;
       return {
         objectType: object.type,
         objectID: object.id,
         relation,
         userID: personId,
         allowed,
-        sentence,
-        steps: steps.map(({ subjectName, tuple, ...step }) => ({
-          ...step,
-          subject_name: subjectName,
-          tuple: tuple ?? null,
-        })),
+        // The nearest link that is missing is often the membership that grants the most.
+        sentence: searched?.sentence ?? found.sentence,
+        steps: steps.map(presentStep),
         missing: [...missing],
         needs: parts.needs.map(({ userName, objectName, ...tuple }) => ({
           ...tuple,
@@ -153,6 +196,11 @@ export function explainRoutes(
         })),
         excluded_by: [...parts.excludedBy],
         trail: [...parts.trail],
+        ...(which === 'all' && { paths: found.paths.map((path) => path.map(presentStep)), more: found.hasMorePaths }),
+        ...(wantsRemedies && {
+          remedies: (searched?.remedies ?? []).map(presentRemedy),
+          remedies_note: searched?.note ?? (at ? 'Remedies are for the present, not for a past moment.' : ''),
+        }),
         ...(at && {
           at: at.toISOString(),
           allowed_now: allowedNow ?? false,
@@ -201,23 +249,41 @@ export function explainRoutes(
         tags,
         extension: true,
         params: ObjectPath,
-        querystring: Type.Object({ ...OrgQuery.properties, ...PageQuery, relation: Relation, also: Also, ...AtQuery }),
+        querystring: Type.Object({
+          ...OrgQuery.properties,
+          ...PageQuery,
+          relation: Relation,
+          also: Also,
+          reason: Type.Optional(
+            Type.Boolean({ description: 'Also return through what each user holds the relation.' }),
+          ),
+          ...AtQuery,
+        }),
         response: { 200: Type.Array(Principal) },
       },
     },
     async (request, reply) => {
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
-      const { relation } = request.query;
+      const { relation, also: further, reason } = request.query;
       const { person, organization } = callerIn(request);
       const page = readPage(request.query);
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
       const at = readAt(request.query.at);
-      const { items, total } = await explainAt(at).whoCan(question, page, readFurther(request.query.also));
+      const { items, total } = await explainAt(at).whoCan(question, page, readFurther(further), reason);
       if (at) showAsOf(reply, at, await timeMachine.changesSince(historianOf(callerIn(request)), at));
       showPage(request, reply, baseUrl(), page, total);
-      return items.map(({ also, ...one }) => ({ type: 'user', ...one, ...(also && { also: [...also] }) }));
+      return items.map(({ also, via, ...one }) => ({
+        type: 'user',
+        ...one,
+        ...(also && { also: [...also] }),
+        ...(via && { via: [...via] }),
+      }));
     },
   );
+}
+
+function presentStep({ subjectName, tuple, ...step }: ExplainedStep) {
+  return { ...step, subject_name: subjectName, tuple: tuple ?? null };
 }
 
 function readFurther(text = ''): readonly string[] {

@@ -1,6 +1,6 @@
 import { AppError, missingRelation } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
-import { breath } from '../base/slices.ts';
+import { breath, createPace } from '../base/slices.ts';
 import type { ObjectType } from '../changes/object-kinds.ts';
 import { check } from '../rebac/engine.ts';
 import type { MissingLink } from '../rebac/explain-missing.ts';
@@ -9,9 +9,10 @@ import { explain as explainRelation } from '../rebac/explanation.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { possibleObjects } from '../rebac/list-objects.ts';
 import { possibleUsers } from '../rebac/list-users.ts';
+import { allPaths, type Paths, type Reason, reasonsFor } from './all-paths.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
-import { HIDDEN, isHidden, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
+import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
 import { type Judge, mayBeOwn } from './judge.ts';
 import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
@@ -70,6 +71,12 @@ export interface Explained {
   /** What would have to change for the answer to be yes, if it is no and the caller may see the object. */
   readonly missing: readonly string[];
   readonly parts: MissingParts;
+  /** Every way to a yes, if they were asked for. */
+  readonly paths: readonly (readonly ExplainedStep[])[];
+  /** Whether there are more ways than these. */
+  readonly hasMorePaths: boolean;
+  /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
+  readonly standing: 'seen' | 'own' | 'hidden';
   /** Asked about a past moment: whether it is allowed now. */
   readonly allowedNow: boolean | undefined;
 }
@@ -90,6 +97,8 @@ interface Reasons {
   readonly missing: MissingLink | undefined;
   /** The objects in it whose names the caller may know. */
   readonly visible: readonly string[];
+  readonly paths: Omit<Paths, 'objects'>;
+  readonly standing: Explained['standing'];
 }
 
 export interface ObjectsQuestion {
@@ -112,7 +121,18 @@ export interface PersonRef {
 export interface Holder extends PersonRef {
   /** Which of the further relations they hold too, if any were asked for. */
   readonly also?: readonly string[];
+  /** Through what they hold the relation, if that was asked for. */
+  readonly via?: readonly Via[];
 }
+
+/** What a user holds a relation through. Without number and name if the caller may not know them. */
+export interface Via {
+  readonly kind: 'team' | 'role' | 'owner' | 'platform';
+  readonly id?: bigint;
+  readonly name?: string;
+}
+
+const NO_PATHS = { paths: [], hasMore: false };
 
 const CHECKS_IN_SLICE = 5_000;
 
@@ -131,33 +151,37 @@ export function createExplain(
   return { explain, whoCan, whatCan };
 
   /** Why a user may or may not do something. Only callers who may see the members can ask about other users. */
-  async function explain(question: Question, login: string | undefined): Promise<Explained> {
+  async function explain(question: Question, login: string | undefined, wantsAllPaths = false): Promise<Explained> {
     const { organizationId, callerId } = question;
     const person = await personFor(organizationId, callerId, login);
-    const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id));
+    const found = await seen(question, (viewpoint) => reasons(viewpoint, question, person.id, wantsAllPaths));
     const names = await namesOf(organizationId, found.visible);
     const nameOf = (object: string) => names.get(object) ?? (isHidden(object) ? HIDDEN : object);
     const user = nameOf(`user:${person.id}`);
     const missing = missingTexts(found.missing, user, nameOf);
     const { allowed, steps } = found;
     const object = nameOfObject(question.object);
+    const shownStep = (step: Step): ExplainedStep => ({
+      depth: step.depth,
+      object: step.object,
+      relation: step.relation,
+      rule: step.rule,
+      subject: step.tuple?.user ?? '',
+      text: textOf(step, user, nameOf),
+      name: nameOf(step.object),
+      subjectName: step.tuple ? nameOf(objectOf(step.tuple.user)) : '',
+      tuple: step.tuple && shown(step.tuple),
+    });
     return {
       personId: person.id,
       allowed,
       sentence: found.isMissed
         ? `${nameOf(object)} did not exist at that moment`
         : sentenceFor({ user, relation: question.relation, object }, { allowed, steps, missing }, nameOf),
-      steps: steps.map((step) => ({
-        depth: step.depth,
-        object: step.object,
-        relation: step.relation,
-        rule: step.rule,
-        subject: step.tuple?.user ?? '',
-        text: textOf(step, user, nameOf),
-        name: nameOf(step.object),
-        subjectName: step.tuple ? nameOf(objectOf(step.tuple.user)) : '',
-        tuple: step.tuple && shown(step.tuple),
-      })),
+      steps: steps.map(shownStep),
+      paths: found.paths.paths.map((path) => path.map(shownStep)),
+      hasMorePaths: found.paths.hasMore,
+      standing: found.standing,
       missing,
       parts: partsOf(found.missing, nameOf),
       allowedNow: found.allowedNow,
@@ -183,6 +207,7 @@ export function createExplain(
     question: Question,
     { offset, limit }: PageRequest,
     further: readonly string[] = [],
+    wantsReasons = false,
   ): Promise<Page<Holder>> {
     const { relation, organizationId } = question;
     if (past) await requireOn(organizationId, question.callerId, 'can_view_audit_log');
@@ -201,7 +226,8 @@ export function createExplain(
       for (const user of holding) ids.push(BigInt(user.slice('user:'.length)));
     }
     ids.sort((a, b) => (a < b ? -1 : 1));
-    const shown = await people(organizationId, ids.slice(offset, offset + limit));
+    const named = await people(organizationId, ids.slice(offset, offset + limit));
+    const shown = wantsReasons ? await withReasons(question, named) : named;
     if (further.length === 0) return { items: shown, total: ids.length };
     const items = await seen(question, ({ graph, facts, sees }) =>
       shown.map((person) => {
@@ -210,6 +236,26 @@ export function createExplain(
       }),
     );
     return { items, total: ids.length };
+  }
+
+  async function withReasons(question: Question, persons: readonly PersonRef[]): Promise<Holder[]> {
+    const { relation } = question;
+    const object = nameOfObject(question.object);
+    const pace = createPace();
+    const found: { readonly person: PersonRef; readonly reasons: readonly Reason[] }[] = [];
+    for (const person of persons) {
+      const asked = { user: `user:${person.id}`, relation, object };
+      const reasons = await seen(question, (viewpoint) => (viewpoint.sees(object) ? reasonsFor(viewpoint, asked) : []));
+      found.push({ person, reasons });
+      await pace();
+    }
+    const objects = new Set(found.flatMap(({ reasons }) => reasons.flatMap((reason) => reason.object ?? [])));
+    const names = await store.names([...objects].filter(isNamed));
+    const via = ({ kind, object: through }: Reason): Via => {
+      if (kind === 'platform') return { kind, name: 'site administrators' };
+      return through === undefined ? { kind } : { kind, id: idOf(through), name: names.get(through) ?? '' };
+    };
+    return found.map(({ person, reasons }) => ({ ...person, via: reasons.map(via) }));
   }
 
   /**
@@ -289,7 +335,12 @@ export function createExplain(
  * caller asks about themselves: what they hold is theirs to know. In answers about others, objects that the caller may
  * not see have no number either.
  */
-function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question, personId: bigint): Reasons {
+function reasons(
+  viewpoint: Viewpoint,
+  { object, relation, callerId }: Question,
+  personId: bigint,
+  wantsAllPaths: boolean,
+): Reasons {
   const user = `user:${personId}`;
   const name = nameOfObject(object);
   const isOwnQuestion = personId === callerId;
@@ -297,11 +348,17 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
   const { now } = viewpoint;
   const allowedNow =
     now && (isOwnQuestion || now.sees(name)) && check(now.graph, { user, relation, object: name, ...now.facts });
-  if (!isSeen && !isOwnQuestion) return { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
+  if (!isSeen && !isOwnQuestion) {
+    const nothing = { allowed: false, allowedNow, steps: [], missing: undefined, visible: [user] };
+    return { ...nothing, paths: NO_PATHS, standing: 'hidden' };
+  }
   const found = explainRelation(viewpoint.graph, { user, relation, object: name, ...viewpoint.facts });
   const isMissed = isSeen && !viewpoint.existed;
   const missing = isSeen && viewpoint.existed ? found.missing : undefined;
-  const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), name]);
+  const { objects: inPaths, ...paths } = wantsAllPaths
+    ? allPaths(viewpoint, { user, relation, object: name }, isOwnQuestion)
+    : { ...NO_PATHS, objects: [] };
+  const objects = new Set([...found.steps.flatMap(objectsIn), ...missingObjects(missing), ...inPaths, name]);
   objects.delete(user);
   const visible = [...objects].filter((one) => isNamed(one) && viewpoint.sees(one));
   const hidden = withoutNumbers(found.steps, missing, (one) => {
@@ -310,7 +367,9 @@ function reasons(viewpoint: Viewpoint, { object, relation, callerId }: Question,
   // What is missing for oneself may name a team, but how teams and roles are connected is not one's own affair.
   const own = missing && { ...missing, trail: hidden.missing?.trail ?? [] };
   const shown = isOwnQuestion ? { steps: found.steps, missing: own } : hidden;
-  return { allowed: found.allowed, allowedNow, isMissed, ...shown, visible: [user, ...visible] };
+  const standing = !isSeen ? 'hidden' : viewpoint.isOwn ? 'own' : 'seen';
+  const answer = { allowed: found.allowed, allowedNow, isMissed, ...shown };
+  return { ...answer, visible: [user, ...visible], paths, standing };
 }
 
 function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
@@ -329,6 +388,10 @@ function shown({ user, relation, object }: ShownTuple): ShownTuple {
   return { user, relation, object };
 }
 
+function idOf(object: string): bigint {
+  return BigInt(object.slice(object.indexOf(':') + 1));
+}
+
 /** `team:4#member` is about `team:4`. */
 function objectOf(subject: string): string {
   return subject.split('#')[0] ?? subject;
@@ -341,9 +404,4 @@ export function requireRelationOf(graph: Graph, object: ObjectRef, relation: str
   throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {
     reason: 'unknown_relation',
   });
-}
-
-/** Neither the deployment nor everybody has a name that could be secret. */
-function isNamed(object: string): boolean {
-  return !object.startsWith('platform:') && !object.endsWith(':*');
 }

@@ -11,6 +11,11 @@ export function isHidden(object: string): boolean {
   return object.endsWith(`:${NUMBER}`);
 }
 
+/** Neither the deployment nor everybody has a name that could be secret. */
+export function isNamed(object: string): boolean {
+  return !object.startsWith('platform:') && !object.endsWith(':*');
+}
+
 export function objectsIn({ object, tuple }: Step): string[] {
   return [object, ...(tuple === undefined ? [] : [tuple.object, baseOf(tuple.user)])];
 }

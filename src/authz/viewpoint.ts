@@ -15,6 +15,8 @@ export interface ViewpointQuery {
 /** The graph that contains an object for the caller, and what the caller may see of it. */
 export interface Viewpoint {
   readonly graph: Graph;
+  /** Whether the object is the caller's own, and belongs to no organization. */
+  readonly isOwn: boolean;
   /** Facts that are in no graph. */
   readonly facts: Surroundings;
   /** Whether the caller may know of an object such as `team:4`. */
@@ -45,7 +47,7 @@ export function viewpointOf(
   const facts = object.type === 'user' ? { contextualTuples: [{ user, relation: 'identity', object: user }] } : {};
   const now = present && viewpointOf({ organizationId, callerId, object }, present.first, present.second);
   const existed = !present || isOwn || object.type === 'user' || existsIn(organization, ours(), nameOf(object));
-  return { graph, facts, sees, now, existed };
+  return { graph, isOwn, facts, sees, now, existed };
 
   function sees(thing: string): boolean {
     if (thing === user) return true;

@@ -11,6 +11,8 @@ export interface Lead {
   readonly relation: number;
 }
 
+const NONE: readonly Tuple[] = [];
+
 function join(op: 'or' | 'and' | 'not', values: readonly number[]): number {
   return values.reduce((left, right) => CERTAIN[op][left * 4 + right] as number);
 }
@@ -87,21 +89,28 @@ export class Evidence {
     return this.user === `${this.object(frame)}#${this.relation(frame, relation).name}`;
   }
 
-  /** The tuple that states the relation for the user, or for everybody of the user's type. */
+  /** A tuple that states the relation for the user, or for everybody of the user's type. */
   stated(frame: number, relation: number): Tuple | undefined {
+    return this.statements(frame, relation)[0];
+  }
+
+  /** Both such tuples, if there are two. */
+  statements(frame: number, relation: number): readonly Tuple[] {
     const { graph, caller, frames } = this.#walk;
     const node = frames.node[frame] as number;
+    let found: readonly Tuple[] = NONE;
     for (let i = 0; i < caller.count && node !== -1; i++) {
       const edge = graph.edges.find(caller.nodes[i] as number, node);
       if (edge === -1) continue;
       const { relations, conditional: conditionals } = graph.statement(edge);
-      if (relations.includes(relation)) return this.#tuple(edge, relation);
-      for (const conditional of conditionals) {
-        if (conditional.relation !== relation || this.#walk.weigh(conditional) !== YES) continue;
-        return { ...this.#tuple(edge, relation), condition: { name: conditional.condition.name } };
+      if (relations.includes(relation)) {
+        found = [...found, this.#tuple(edge, relation)];
+        continue;
       }
+      const holding = conditionals.find((one) => one.relation === relation && this.#walk.weigh(one) === YES);
+      if (holding) found = [...found, { ...this.#tuple(edge, relation), condition: { name: holding.condition.name } }];
     }
-    return;
+    return found;
   }
 
   /** Usersets that are assigned the relation. */

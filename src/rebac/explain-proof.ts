@@ -1,5 +1,6 @@
 import type { Evidence, Lead } from './evidence.ts';
 import type { Rewrite } from './model-types.ts';
+import { YES } from './steps.ts';
 import type { Tuple } from './tuple.ts';
 
 export type Rule = 'self' | 'direct' | 'everyone' | 'userset' | 'parent' | 'computed' | 'and' | 'but not';
@@ -61,6 +62,8 @@ class Proof {
       );
     }
     if (rewrite.op === 'not') {
+      // The relation may hold for another reason, while the user is excluded here.
+      if (this.#evidence.valueOf(frame, relation, rewrite) !== YES) return;
       const base = this.#rewrite(frame, relation, rewrite.base, depth + 1, deeper(step));
       return base && [step('but not'), ...base];
     }

@@ -2,6 +2,7 @@ import { contextually, type Surroundings } from './contextual.ts';
 import { Evidence } from './evidence.ts';
 import { type Exclusion, type MissingLink, nearestMissingLink } from './explain-missing.ts';
 import { proofOf, type Step } from './explain-proof.ts';
+import { type Ways, waysOf } from './explain-ways.ts';
 import type { Graph } from './graph.ts';
 import { type Place, placeOf, validObject, validUser, walkOf } from './query.ts';
 import { RebacError } from './rebac-error.ts';
@@ -23,6 +24,26 @@ export interface Explanation {
 
 /** The same walk as `check`, but wide so that every hop is visible, and then the way back through what it found. */
 export function explain(graph: Graph, question: ExplainQuestion): Explanation {
+  return explained(graph, question, (allowed, evidence, place) =>
+    allowed
+      ? { allowed, steps: proofOf(evidence, 0, place.relation), missing: undefined }
+      : { allowed, steps: [], missing: missingLink(graph, question, place, evidence) },
+  );
+}
+
+/** All minimal ways in which a relation holds, at most this many. There are none if it does not hold. */
+export function explainAll(graph: Graph, question: ExplainQuestion, max: number): Ways {
+  return explained(graph, question, (allowed, evidence, place) =>
+    allowed ? waysOf(evidence, 0, place.relation, max) : { ways: [], hasMore: false },
+  );
+}
+
+/** The evidence is void after the next walk over the graph. */
+function explained<T>(
+  graph: Graph,
+  question: ExplainQuestion,
+  tell: (allowed: boolean, evidence: Evidence, place: Place) => T,
+): T {
   const { user, object } = question;
   const read = validObject(graph.model, object);
   const relation = read.type.relationIndex.get(question.relation);
@@ -35,9 +56,7 @@ export function explain(graph: Graph, question: ExplainQuestion): Explanation {
     walk.run(user, object, place.node, place.plan, question.context, true);
     const answer = walk.answer(place.slot);
     if (answer instanceof RebacError) throw answer;
-    const evidence = new Evidence(walk, user, object);
-    if (answer) return { allowed: true, steps: proofOf(evidence, 0, relation), missing: undefined };
-    return { allowed: false, steps: [], missing: missingLink(graph, question, place) };
+    return tell(answer, new Evidence(walk, user, object), place);
   });
 }
 
@@ -48,7 +67,12 @@ const MAX_SUGGESTIONS = 8;
  * A tuple that would be added can be what excludes the user, for example in `v: a but not b` where b is computed from
  * a. So every suggestion is tried: with its tuples, nothing but the named exclusions may be in the way.
  */
-function missingLink(graph: Graph, { user, object, context }: ExplainQuestion, place: Place): MissingLink | undefined {
+function missingLink(
+  graph: Graph,
+  { user, object, context }: ExplainQuestion,
+  place: Place,
+  found: Evidence,
+): MissingLink | undefined {
   const walk = walkOf(graph);
   const ruledOut = new Set<string>();
   const evidenceWith = (added: readonly Tuple[]): Evidence => {
@@ -58,7 +82,9 @@ function missingLink(graph: Graph, { user, object, context }: ExplainQuestion, p
     return new Evidence(walk, user, object);
   };
   for (let tries = 0; tries < MAX_SUGGESTIONS; tries++) {
-    const link = nearestMissingLink(evidenceWith([]), place.relation, (tuple) => ruledOut.has(keyOf(tuple)));
+    // A walk that keeps its trail takes long in a large organization, so the first one is used again.
+    const before = tries === 0 ? found : evidenceWith([]);
+    const link = nearestMissingLink(before, place.relation, (tuple) => ruledOut.has(keyOf(tuple)));
     if (link === undefined || link.add.length === 0) return link;
     const after = evidenceWith(link.add);
     if (walk.answer(place.slot) === true || isHeldBackBy(link.excludedBy, nearestMissingLink(after, place.relation)))

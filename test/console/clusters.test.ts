@@ -152,6 +152,34 @@ describe('The cluster pages of the console', { skip: lacks('chromium') }, () => 
     assert.deepEqual(faults, []);
   });
 
+  it('The access pages show ways to yes, do one, and show all paths and reasons then', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const prod = atrium.world.clusters.prod?.id;
+    await go(`/orgs/acme/access/why?user=cat&relation=can_remove&type=cluster&id=${prod}`);
+    await page.locator('.verdict.no').waitFor();
+    const ways = page.getByRole('list', { name: 'Ways to yes' });
+    const least = ways.getByRole('listitem').first();
+    assert.match(
+      await least.innerText(),
+      /only "remove clusters".*Viewers[\s\S]*nothing else for cat[\s\S]*nobody else/,
+    );
+    assert.doesNotMatch(await ways.innerText(), /Owners/);
+    await least.getByRole('button', { name: 'Do it' }).click();
+    await page.getByRole('dialog', { name: 'Grant this?' }).getByRole('button', { name: 'Do it' }).click();
+    await page.locator('.verdict.yes').waitFor();
+
+    await go(`/orgs/acme/access/why?user=cat&relation=can_view&type=cluster&id=${prod}`);
+    await page.getByRole('heading', { name: '2 ways' }).waitFor();
+    assert.equal(await page.getByRole('list', { name: 'The path from the person to the object' }).count(), 2);
+    await page.getByText('Without Viewers: then no').waitFor();
+
+    await go(`/orgs/acme/access/who?relation=can_remove&type=cluster&id=${prod}`);
+    await page.getByRole('button', { name: 'by team Viewers: 1' }).click();
+    await page.getByRole('link', { name: 'ann', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'role remove clusters, team Viewers' }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
   it('The cluster pages explain to an operator why they cannot edit, and who can', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'dan');
     await go(`/orgs/acme/clusters/${atrium.world.clusters.prod?.id}`);

@@ -13,8 +13,8 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'DELETE /authz/guardrails/:id': 'id:guardrail ?org',
   'GET /authz/objects/:objectType/:objID/allowed-permissions': 'objectType objID ?org',
   'POST /authz/objects/allowed-permissions': '?org [].objectType [].objectID',
-  'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user ?at',
-  'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation ?at',
+  'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user ?paths ?remedies ?at',
+  'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation ?reason ?at',
   'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
   'GET /authz/users/:username/access': 'username ?org ?type:objectType PAGE',
   'POST /authz/matrix':

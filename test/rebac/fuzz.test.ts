@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Surroundings } from '../../src/rebac/contextual.ts';
 import { allowed, allowedMany, check } from '../../src/rebac/engine.ts';
-import { type ExplainQuestion, explain } from '../../src/rebac/explanation.ts';
+import { type ExplainQuestion, explain, explainAll } from '../../src/rebac/explanation.ts';
 import { createGraph, type Graph } from '../../src/rebac/graph.ts';
 import { listObjects } from '../../src/rebac/list-objects.ts';
 import { listUsers } from '../../src/rebac/list-users.ts';
@@ -33,6 +33,7 @@ test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds 
       patchedIsRebuilt(world, model, graph);
       listsAreBruteForce(world, graph);
       explanationsAgree(world, model, graph);
+      waysAreAllAndMinimal(world, model, graph);
       tried += 1;
       if (tried % 500 === 0) progress(`${tried} of ${WORLDS} random worlds`);
     }),
@@ -249,6 +250,63 @@ function explanationsAgree(world: World, model: Model, graph: Graph): void {
       oracles.set(user, oracle);
       const value = oracle.answer(one.object, one.relation);
       assert.notEqual(value, 'no', `${told}: ${one.object}#${one.relation} excludes although it does not hold`);
+    }
+  }
+}
+
+/**
+ * Each way alone grants, and without one of its tuples it does not; without one tuple of each way nothing does. If the
+ * model excludes somebody, a tuple that is gone can also let somebody in, so such worlds say only that each way exists.
+ */
+function waysAreAllAndMinimal(world: World, model: Model, graph: Graph): void {
+  const monotone = !JSON.stringify(world.model).includes('difference');
+  const all = [...graph.sources].flatMap((source) => [...graph.tuplesOf(source)]);
+  const known = new Set(all.map(key));
+  let turn = 0;
+  for (const [user, relation, object] of questions(world)) {
+    if (turn++ % 7 !== 0) continue;
+    const came = ask(graph, world, user, relation, object);
+    if (came === 'error') continue;
+    const { ways, hasMore } = explainAll(graph, { user, relation, object, context: world.context }, 1000);
+    const told = `${user} ${relation} ${object}`;
+    assert.equal(ways.length > 0, came, told);
+    const used = ways.map((steps) => [
+      ...new Set(steps.flatMap(({ tuple }) => (tuple === undefined ? [] : [key(tuple)]))),
+    ]);
+    for (const one of used) assert.ok(new Set(one).isSubsetOf(known), `${told}: every tuple exists`);
+    if (!monotone) continue;
+    const without = (isGone: (one: string) => boolean): Outcome =>
+      ask(
+        createGraph(
+          model,
+          all.filter((one) => !isGone(key(one))),
+        ),
+        world,
+        user,
+        relation,
+        object,
+      );
+    for (const way of used) {
+      assert.equal(
+        without((one) => !way.includes(one)),
+        true,
+        `${told}: a way alone grants`,
+      );
+      for (const spared of way)
+        assert.notEqual(
+          without((one) => one === spared || !way.includes(one)),
+          true,
+          `${told}: ${spared} can be spared`,
+        );
+    }
+    if (hasMore || used.some((way) => way.length === 0)) continue;
+    for (const place of [0, 1]) {
+      const gone = new Set(used.map((way) => way[place % way.length] ?? ''));
+      assert.notEqual(
+        without((one) => gone.has(one)),
+        true,
+        `${told}: a way was left out`,
+      );
     }
   }
 }

@@ -95,8 +95,12 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'decisions',
-    what: `${COUNTS.decisions} decisions and ${COUNTS.matrixQuestions} matrices in random worlds, compared with a plain evaluator`,
-    files: ['test/long/decisions.test.ts', 'test/api/authz/matrix-worlds.test.ts'],
+    what: `${COUNTS.decisions} decisions and ${COUNTS.matrixQuestions} matrices in random worlds, compared with a plain evaluator, all remedies of ${COUNTS.remedyQuestions} questions`,
+    files: [
+      'test/long/decisions.test.ts',
+      'test/api/authz/matrix-worlds.test.ts',
+      'test/api/authz/remedies-random.test.ts',
+    ],
     minutes: 1,
   },
   {

@@ -46,15 +46,19 @@ export function WhyNotDialog({ question, onClose }: { question: WhyNotQuestion; 
 export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
   const { org, type, id, relation } = question;
   const path = { objectType: type, objID: id };
-  const why = useResource('GET /authz/objects/{objectType}/{objID}/explain', { path, query: { org, relation } });
+  const why = useResource('GET /authz/objects/{objectType}/{objID}/explain', {
+    path,
+    query: { org, relation, remedies: true },
+  });
   const able = useResource('GET /authz/objects/{objectType}/{objID}/principals', {
     path,
     query: { org, relation, limit: 20 },
   });
   // The permission is not what is missing.
   if (why.data?.allowed) return <p>It does not exist, or it was removed.</p>;
-  // The sentence names what is missing if it is one thing.
-  const missing = why.data?.missing.filter((text) => !why.data?.sentence.includes(text)) ?? [];
+  // The sentence names the least remedy, or what is missing if it is one thing.
+  const hasRemedy = (why.data?.remedies ?? []).length > 0;
+  const missing = hasRemedy ? [] : (why.data?.missing.filter((text) => !why.data?.sentence.includes(text)) ?? []);
   return (
     <div class="stack">
       <p>{why.data?.sentence ?? `This needs the permission ${relation}.`}</p>
@@ -80,7 +84,7 @@ export function WhyNotAnswer({ question }: { question: WhyNotQuestion }) {
       ) : (
         <p class="quiet">Ask an owner of the organization, or a site administrator.</p>
       )}
-      <a href={orgPath(org, `/access/why?object=${type}:${id}&relation=${relation}`)}>Show this as a picture</a>
+      <a href={orgPath(org, `/access/why?object=${type}:${id}&relation=${relation}`)}>Ways to get it</a>
     </div>
   );
 }

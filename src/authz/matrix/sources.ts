@@ -53,7 +53,7 @@ export function givenBy(graph: Graph, source: Source, object: string): ReadonlyS
 }
 
 /** What follows for the members of a team from nothing but being a member: on the team itself. */
-function ofMembers({ model }: Graph, team: string): string[] {
+function ofMembers({ model }: Graph, team: string): readonly string[] {
   const user = 'user:0';
   return allowed(createGraph(model, [{ user, relation: 'member', object: team }]), user, team, SHOWN);
 }

@@ -1,9 +1,9 @@
 import { Fragment } from 'preact';
-import { chainOf, type Explanation, type Node } from './proof.ts';
+import { chainOf, type Node, type Path } from './proof.ts';
 
 /** Person, team, role, organization, object: the rows of the database that the answer rests on. */
-export function ProofPicture({ explanation }: { explanation: Explanation }) {
-  const { start, links } = chainOf(explanation);
+export function ProofPicture({ path }: { path: Path }) {
+  const { start, links } = chainOf(path);
   if (start === undefined) return null;
   return (
     <ol class="proof" aria-label="The path from the person to the object">

@@ -1,7 +1,10 @@
 import type { Answer } from '../../../../client/client.ts';
 
 export type Explanation = Answer<'GET /authz/objects/{objectType}/{objID}/explain'>;
-type Step = Explanation['steps'][number];
+export type Remedy = NonNullable<Explanation['remedies']>[number];
+export type Step = Explanation['steps'][number];
+/** One way from the object to the user. */
+export type Path = readonly Step[];
 
 /** One box of the picture. */
 export interface Node {
@@ -24,7 +27,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Only the steps that rest on a row of the database are arrows. Rules in between are in the list below the picture. */
-export function chainOf({ steps }: Explanation): { start: Node | undefined; links: readonly Link[] } {
+export function chainOf(steps: Path): { start: Node | undefined; links: readonly Link[] } {
   const rows = steps.filter(({ tuple }) => tuple !== null).reverse();
   const first = rows[0];
   if (first?.tuple == null) return { start: undefined, links: [] };
@@ -40,8 +43,28 @@ export function chainOf({ steps }: Explanation): { start: Node | undefined; link
 }
 
 /** A proof that branches, or excludes somebody, is more than one path; the list shows all of it. */
-export function isOnePath({ steps }: Explanation): boolean {
+export function isOnePath(steps: Path): boolean {
   return !steps.some(({ rule }) => rule === 'and' || rule === 'but not');
+}
+
+/** A team that the person is in, and whether the answer would still be yes without it. */
+export interface TeamOnPaths {
+  readonly object: string;
+  readonly name: string;
+  readonly isNeeded: boolean;
+}
+
+export function teamsOn(paths: readonly Path[]): readonly TeamOnPaths[] {
+  const found = paths.map(
+    (path) =>
+      new Map(
+        path.flatMap(({ tuple, name }) =>
+          tuple?.relation === 'member' && tuple.object.startsWith('team:') ? [[tuple.object, name] as const] : [],
+        ),
+      ),
+  );
+  const names = new Map(found.flatMap((teams) => [...teams]));
+  return [...names].map(([object, name]) => ({ object, name, isNeeded: found.every((teams) => teams.has(object)) }));
 }
 
 function nodeOf(object: string, name: string): Node {

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useQueryFields } from '../../data/address.ts';
 import { orgPath, useOrg } from '../../data/org.ts';
 import { useList } from '../../data/resource.ts';
@@ -5,6 +6,7 @@ import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { AsOfBanner, AsOfField, atOf, useChangesSince } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
+import { groupsOf, type Holder, reasonsOf } from './reason-groups.ts';
 import { RelationField } from './relation-field.tsx';
 import './access.css';
 
@@ -18,7 +20,7 @@ export function WhoPage() {
     isComplete
       ? {
           path: { objectType: type.value, objID: id.value },
-          query: { org, relation: relation.value, limit: 50, ...atOf(at) },
+          query: { org, relation: relation.value, limit: 50, reason: true, ...atOf(at) },
         }
       : undefined,
   );
@@ -48,23 +50,57 @@ export function WhoPage() {
             all.length === 0 ? (
               <Empty text="Nobody whom you may see holds this permission." />
             ) : (
-              <Table
-                caption="People who can"
-                rows={all}
-                keyOf={(person) => String(person.id)}
-                hrefOf={(person) => whyPath(person.name)}
-                total={people.total}
-                hasMore={people.hasMore}
-                onMore={people.loadMore}
-                columns={[
-                  { key: 'name', title: 'Name', cell: (person) => <bdi>{person.name}</bdi> },
-                  { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(person.name)}>Why?</a> },
-                ]}
-              />
+              <WhoTable all={all} people={people} whyPath={whyPath} />
             )
           }
         </Show>
       )}
     </Page>
+  );
+}
+
+interface WhoTableProps {
+  readonly all: readonly Holder[];
+  readonly people: { readonly total: number | undefined; readonly hasMore: boolean; readonly loadMore: () => void };
+  readonly whyPath: (user: string) => string;
+}
+
+/** The people, and how many of them can for which reason. A click on a reason shows only those. */
+function WhoTable({ all, people, whyPath }: WhoTableProps) {
+  const chosen = useSignal('');
+  const groups = groupsOf(all);
+  const group = groups.find(({ key }) => key === chosen.value);
+  return (
+    <>
+      <ul class="line reasons" aria-label="By reason">
+        {groups.map(({ key, label, people: some }) => (
+          <li key={key}>
+            <button
+              type="button"
+              class="chip"
+              aria-pressed={key === group?.key}
+              onClick={() => (chosen.value = key === group?.key ? '' : key)}
+            >
+              by {label}: {some.length}
+              {people.hasMore && '+'}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Table
+        caption="People who can"
+        rows={group?.people ?? all}
+        keyOf={(person) => String(person.id)}
+        hrefOf={(person) => whyPath(person.name)}
+        total={group ? undefined : people.total}
+        hasMore={people.hasMore}
+        onMore={people.loadMore}
+        columns={[
+          { key: 'name', title: 'Name', cell: (person) => <bdi>{person.name}</bdi> },
+          { key: 'through', title: 'Through', cell: (person) => <bdi>{reasonsOf(person)}</bdi> },
+          { key: 'why', title: 'Why', cell: (person) => <a href={whyPath(person.name)}>Why?</a> },
+        ]}
+      />
+    </>
   );
 }

@@ -7,9 +7,10 @@ import { Page, Show } from '../../parts/page.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
 import { ObjectPicker } from './object-picker.tsx';
-import { type Explanation, isOnePath } from './proof.ts';
-import { ProofPicture } from './proof-picture.tsx';
+import { Paths, Rows } from './paths.tsx';
+import type { Explanation } from './proof.ts';
 import { RelationField } from './relation-field.tsx';
+import { Remedies } from './remedies.tsx';
 import './access.css';
 
 /** One person, one permission, one object: the answer, and the proof of it. */
@@ -37,7 +38,7 @@ export function WhyPage() {
     isComplete
       ? {
           path: { objectType: type.value, objID: id.value },
-          query: { org, relation: relation.value, user: user.value, ...atOf(at) },
+          query: { org, relation: relation.value, user: user.value, paths: 'all', remedies: true, ...atOf(at) },
         }
       : undefined,
   );
@@ -56,65 +57,42 @@ export function WhyPage() {
       </form>
       <AsOfField at={at} />
       <AsOfBanner at={at} changes={why.data?.changed_since} />
-      {isComplete && <Show of={why}>{(answer) => <WhyAnswer explanation={answer} />}</Show>}
+      {isComplete && <Show of={why}>{(answer) => <WhyAnswer org={org} user={user.value} explanation={answer} />}</Show>}
     </Page>
   );
 }
 
-function WhyAnswer({ explanation }: { explanation: Explanation }) {
-  const { allowed, allowed_now, sentence, missing, steps } = explanation;
+function WhyAnswer({ org, user, explanation }: { org: string; user: string; explanation: Explanation }) {
+  const { allowed, allowed_now, sentence, missing, steps, paths = [], more = false, remedies = [] } = explanation;
   return (
-    <Card>
-      <p class={`verdict ${allowed ? 'yes' : 'no'}`} role="status">
-        <strong>{allowed ? 'Yes' : 'No'}</strong>
-        <span>{sentence}</span>
-      </p>
-      {allowed_now !== undefined && allowed_now !== allowed && (
-        <p class="quiet">Now the answer is {allowed_now ? 'yes' : 'no'}.</p>
-      )}
-      {allowed && isOnePath(explanation) && (
-        <div class="proof-box">
-          <ProofPicture explanation={explanation} />
-        </div>
-      )}
-      {missing.length > 0 && (
-        <>
-          <h2>What is missing</h2>
-          <ul class="bullets">
-            {missing.map((text) => (
-              <li key={text}>{text}</li>
-            ))}
-          </ul>
-        </>
-      )}
-      {steps.length > 0 && (
-        <>
-          <h2>The rules and rows that say so</h2>
-          <div class="table-box why-rows">
-            <table>
-              <caption class="only-read">Each line rests on the deeper ones after it</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Says</th>
-                  <th scope="col">Row</th>
-                </tr>
-              </thead>
-              <tbody>
-                {steps.map((step) => (
-                  <tr key={`${step.depth}${step.object}${step.relation}${step.subject}`}>
-                    <td>{step.text}</td>
-                    <td class="mono">
-                      {step.tuple === null
-                        ? `rule: ${step.rule}`
-                        : `${step.tuple.user} · ${step.tuple.relation} · ${step.tuple.object}`}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </>
-      )}
-    </Card>
+    <>
+      <Card>
+        <p class={`verdict ${allowed ? 'yes' : 'no'}`} role="status">
+          <strong>{allowed ? 'Yes' : 'No'}</strong>
+          <span>{sentence}</span>
+        </p>
+        {allowed_now !== undefined && allowed_now !== allowed && (
+          <p class="quiet">Now the answer is {allowed_now ? 'yes' : 'no'}.</p>
+        )}
+        {allowed && <Paths user={user} paths={paths.length > 0 ? paths : [steps]} hasMore={more} />}
+        {missing.length > 0 && remedies.length === 0 && (
+          <>
+            <h2>What is missing</h2>
+            <ul class="bullets">
+              {missing.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        {paths.length < 2 && steps.length > 0 && (
+          <>
+            <h2>The rules and rows that say so</h2>
+            <Rows steps={steps} />
+          </>
+        )}
+      </Card>
+      {!allowed && allowed_now === undefined && <Remedies org={org} user={user} explanation={explanation} />}
+    </>
   );
 }

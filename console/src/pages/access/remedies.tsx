@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals';
+import { api } from '../../data/api.ts';
+import { orgPath } from '../../data/org.ts';
+import { Card, Chip } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import type { Explanation, Remedy } from './proof.ts';
+
+interface RemediesProps {
+  readonly org: string;
+  readonly user: string;
+  readonly explanation: Explanation;
+}
+
+/** Ways to yes, those that grant the least first. What the caller may do themselves is one click away. */
+export function Remedies({ org, user, explanation }: RemediesProps) {
+  const { remedies = [], remedies_note: note = '' } = explanation;
+  const chosen = useSignal<Remedy | undefined>(undefined);
+  if (remedies.length === 0 && note === '') return null;
+  return (
+    <Card title="Ways to yes">
+      {note !== '' && <p class="quiet">{note}</p>}
+      {remedies.length > 0 && (
+        <ol class="remedies" aria-label="Ways to yes, those that grant the least first">
+          {remedies.map((remedy) => (
+            <li key={remedy.sentence}>
+              <span class="stack tight">
+                <span>{remedy.sentence}</span>
+                <Effect user={user} remedy={remedy} />
+              </span>
+              {remedy.allowed ? (
+                <Button onClick={() => (chosen.value = remedy)} label={`Do it: ${remedy.sentence}`}>
+                  Do it
+                </Button>
+              ) : (
+                <a href={whoPath(org, remedy)}>Who can?</a>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      {chosen.value !== undefined && (
+        <Confirm
+          title="Grant this?"
+          verb="Do it"
+          done="Done. This is the answer now."
+          change={() => apply(org, chosen.value)}
+          onClose={() => (chosen.value = undefined)}
+        >
+          <p>{chosen.value.sentence}.</p>
+          <Effect user={user} remedy={chosen.value} />
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function Effect({ user, remedy: { gains, others } }: { user: string; remedy: Remedy }) {
+  return (
+    <span class="line">
+      <Chip tone={gains === 0 ? 'ok' : 'warn'}>
+        {gains === 0
+          ? `nothing else for ${user}`
+          : `${gains} more ${gains === 1 ? 'permission' : 'permissions'} for ${user}`}
+      </Chip>
+      <Chip tone={others === 0 ? 'ok' : 'warn'}>
+        {others === 0 ? 'nobody else' : `${others} other ${others === 1 ? 'person gains' : 'people gain'}`}
+      </Chip>
+    </span>
+  );
+}
+
+function whoPath(org: string, { required }: Remedy): string {
+  const { objectType: type, objectID, relation } = required;
+  return orgPath(org, `/access/who?${new URLSearchParams({ relation, type, id: String(objectID) })}`);
+}
+
+/** One change after the other. If one is rejected, those before it stay, and the page shows how things are. */
+async function apply(org: string, remedy: Remedy | undefined): Promise<void> {
+  for (const { action, id = 0n, team = 0n, username = '', role } of remedy?.change.changes ?? []) {
+    if (action === 'team.add_member') {
+      await api.call('PUT /teams/{id}/members/{username}', { path: { id, username } });
+    } else if (action === 'role.assign') {
+      await api.call('PUT /teams/{id}/roles/{role}', { path: { id: team, role: id } });
+    } else if (action === 'role.update') {
+      const body = { permissions: role?.permissions ?? [] };
+      await api.call('PUT /authz/roles/{id}', { path: { id }, query: { org }, body });
+    } else {
+      const body = { name: role?.name ?? '', permissions: role?.permissions ?? [], teamIDs: role?.teamIDs ?? [] };
+      await api.call('POST /authz/roles', { query: { org }, body });
+    }
+  }
+}

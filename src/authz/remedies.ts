@@ -1,0 +1,250 @@
+import { createPace } from '../base/slices.ts';
+import type { RoleGrant } from './escalation.ts';
+import type { ExplainStore } from './explain.ts';
+import { doing } from './explanation-text.ts';
+import type { Graphs } from './graphs.ts';
+import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
+import {
+  type Candidate,
+  type CandidateLimits,
+  candidatesFor,
+  leastPermission,
+  type PermissionPair,
+  type RemedyChange,
+} from './remedy-candidates.ts';
+import { createEffects, type Effect } from './remedy-effects.ts';
+import { readScene, type Scene } from './remedy-scene.ts';
+
+/** One way to get from no to yes. */
+export interface Remedy {
+  readonly changes: readonly WireChange[];
+  readonly sentence: string;
+  /** How many further permissions of the organization the user would get. */
+  readonly gains: number;
+  /** How many other users would get something. */
+  readonly others: number;
+  /** Whether the caller may make the changes. */
+  readonly isAllowed: boolean;
+  /** Whoever holds this may make the change, unless it grants what they do not hold themselves. */
+  readonly required: { readonly object: ObjectRef; readonly relation: string };
+}
+
+export interface Remedies {
+  readonly remedies: readonly Remedy[];
+  /** The whole answer in one sentence, with the least remedy, if there is one. */
+  readonly sentence: string | undefined;
+  /** Why there are none, or only these. */
+  readonly note: string;
+}
+
+/** A change as `POST /authz/preview` takes it. */
+export type WireChange =
+  | { readonly action: 'role.create'; readonly role: NewRole }
+  | { readonly action: 'role.update'; readonly id: bigint; readonly role: Pick<NewRole, 'permissions'> }
+  | { readonly action: 'role.assign'; readonly id: bigint; readonly team: bigint }
+  | { readonly action: 'team.add_member'; readonly id: bigint; readonly username: string };
+
+interface NewRole {
+  readonly name: string;
+  readonly permissions: readonly PermissionPair[];
+  readonly teamIDs: readonly bigint[];
+}
+
+export interface RemedyQuestion {
+  readonly organizationId: bigint;
+  readonly callerId: bigint;
+  readonly object: ObjectRef;
+  readonly relation: string;
+  readonly userId: bigint;
+  /** Whether the caller may see the object. What nobody but its owner can hold is the caller's own. */
+  readonly standing: 'seen' | 'own' | 'hidden';
+}
+
+const MAX_REMEDIES = 10;
+/** So many candidates are tried in the graph. */
+const MAX_TRIED = 30;
+/** Of changes that give the same, the smaller first. */
+const ORDER: readonly RemedyChange['action'][] = ['team.add_member', 'role.assign', 'role.update', 'role.create'];
+
+interface Judged {
+  readonly candidate: Candidate;
+  readonly gains: number;
+  readonly others: number;
+}
+
+type NameOf = (object: string) => string;
+
+export type RemedySearch = ReturnType<typeof createRemedies>;
+
+/**
+ * Ways to get to yes, ordered by how little else they grant and to how few people. They are found in what the caller may
+ * see of the organization, so they reveal nothing else.
+ */
+export function createRemedies(
+  graphs: Pick<Graphs, 'copyOf'>,
+  store: Pick<ExplainStore, 'names'>,
+  catalog: readonly RoleGrant[],
+  limits: CandidateLimits,
+) {
+  return async (question: RemedyQuestion): Promise<Remedies> => {
+    const { organizationId, callerId, userId, object, relation } = question;
+    if (question.standing === 'hidden') return none('');
+    if (object.type === 'user') return none('Only users themselves can do this with their account.');
+    if (question.standing === 'own')
+      return none('It belongs to a user, not to an organization: nobody else can get it.');
+    const pace = createPace();
+    const scene = await readScene(graphs, { organizationId, callerId, userId, object: nameOfObject(object) });
+    const aim = { user: `user:${userId}`, relation, object: nameOfObject(object) };
+    const effects = createEffects(scene, organizationId, aim, pace);
+    await pace();
+    const known = effects.permissions(catalog);
+    await pace();
+    const least = leastPermission(known)?.grant;
+    const setting = { scene, effects, organizationId, catalog, limits };
+    const candidates = relation === 'can_leave' ? [] : await candidatesFor(setting, known, pace);
+    candidates.sort(byEstimate);
+    const judged: Judged[] = [];
+    for (const candidate of candidates.slice(0, MAX_TRIED)) {
+      const effect = await effects.of(candidate);
+      if (effect.isEnough) judged.push({ candidate, gains: furtherIn(effect, least), others: effect.others });
+    }
+    const best = judged.sort(byEffect).slice(0, MAX_REMEDIES);
+    const names = await store.names([aim.user, aim.object, `organization:${organizationId}`, ...objectsIn(best)]);
+    const nameOf: NameOf = (one) => names.get(one) ?? one;
+    const isNew = best.some(({ candidate }) => candidate.changes.some(({ action }) => action === 'role.create'));
+    const taken = isNew ? await store.names([...scene.roles.keys()].map((id) => `role:${id}`)) : new Map();
+    const freeName = (wanted: string) => freeNameFor(wanted, [...taken.values()]);
+    const [first] = best;
+    const parts = first && partsOf(first.candidate.changes, nameOf(aim.user), nameOf).join(', and to ');
+    const isNot = `${nameOf(aim.user)} cannot ${doing(relation, nameOf(aim.object))}`;
+    return {
+      sentence: parts && `${isNot}: the least that would help is to ${parts}`,
+      remedies: best.map(({ candidate, gains, others }) => ({
+        changes: candidate.changes.map((change) => onWire(change, nameOf(aim.user), freeName)),
+        sentence: sentenceOf(candidate.changes, nameOf(aim.user), nameOf),
+        gains,
+        others,
+        isAllowed: candidate.isAllowed,
+        required: requiredFor(candidate.changes, organizationId),
+      })),
+      note: noteOn(question, scene, least !== undefined, best.length, nameOf),
+    };
+  };
+}
+
+function none(note: string): Remedies {
+  return { remedies: [], sentence: undefined, note };
+}
+
+function furtherIn({ gained }: Effect, least: RoleGrant | undefined): number {
+  return [...gained].filter((relation) => relation !== least?.relation).length;
+}
+
+function byEstimate(one: Candidate, other: Candidate): number {
+  return one.estimate[0] - other.estimate[0] || one.estimate[1] - other.estimate[1] || orderOf(one) - orderOf(other);
+}
+
+function byEffect(one: Judged, other: Judged): number {
+  return one.gains - other.gains || one.others - other.others || orderOf(one.candidate) - orderOf(other.candidate);
+}
+
+function orderOf({ changes }: Candidate): number {
+  return changes.length * ORDER.length + Math.max(...changes.map(({ action }) => ORDER.indexOf(action)));
+}
+
+function objectsIn(best: readonly Judged[]): string[] {
+  return best.flatMap(({ candidate }) =>
+    candidate.changes.flatMap((change) => {
+      const on = change.action === 'role.create' ? [] : [`${change.action.split('.')[0]}:${change.id}`];
+      return 'team' in change ? [...on, `team:${change.team}`] : on;
+    }),
+  );
+}
+
+function onWire(change: RemedyChange, username: string, freeName: (wanted: string) => string): WireChange {
+  switch (change.action) {
+    case 'role.create': {
+      const { permission, team } = change;
+      return {
+        action: 'role.create',
+        role: { name: freeName(permission.action), permissions: [permission], teamIDs: [team] },
+      };
+    }
+    case 'role.update':
+      return { action: 'role.update', id: change.id, role: { permissions: change.permissions } };
+    case 'role.assign':
+      return change;
+    case 'team.add_member':
+      return { ...change, username };
+  }
+}
+
+function freeNameFor(wanted: string, taken: readonly string[]): string {
+  const used = new Set(taken.map((name) => name.toLowerCase()));
+  for (let number = 2, name = wanted; ; number++) {
+    if (!used.has(name.toLowerCase())) return name;
+    name = `${wanted} ${number}`;
+  }
+}
+
+function sentenceOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf): string {
+  const [first = '', ...rest] = partsOf(changes, user, nameOf);
+  return [`${first.charAt(0).toUpperCase()}${first.slice(1)}`, ...rest].join(', and ');
+}
+
+function partsOf(changes: readonly RemedyChange[], user: string, nameOf: NameOf): string[] {
+  return changes.map((change) => partOf(change, user, nameOf));
+}
+
+function partOf(change: RemedyChange, user: string, nameOf: NameOf): string {
+  switch (change.action) {
+    case 'role.create':
+      return `create a role that contains only "${change.permission.action}", and assign it to the team ${nameOf(`team:${change.team}`)}`;
+    case 'role.update':
+      return `add "${change.permissions.at(-1)?.action}" to the role ${nameOf(`role:${change.id}`)}, which ${user} has`;
+    case 'role.assign':
+      return `assign the role ${nameOf(`role:${change.id}`)} to the team ${nameOf(`team:${change.team}`)}`;
+    case 'team.add_member':
+      return `add ${user} to the team ${nameOf(`team:${change.id}`)}`;
+  }
+}
+
+function requiredFor(changes: readonly RemedyChange[], organizationId: bigint): Remedy['required'] {
+  const organization = { type: 'organization', id: organizationId } as const;
+  const change = changes.at(-1);
+  if (change?.action === 'team.add_member') {
+    return { object: { type: 'team', id: change.id }, relation: 'can_add_member' };
+  }
+  const relation = change?.action === 'role.create' ? 'can_create_role' : 'can_edit_roles';
+  return { object: organization, relation };
+}
+
+function noteOn(
+  { organizationId, userId, object, relation }: RemedyQuestion,
+  { userTeams, caller, graph }: Scene,
+  isInCatalog: boolean,
+  count: number,
+  nameOf: NameOf,
+): string {
+  const user = nameOf(`user:${userId}`);
+  const organization = nameOf(`organization:${organizationId}`);
+  if (relation === 'can_leave') {
+    return caller.isUserMember
+      ? `Whoever is in ${organization} can leave it, except the last owner: ${organization} needs another owner first.`
+      : `Only members of ${organization} can leave it.`;
+  }
+  const name = nameOfObject(object);
+  const says = new Set([...graph.tuplesOf(name)].filter((one) => one.object === name).map((one) => one.relation));
+  if (relation === 'can_delete' && says.has('built_in')) return `${nameOf(name)} is a built-in team and stays.`;
+  if (relation === 'can_remove_member' && says.has('kept') && count === 0) {
+    return `${nameOf(name)} needs another member first: an organization always has an owner.`;
+  }
+  if (!isInCatalog && count > 0) {
+    return `No role can contain the permission to ${doing(relation, nameOf(name))}: only teams give it.`;
+  }
+  if (count === 0) return `No change of the teams and roles that you may see would let ${user} do this.`;
+  if (userTeams.length === 0 && caller.seesAllTeams) {
+    return `${user} is in no team of ${organization}, so adding ${user} to a team is the only way.`;
+  }
+  return '';
+}

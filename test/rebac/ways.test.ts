@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { explain, explainAll } from '../../src/rebac/explanation.ts';
+import { createGraph } from '../../src/rebac/graph.ts';
+import { readModel } from '../../src/rebac/model.ts';
+
+const MODEL = `model
+  schema 1.1
+type user
+type group
+  relations
+    define member: [user, group#member]
+type doc
+  relations
+    define banned: [user]
+    define guest: [user, user:*]
+    define reader: [group#member]
+    define checked: [group#member]
+    define can_read: (guest but not banned) or reader
+    define can_sign: reader and checked
+`;
+
+type Row = readonly [object: string, relation: string, user: string];
+
+async function ways(rows: readonly Row[], relation: string, max = 10) {
+  const graph = createGraph(
+    await readModel(MODEL),
+    rows.map(([object, name, user]) => ({ object, relation: name, user })),
+  );
+  const question = { user: 'user:1', relation, object: 'doc:1' };
+  const found = explainAll(graph, question, max);
+  const used = found.ways.map((steps) =>
+    steps.flatMap(({ tuple }) => (tuple ? [`${tuple.object} ${tuple.user}`] : [])),
+  );
+  return { used, hasMore: found.hasMore, steps: explain(graph, question).steps };
+}
+
+describe('All ways in which a relation holds', () => {
+  it('Lists every way, the shortest first', async () => {
+    const { used, hasMore } = await ways(
+      [
+        ['doc:1', 'reader', 'group:outer#member'],
+        ['group:outer', 'member', 'group:inner#member'],
+        ['group:outer', 'member', 'user:1'],
+        ['group:inner', 'member', 'user:1'],
+        ['doc:1', 'guest', 'user:*'],
+        ['doc:1', 'guest', 'user:1'],
+      ],
+      'can_read',
+    );
+    assert.deepEqual(used, [
+      ['doc:1 user:1'],
+      ['doc:1 user:*'],
+      ['doc:1 group:outer#member', 'group:outer user:1'],
+      ['doc:1 group:outer#member', 'group:outer group:inner#member', 'group:inner user:1'],
+    ]);
+    assert.equal(hasMore, false);
+  });
+
+  it('Never goes in circles', async () => {
+    const { used } = await ways(
+      [
+        ['doc:1', 'reader', 'group:a#member'],
+        ['group:a', 'member', 'group:b#member'],
+        ['group:b', 'member', 'group:a#member'],
+        ['group:b', 'member', 'user:1'],
+      ],
+      'can_read',
+    );
+    assert.deepEqual(used, [['doc:1 group:a#member', 'group:a group:b#member', 'group:b user:1']]);
+  });
+
+  it('A way names each tuple of an intersection, and no tuple that can be spared', async () => {
+    const { used } = await ways(
+      [
+        ['doc:1', 'reader', 'group:a#member'],
+        ['doc:1', 'checked', 'group:a#member'],
+        ['doc:1', 'checked', 'group:b#member'],
+        ['group:a', 'member', 'user:1'],
+        ['group:b', 'member', 'user:1'],
+      ],
+      'can_sign',
+    );
+    assert.deepEqual(
+      used.map((way) => new Set(way)),
+      [
+        new Set(['doc:1 group:a#member', 'group:a user:1']),
+        new Set(['doc:1 group:a#member', 'group:a user:1', 'doc:1 group:b#member', 'group:b user:1']),
+      ],
+      'the second takes the check from the other group',
+    );
+  });
+
+  it('No way, and no proof, uses a grant from which the user is excluded', async () => {
+    const { used, steps } = await ways(
+      [
+        ['doc:1', 'guest', 'user:1'],
+        ['doc:1', 'banned', 'user:1'],
+        ['doc:1', 'reader', 'group:a#member'],
+        ['group:a', 'member', 'user:1'],
+      ],
+      'can_read',
+    );
+    assert.deepEqual(used, [['doc:1 group:a#member', 'group:a user:1']]);
+    assert.ok(!steps.some(({ rule }) => rule === 'but not'));
+  });
+
+  it('Says that there are more ways than were asked for', async () => {
+    const groups = Array.from({ length: 40 }, (_, number) => `group:${number}`);
+    const rows = groups.flatMap((group): Row[] => [
+      ['doc:1', 'reader', `${group}#member`],
+      [group, 'member', 'user:1'],
+    ]);
+    const { used, hasMore } = await ways(rows, 'can_read');
+    assert.deepEqual([used.length, hasMore], [10, true]);
+    const few = await ways(rows.slice(0, 20), 'can_read');
+    assert.deepEqual([few.used.length, few.hasMore], [10, false]);
+  });
+
+  it('There is no way to what does not hold', async () => {
+    assert.deepEqual((await ways([['doc:1', 'banned', 'user:1']], 'can_read')).used, []);
+  });
+});
