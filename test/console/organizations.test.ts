@@ -33,6 +33,31 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     assert.deepEqual(faults, []);
   });
 
+  it('Guardrails are created with a look at what they say, shown with their state, and named when they reject a change', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    await go('/orgs/acme/guardrails');
+    await page.getByRole('button', { name: 'New guardrail' }).first().click();
+    await page.getByLabel('Name', { exact: true }).fill('two owners');
+    await page.getByLabel('Statement').selectOption('at_least');
+    await page.getByLabel('Permission').selectOption('can_delete');
+    await page.getByText('at least 2 people can delete acme').waitFor();
+    await page.getByText('Only 1 can.').waitFor();
+    await page.getByRole('button', { name: 'Create guardrail' }).click();
+    await page.getByText(/Nothing was changed: the guardrail "two owners" says that/).waitFor();
+    await page.getByLabel('Number of people').fill('1');
+    await page.getByText('at least 1 person can delete acme').waitFor();
+    await page.getByRole('button', { name: 'Create guardrail' }).click();
+    await page.getByRole('table', { name: 'Guardrails' }).getByText('holds').waitFor();
+    await page.getByRole('button', { name: 'Delete two owners' }).click();
+    await page.getByRole('button', { name: 'Delete guardrail' }).click();
+    await page.getByText('There are no guardrails.').waitFor();
+    // The browser itself reports the change that was rejected.
+    assert.deepEqual(
+      faults.filter((fault) => !fault.includes('409')),
+      [],
+    );
+  });
+
   itLong('The organization pages show members only what they may see', async () => {
     const cat = await browser.visit(atrium, 'cat');
     await cat.go('/orgs/acme');

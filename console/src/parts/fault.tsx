@@ -32,6 +32,9 @@ export function messageOf(error: unknown): string {
   if (error instanceof ApiError && error.status === 412) {
     return 'Somebody else changed this in the meantime. Look at their change first, or save again to replace it.';
   }
+  if (error instanceof ApiError && error.reason === 'guardrail_violated') {
+    return `Nothing was changed: the ${error.message}.`;
+  }
   const text = error.message;
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;

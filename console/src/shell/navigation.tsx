@@ -41,6 +41,7 @@ export function organizationGroups(org: string): readonly Group[] {
         at('/teams', 'Teams', 'teams'),
         at('/roles', 'Roles', 'roles'),
         at('/roles/code', 'Roles as code', 'code'),
+        at('/guardrails', 'Guardrails', 'guardrails'),
       ],
     },
     {

@@ -51,6 +51,7 @@ export const PAGES: readonly PageRoute[] = [
   page('/orgs/:org/roles/new', async () => (await import('../pages/roles/role.tsx')).NewRolePage),
   page('/orgs/:org/roles/code', async () => (await import('../pages/roles/role-code.tsx')).RoleCodePage),
   page('/orgs/:org/roles/:id', async () => (await import('../pages/roles/role.tsx')).RolePage),
+  page('/orgs/:org/guardrails', async () => (await import('../pages/guardrails/guardrails.tsx')).GuardrailsPage),
   page('/orgs/:org/settings', async () => (await import('../pages/orgs/org-settings.tsx')).OrgSettingsPage),
   page('/orgs/:org/teams', async () => (await import('../pages/teams/teams.tsx')).TeamsPage),
   page('/orgs/:org/teams/:id', async () => (await import('../pages/teams/team.tsx')).TeamPage),

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { sql } from '../../../src/db/db.ts';
 import { auditOf } from '../../support/audit.ts';
 import { clusterPermission, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
 import { makeOrganization, makePerson } from '../../support/people.ts';
 import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const PATH = '/authz/guardrails';
+const JOIN = sql('test.guardedJoin', 'insert into team_member (team_id, account_id) values ($1, $2)');
+const STATES = sql('test.guardrailStates', 'select 1 from guardrail_state where organization_id = $1');
 const CONNECT = clusterPermission('connect to clusters');
 const EDIT_ROLES = orgPermission('edit roles');
 const VIEW_ROLES = orgPermission('view roles');
@@ -270,10 +273,33 @@ describe('Guardrails', () => {
     assert.ok(red.state.total > 1);
   });
 
+  it('What has happened already is not rejected but shown red, and only what makes it worse is rejected then', async () => {
+    const { create, call, join, leave, team, id: organizationId } = await fresh();
+    const made = await create({ name: 'not eve', never: { users: ['eve', 'bob'], relation: 'can_view_roles' } });
+    assert.equal(made.status, 201, made.text);
+    // As a delivery of a marketplace writes it, or the end of a membership.
+    await atrium.instance.revisions.write(
+      async (query, touch) => {
+        await query(JOIN, [team('Viewers'), id.user('eve')]);
+        touch({ kind: 'team', id: BigInt(team('Viewers')), organizationId });
+      },
+      undefined,
+      { isFact: true },
+    );
+    const { state } = (await call('GET', `${PATH}/${made.body.id}`)).body;
+    assert.deepEqual([state.holds, state.violated_by[0]?.user.name], [false, 'eve']);
+    assert.equal((await join('Viewers', 'cat')).status, 204, 'it is as it was');
+    assertViolated(await join('Viewers', 'bob'), 'not eve', ['bob']);
+    assert.equal((await leave('Viewers', 'eve')).status, 204);
+    assert.equal((await call('GET', `${PATH}/${made.body.id}`)).body.state.holds, true);
+    assertViolated(await join('Viewers', 'eve'), 'not eve', ['eve']);
+  });
+
   it('An organization can be deleted although guardrails would keep its members', async () => {
-    const { create, name } = await fresh();
+    const { create, name, id: organizationId } = await fresh();
     await create({ name: 'ann stays', always: { users: ['ann'], relation: 'can_delete' } });
     await create({ name: 'red', enforce: false, at_most: { count: 0, relation: 'can_delete' } });
     assert.equal((await atrium.as('ann')('DELETE', `/orgs/${name}`)).status, 204);
+    assert.deepEqual(await atrium.instance.db.query(STATES, [organizationId]), []);
   });
 });

@@ -1,0 +1,157 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useAction } from '../../data/action.ts';
+import { api } from '../../data/api.ts';
+import { useList } from '../../data/resource.ts';
+import { useVersion } from '../../data/version.ts';
+import { messageOf } from '../../parts/fault.tsx';
+import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form.tsx';
+import { notify } from '../../parts/toast.tsx';
+import { RelationField } from '../access/relation-field.tsx';
+import { type Guardrail, GuardrailState } from './guardrails.tsx';
+
+const KINDS = [
+  { value: 'never', label: 'These people never can' },
+  { value: 'always', label: 'These people always can' },
+  { value: 'at_least', label: 'At least so many people can' },
+  { value: 'at_most', label: 'At most so many people can' },
+] as const;
+type Kind = (typeof KINDS)[number]['value'];
+
+const TYPES = [
+  { value: 'organization', label: 'the organization' },
+  { value: 'cluster', label: 'a cluster, or any' },
+  { value: 'team', label: 'a team, or any' },
+  { value: 'contract', label: 'a contract, or any' },
+  { value: 'robot_ac', label: 'a robot account, or any' },
+] as const;
+type ObjectType = (typeof TYPES)[number]['value'];
+
+const TRY_AFTER_MS = 300;
+const FIELDS = ['name', 'description'];
+
+interface Props {
+  readonly org: string;
+  readonly guardrail: Guardrail | undefined;
+  readonly onClose: () => void;
+}
+
+/** A guardrail as a form, with what it would say and whether it would hold. */
+export function GuardrailForm({ org, guardrail, onClose }: Props) {
+  const kindNow = KINDS.find(({ value }) => guardrail?.[value] !== undefined)?.value ?? 'never';
+  const now = guardrail?.[kindNow];
+  const name = useSignal(guardrail?.name ?? '');
+  const description = useSignal(guardrail?.description ?? '');
+  const kind = useSignal<string>(kindNow);
+  const users = useSignal((now?.users ?? []).map((user) => user.name).join(', '));
+  const team = useSignal(now?.team?.name ?? '');
+  const count = useSignal(String(now?.count ?? 2));
+  const type = useSignal<string>(now?.object.type ?? 'organization');
+  const object = useSignal(now?.object.type === 'organization' ? '' : (now?.object.name ?? ''));
+  const relation = useSignal(now?.relation ?? '');
+  const enforce = useSignal(guardrail?.enforce ?? true);
+  const teams = useList('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
+  const version = useVersion(undefined);
+  const isCounted = kind.value === 'at_least' || kind.value === 'at_most';
+
+  const body = () => {
+    const about = {
+      relation: relation.value,
+      object: { type: type.value as ObjectType, ...(object.value.trim() !== '' && { name: object.value.trim() }) },
+    };
+    const people = {
+      ...about,
+      users: users.value
+        .split(',')
+        .map((login) => login.trim())
+        .filter((login) => login !== ''),
+      ...(team.value !== '' && { team: team.value }),
+    };
+    const statement = isCounted ? { ...about, count: Number(count.value) } : people;
+    return {
+      name: name.value,
+      description: description.value,
+      enforce: enforce.value,
+      ...({ [kind.value as Kind]: statement } as { never: typeof people }),
+    };
+  };
+  const send = async (isDryRun: boolean): Promise<Guardrail> => {
+    const query = { org, ...(isDryRun && { dry_run: true }) };
+    if (!guardrail) return await api.call('POST /authz/guardrails', { query, body: body() });
+    const path = { id: guardrail.id };
+    if (isDryRun) return await api.call('PUT /authz/guardrails/{id}', { path, query, body: body() });
+    return await version.save(() => api.call('PUT /authz/guardrails/{id}', { path, query, body: body() }));
+  };
+  const save = useAction(async () => {
+    const { name: saved } = await send(false);
+    notify({ kind: 'ok', text: `The guardrail ${saved} was ${guardrail ? 'changed' : 'created'}.` });
+  });
+
+  const tried = useSignal<Guardrail | string | undefined>(undefined);
+  const draft = JSON.stringify(body());
+  useEffect(() => {
+    if (relation.value === '') return;
+    let isOver = false;
+    const timer = setTimeout(async () => {
+      // A name is needed only to save it.
+      const found = await send(true).catch((error: unknown) => messageOf(error));
+      if (!isOver) tried.value = found;
+    }, TRY_AFTER_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [draft]);
+
+  return (
+    <FormDialog
+      title={guardrail ? `Edit ${guardrail.name}` : 'New guardrail'}
+      verb={guardrail ? 'Save guardrail' : 'Create guardrail'}
+      action={save}
+      fields={FIELDS}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} isRequired autoFocus maxLength={100} error={save.fieldError('name')} />
+      <TextField label="Description" value={description} error={save.fieldError('description')} />
+      <SelectField label="Statement" value={kind} choices={KINDS} />
+      {isCounted ? (
+        <TextField label="Number of people" type="number" value={count} hint="Site administrators do not count." />
+      ) : (
+        <>
+          <TextField label="Users" value={users} hint="Login names, separated by commas." />
+          <SelectField
+            label="Team"
+            value={team}
+            choices={[
+              { value: '', label: 'no team' },
+              ...(teams.data ?? []).map((one) => ({ value: one.name, label: one.name })),
+            ]}
+          />
+        </>
+      )}
+      <SelectField label="Object" value={type} choices={TYPES} onChange={() => (relation.value = '')} />
+      {type.value !== 'organization' && (
+        <TextField label="Name of the object" value={object} hint="Empty: any object of this type." />
+      )}
+      <RelationField type={type.value} relation={relation} />
+      <CheckField
+        label="Reject changes that would violate it"
+        hint="Otherwise it is only watched."
+        isChecked={enforce.value}
+        onChange={(isChecked) => (enforce.value = isChecked)}
+      />
+      <div class="stack tight" role="status">
+        {typeof tried.value === 'string' && <p class="quiet">{tried.value}</p>}
+        {typeof tried.value === 'object' && (
+          <>
+            <p>
+              <bdi>{tried.value.sentence}</bdi>
+            </p>
+            <GuardrailState guardrail={{ state: tried.value.state, enforce: true }} />
+          </>
+        )}
+      </div>
+    </FormDialog>
+  );
+}

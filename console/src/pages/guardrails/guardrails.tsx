@@ -1,0 +1,146 @@
+import { useSignal } from '@preact/signals';
+import type { Answer } from '../../../../client/client.ts';
+import { api } from '../../data/api.ts';
+import { useOrg } from '../../data/org.ts';
+import { useResource } from '../../data/resource.ts';
+import { Chip } from '../../parts/bits.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Empty, Page, Show } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { GuardrailForm } from './guardrail-form.tsx';
+
+export type Guardrail = Answer<'GET /authz/guardrails/{id}'>;
+
+const SHOWN_PEOPLE = 5;
+
+export function GuardrailsPage() {
+  const { org, whyNot, question } = useOrg();
+  const guardrails = useResource('GET /authz/guardrails', { query: { org } });
+  const editing = useSignal<Guardrail | 'new' | undefined>(undefined);
+  const deleting = useSignal<Guardrail | undefined>(undefined);
+  const mayEdit = whyNot('can_edit_roles', 'change guardrails');
+  const create = (
+    <Button kind="main" icon="plus" whyNot={mayEdit} onClick={() => (editing.value = 'new')}>
+      New guardrail
+    </Button>
+  );
+  return (
+    <Page
+      title="Guardrails"
+      within={org}
+      lead="Statements about access that must stay true. A change that would violate one is rejected, whoever makes it."
+      isStale={guardrails.isStale}
+      actions={<span data-key="n">{create}</span>}
+    >
+      <Show of={guardrails} whyNot={question('can_view_roles', 'see the guardrails')}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty
+              text="There are no guardrails. One could say that at least two people can edit roles."
+              action={create}
+              command={`atrium guardrail create NAME --at-least 2 --relation edit_roles --org ${org}`}
+            />
+          ) : (
+            <Table
+              caption="Guardrails"
+              rows={all}
+              keyOf={(guardrail) => String(guardrail.id)}
+              columns={[
+                {
+                  key: 'name',
+                  title: 'Name',
+                  cell: (guardrail) => (
+                    <>
+                      <bdi>{guardrail.name}</bdi>
+                      <bdi class="quiet small block">{guardrail.description}</bdi>
+                    </>
+                  ),
+                },
+                { key: 'sentence', title: 'Statement', cell: (guardrail) => <bdi>{guardrail.sentence}</bdi> },
+                { key: 'state', title: 'State', cell: (guardrail) => <GuardrailState guardrail={guardrail} /> },
+                {
+                  key: 'actions',
+                  title: 'Change',
+                  cell: (guardrail) => (
+                    <span class="line">
+                      <Button
+                        whyNot={mayEdit}
+                        label={`Edit ${guardrail.name}`}
+                        onClick={() => (editing.value = guardrail)}
+                      >
+                        Edit
+                      </Button>
+                      <Button
+                        kind="danger"
+                        whyNot={mayEdit}
+                        label={`Delete ${guardrail.name}`}
+                        onClick={() => (deleting.value = guardrail)}
+                      >
+                        Delete
+                      </Button>
+                    </span>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Show>
+      {editing.value && (
+        <GuardrailForm
+          org={org}
+          guardrail={editing.value === 'new' ? undefined : editing.value}
+          onClose={() => (editing.value = undefined)}
+        />
+      )}
+      {deleting.value && <DeleteGuardrail org={org} of={deleting.value} onClose={() => (deleting.value = undefined)} />}
+    </Page>
+  );
+}
+
+/** Green if it holds, red with those who violate it. */
+export function GuardrailState({ guardrail: { state, enforce } }: { guardrail: Pick<Guardrail, 'state' | 'enforce'> }) {
+  const names = state.violated_by.slice(0, SHOWN_PEOPLE).map(({ user }) => user.name);
+  const others = state.total - names.length;
+  return (
+    <>
+      <span class="line">
+        {state.holds ? <Chip tone="ok">holds</Chip> : <Chip tone="bad">violated</Chip>}
+        {!enforce && <Chip>only watched</Chip>}
+        {state.vacuous && <Chip tone="warn">about nobody</Chip>}
+      </span>
+      {!state.holds && (
+        <bdi class="small block">
+          {state.total === 0
+            ? `Only ${state.count ?? 0} can.`
+            : `By ${[...names, ...(others > 0 ? [`${others} more`] : [])].join(', ')}.`}
+        </bdi>
+      )}
+    </>
+  );
+}
+
+function DeleteGuardrail({
+  org,
+  of: { id, name, sentence },
+  onClose,
+}: {
+  org: string;
+  of: Guardrail;
+  onClose: () => void;
+}) {
+  return (
+    <Confirm
+      title={`Delete the guardrail ${name}?`}
+      verb="Delete guardrail"
+      done={`The guardrail ${name} was deleted.`}
+      change={() => api.call('DELETE /authz/guardrails/{id}', { path: { id }, query: { org } })}
+      onClose={onClose}
+    >
+      <p>
+        Nothing keeps it true any more that <bdi>{sentence}</bdi>.
+      </p>
+    </Confirm>
+  );
+}
