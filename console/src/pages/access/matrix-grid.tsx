@@ -86,11 +86,11 @@ export function MatrixGrid({ matrix, say, whyHref }: MatrixGridProps) {
                     <a
                       href={whyHref(...at)}
                       tabIndex={at[0] === row && at[1] === column ? 0 : -1}
-                      aria-label={said.words}
                       title={said.words}
                       onFocus={() => (active.value = at)}
                     >
-                      {said.text}
+                      <span aria-hidden="true">{said.text}</span>
+                      <span class="only-read">{said.words}</span>
                     </a>
                   </td>
                 );
