@@ -55,6 +55,12 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
   ),
   role: entry('access', 'manage custom roles, also as code', async () => (await import('./commands/role.ts')).role),
   audit: entry('access', 'show who changed what', async () => (await import('./commands/audit.ts')).audit),
+  events: entry('access', 'follow what changes', async () => (await import('./commands/events.ts')).events),
+  search: entry(
+    'resources',
+    'find anything by a part of its name',
+    async () => (await import('./commands/search.ts')).search,
+  ),
   org: entry(
     'resources',
     'manage organizations and their members',

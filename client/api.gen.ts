@@ -1568,6 +1568,8 @@ export type OverviewTokens = {
 /** What a page of the console needs at load. */
 export type PageContext = {
   readonly user: User;
+  /** The answer is at least as new as this revision. Events continue from there. */
+  readonly revision: string;
   readonly organization?: Organization;
   /** What the caller may do with the organization, and with the object if one was named. */
   readonly allowed: readonly ObjectPermissions[];
