@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   marketplace: 'the listener, next to the least that a listener could do',
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
+  events: '1,000 idle listeners of GET /events, next to none; about five minutes',
   'role-file': 'files of a thousand roles',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
   backup: 'taking and restoring a backup',
