@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Instance } from '../../../src/instance.ts';
 import { COUNTS } from '../../counts.ts';
-import { type EventReader, readEvents } from '../../support/event-stream.ts';
+import { type EventReader, type ReceivedEvent, readEvents } from '../../support/event-stream.ts';
 import { makePerson } from '../../support/people.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { lacks } from '../../support/requirements.ts';
@@ -18,11 +18,19 @@ const CHANGES = statement(
   `select revision, kind, id, organization_id from change where organization_id = $1 and revision > $2 order by revision`,
 );
 
+/** The last revision has another stamp, as on a server that never got the last commit and made another one. */
+const OTHER_HISTORY = statement(
+  `with other as (update revision_stamp set stamp = gen_random_uuid() where revision = (select value from revision)
+     returning stamp)
+   update revision set stamp = other.stamp from other where id = 1`,
+);
+
 /** Two servers on one database. */
 describe('Events on several servers', { skip: lacks('postgresql') }, () => {
   let atrium: TestServer;
   let other: Instance;
   let urls: readonly string[];
+  const readers: EventReader[] = [];
   before(async () => {
     atrium = await openTestServer({ driver: 'postgres' });
     const { DATABASE_URL = '' } = atrium.instance.config;
@@ -30,6 +38,7 @@ describe('Events on several servers', { skip: lacks('postgresql') }, () => {
     urls = [atrium.url, await other.listen()];
   });
   after(async () => {
+    for (const reader of readers) reader.close();
     await other.close();
     await atrium.close();
   });
@@ -38,6 +47,7 @@ describe('Events on several servers', { skip: lacks('postgresql') }, () => {
     const headers: Record<string, string> = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
     const token = atrium.world.users[who]?.token;
     const reader = await readEvents(url, token, { path: `/api/v1/events?org=${orgOf(who)}`, headers });
+    readers.push(reader);
     assert.equal(reader.status, 200);
     await reader.find(({ event }) => event === 'ready');
     return reader;
@@ -75,10 +85,7 @@ describe('Events on several servers', { skip: lacks('postgresql') }, () => {
     for (const listener of listeners) {
       const { who, reader } = listener;
       if (who !== 'eve') {
-        await reader.find(
-          ({ data }) => data.changes?.some(({ id }: { id: string }) => id === String(last)),
-          'the last',
-        );
+        await reader.find(isAboutRole(last), 'the last');
       }
       reader.close();
       listener.heard.push(...collect(reader));
@@ -87,6 +94,26 @@ describe('Events on several servers', { skip: lacks('postgresql') }, () => {
       if (who === 'eve') assert.deepEqual(listener.heard, []);
       else assert.ok(listener.heard.length >= COUNTS.eventWrites / 2);
     }
+  });
+
+  it('A listener is told to load everything again after a failover to another history', async () => {
+    const reader = await connect(atrium.url, 'ann');
+    const position = reader.lastEventId();
+    await atrium.instance.db.query(OTHER_HISTORY);
+    const reset = await reader.find(({ event }) => event === 'reset');
+    assert.equal(reset.data.reason, 'history');
+    reader.close();
+    const again = await connect(atrium.url, 'ann', position);
+    assert.equal((await again.find(({ event }) => event === 'reset')).data.reason, 'position');
+    again.close();
+    const continued = await connect(atrium.url, 'ann', reset.id);
+    const role = await (await createWriter(atrium, [atrium.url]))(createRandom(), 'role');
+    await continued.find(isAboutRole(role));
+    assert.equal(
+      continued.events.some(({ event }) => event === 'reset'),
+      false,
+    );
+    continued.close();
   });
 
   it('A server with its maximum of streams rejects more, and ends them all when it stops', async () => {
@@ -104,6 +131,11 @@ describe('Events on several servers', { skip: lacks('postgresql') }, () => {
     moved.close();
   });
 });
+
+function isAboutRole(role: number | undefined): (event: ReceivedEvent) => boolean {
+  return ({ data }) =>
+    data.changes?.some(({ kind, id }: { kind: string; id: string }) => kind === 'role' && id === String(role)) ?? false;
+}
 
 async function recorded(atrium: TestServer, org: string, start: bigint): Promise<Heard[]> {
   const organization = atrium.world.orgs[org];
