@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { EventChange, ServerEvent } from '../../../client/events.ts';
 import { api } from './api.ts';
-import { refreshMounted } from './resource.ts';
+import { isAnyLoading, refreshMounted } from './resource.ts';
 import { isSignedOut, me } from './session.ts';
 
 /** How fresh the page is: exact while the stream is open, and since when it is not. */
@@ -15,6 +15,7 @@ export const freshness = signal<Freshness>({ state: 'starting' });
 
 /** The page comes first: what it needs is loaded and drawn by then. */
 const START_AFTER_MS = 2000;
+const RETRY_REJECTED_MS = 30_000;
 /** What changes together is asked for together. */
 const GATHER_MS = 200;
 
@@ -52,9 +53,8 @@ export function useLiveData(): void {
     const stop = effect(() => {
       if (me.value === undefined || isSignedOut.value || !isVisible.value) return;
       const controller = new AbortController();
-      const timer = setTimeout(() => void follow(controller.signal), START_AFTER_MS);
+      void follow(controller.signal);
       return () => {
-        clearTimeout(timer);
         controller.abort();
         freshness.value = { state: 'starting' };
       };
@@ -67,13 +67,22 @@ export function useLiveData(): void {
 }
 
 async function follow(signal: AbortSignal): Promise<void> {
-  try {
-    for await (const event of api.events({ lastEventId, signal, onLost: lost })) hear(event);
-  } catch {
-    // Rejected: the session has ended, which the next call of the page notices, too.
-    lastEventId = undefined;
-    if (!signal.aborted) lost();
+  do await wait(START_AFTER_MS);
+  while (isAnyLoading() && !signal.aborted);
+  while (!signal.aborted) {
+    try {
+      for await (const event of api.events({ lastEventId, signal, onLost: lost })) hear(event);
+    } catch {
+      // Rejected. If the session has ended, the next call of the page notices it, too.
+      lastEventId = undefined;
+      if (!signal.aborted) lost();
+      await wait(RETRY_REJECTED_MS);
+    }
   }
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function lost(): void {

@@ -204,6 +204,11 @@ function nextOf(reply: Reply<unknown> | undefined): Readonly<Record<string, unkn
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refreshMounted());
 setInterval(() => document.visibilityState === 'visible' && refreshMounted(), POLL_MS);
 
+/** Whether something that is on the screen is on its way. */
+export function isAnyLoading(): boolean {
+  return [...entries.values()].some(({ mounted, state }) => mounted > 0 && state.peek().isLoading);
+}
+
 /** Asks again for what is on the screen, or only for those calls. What is not on the screen is forgotten. */
 export function refreshMounted(shows: (name: string) => boolean = () => true): void {
   for (const [key, entry] of entries) {

@@ -12,9 +12,5 @@ export function Freshness() {
     );
   }
   const time = fresh.since.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  return (
-    <p class="small warn" role="status">
-      Not live since {time}, reconnecting…
-    </p>
-  );
+  return <p class="small warn">Not live since {time}, reconnecting…</p>;
 }
