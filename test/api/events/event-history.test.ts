@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Instance } from '../../../src/instance.ts';
-import { COUNTS } from '../../counts.ts';
+import { COUNTS, IS_LONG } from '../../counts.ts';
 import { type EventReader, type ReceivedEvent, readEvents } from '../../support/event-stream.ts';
 import { makePerson } from '../../support/people.ts';
+import { progress } from '../../support/progress.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { lacks } from '../../support/requirements.ts';
 import { openQuietly, openTestServer, TEST_KEY, type TestServer } from '../../support/server.ts';
@@ -70,6 +71,7 @@ describe('Events on several servers', { skip: lacks('postgresql') }, () => {
         return event === 'change' ? [{ revision: data.revision, changes: data.changes.map(wire) }] : [];
       });
     for (let done = 0; done < COUNTS.eventWrites; done += 2) {
+      if (IS_LONG && done % 100 === 0) progress(`${done} of ${COUNTS.eventWrites} writes`);
       await Promise.all([write(random), write(random)]);
       for (const listener of listeners) {
         if (!random.chance(0.2)) continue;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { COUNTS } from '../../counts.ts';
+import { COUNTS, IS_LONG } from '../../counts.ts';
 import { createCluster, makeOrganization, makePerson } from '../../support/people.ts';
+import { progress } from '../../support/progress.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 import { statement } from '../../support/statement.ts';
@@ -150,6 +151,7 @@ describe('GET /search', () => {
         (['clusters', 'organizations'].includes(type) || /^(operators|cluster-operator)$/.test(name)),
     };
     for (let round = 0; round < COUNTS.searches; round++) {
+      if (IS_LONG && round % 500 === 0) progress(`${round} of ${COUNTS.searches} searches`);
       const who = random.pick(Object.keys(sees));
       const one = random.pick(everything);
       const from = random.below(one.name.length);
