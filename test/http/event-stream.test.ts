@@ -57,6 +57,8 @@ describe('A stream of events', () => {
     const { stream, socket } = await open();
     stream.send({ event: 'ready', data: '{"revision":"1"}' });
     stream.comment();
+    await new Promise((resolve) => setImmediate(resolve));
+    stream.comment();
     stream.send({ event: 'change', id: '2-x', data: '{}' });
     stream.end();
     let text = '';
@@ -65,7 +67,13 @@ describe('A stream of events', () => {
     });
     while (!text.includes('\r\n0\r\n\r\n')) await once(socket, 'data');
     const body = text.replace(/^.*?\r\n\r\n/s, '').replace(/[\da-f]+\r\n|\r\n/g, '');
-    const blocks = ['retry: 1000', 'event: ready\ndata: {"revision":"1"}', ':', 'id: 2-x\nevent: change\ndata: {}'];
+    const blocks = [
+      'retry: 1000',
+      'event: ready\ndata: {"revision":"1"}',
+      ':',
+      ':',
+      'id: 2-x\nevent: change\ndata: {}',
+    ];
     assert.equal(body, `${blocks.join('\n\n')}\n\n`);
     socket.destroy();
   });
