@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
   history: 'questions about a moment a thousand changes ago; about a minute',
+  events: '1,000 idle listeners of GET /events, next to none; about five minutes',
   'role-file': 'files of a thousand roles',
   guardrails: 'role writes with 50 guardrails, next to none; a thousand assertions of a policy',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',

@@ -75,6 +75,12 @@ export const CATALOGUE: Readonly<Record<string, Entry>> = {
     async () => (await import('./commands/test.ts')).test,
   ),
   audit: entry('access', 'show who changed what', async () => (await import('./commands/audit.ts')).audit),
+  events: entry('access', 'follow what changes', async () => (await import('./commands/events.ts')).events),
+  search: entry(
+    'resources',
+    'find anything by a part of its name',
+    async () => (await import('./commands/search.ts')).search,
+  ),
   org: entry(
     'resources',
     'manage organizations and their members',

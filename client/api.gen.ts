@@ -1038,6 +1038,28 @@ export type ExplanationStep = {
   readonly tuple: Relationship | null;
 };
 
+/** An installer that a search found. */
+export type FoundInstaller = {
+  /** Assigned by the server, never reused. */
+  readonly id: string;
+  /** Which marketplace it belongs to. */
+  readonly marketplace: string;
+  /** Name of the organization that it is bound to. */
+  readonly organization?: string;
+};
+
+/** Something that a search found, with its name. */
+export type FoundObject = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Name of the object, or login name of the person. */
+  readonly name: string;
+  /** Full name of a person or an organization, or display name of a cluster, if set. */
+  readonly title?: string;
+  /** Name of the organization that it belongs to. */
+  readonly organization?: string;
+};
+
 /** The object that a statement is about. */
 export type GuardedObject = {
   /** Type of the object. */
@@ -1941,6 +1963,8 @@ export type OverviewTokens = {
 /** What a page of the console needs at load. */
 export type PageContext = {
   readonly user: User;
+  /** The answer is at least as new as this revision. Events continue from there. */
+  readonly revision: string;
   readonly organization?: Organization;
   /** What the caller may do with the organization, and with the object if one was named. */
   readonly allowed: readonly ObjectPermissions[];
@@ -2281,6 +2305,26 @@ export type RoleTeamExpiry = {
   readonly team_id: bigint;
   /** When the team loses the role. */
   readonly expires_at: string;
+};
+
+/** What a search found, by kind. What starts with the text comes first. */
+export type SearchResult = {
+  /** Members of organizations in which the caller may view members. All, for site administrators. */
+  readonly people: readonly FoundObject[];
+  /** Teams that the caller may view. */
+  readonly teams: readonly FoundObject[];
+  /** Roles that the caller may view. */
+  readonly roles: readonly FoundObject[];
+  /** Clusters that the caller may view. */
+  readonly clusters: readonly FoundObject[];
+  /** Contracts that the caller may view. */
+  readonly contracts: readonly FoundObject[];
+  /** Robots that the caller may view. */
+  readonly robots: readonly FoundObject[];
+  /** Organizations that the caller is in. All, for site administrators. */
+  readonly organizations: readonly FoundObject[];
+  /** For site administrators only. */
+  readonly installers: readonly FoundInstaller[];
 };
 
 /** The version of the server. */
@@ -3477,6 +3521,20 @@ export interface Operations {
     };
     answer: undefined;
   };
+  /** Follow what changes, as a stream of server-sent events */
+  'GET /events': {
+    input: {
+      query?: {
+        /** Only changes of this organization. By default, of all that you are in, and of your own account. */
+        org?: Text | undefined;
+        /** Like the header Last-Event-ID, for clients that cannot set headers. */
+        last_event_id?: Text | undefined;
+        /** If false, the stream ends once everything since the last event was sent. */
+        follow?: Text | undefined;
+      };
+    };
+    answer: string;
+  };
   /** List the organizations of the caller, or all for site administrators */
   'GET /orgs': {
     input: {
@@ -3909,6 +3967,20 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** Find by name what the caller may see, at most 8 of each kind */
+  'GET /search': {
+    input: {
+      query: {
+        /** A part of the name, whatever its letter case. */
+        q: Text;
+        /** Look only in this organization. */
+        org?: Text | undefined;
+        /** What to look for, separated by commas: people, teams, roles, clusters, contracts, robots, organizations, installers. */
+        types?: Text | undefined;
+      };
+    };
+    answer: SearchResult;
   };
   /** Get a team */
   'GET /teams/{id}': {

@@ -1,5 +1,6 @@
 import type { Operations } from './api.gen.ts';
 import { UnreachableError } from './errors.ts';
+import { type EventOptions, followEvents, type ServerEvent } from './events.ts';
 import type { Fetch } from './fetch.ts';
 import { writeJson } from './json.ts';
 import { KEYED } from './keyed.gen.ts';
@@ -50,6 +51,8 @@ export interface Client {
   each<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<Item<Name>>;
   /** An answer that is a stream of lines, one by one, however long it is. */
   lines<Name extends OperationName>(name: Name, ...input: Inputs<Name>): AsyncGenerator<string>;
+  /** What changes, as it changes. Connects again by itself, and continues where it was. */
+  events(options?: EventOptions): AsyncGenerator<ServerEvent>;
 }
 
 export interface ClientOptions {
@@ -92,7 +95,7 @@ export function createClient(options: ClientOptions): Client {
   const send = options.session ? withSession(plain, options.session) : plain;
   const call = async (name: string, input?: AnyInput) => (await ask(name, input ?? {})).data;
   const request = (name: string, input?: AnyInput) => ask(name, input ?? {});
-  return { baseUrl: base, call, request, each, lines } as Client;
+  return { baseUrl: base, call, request, each, lines, events } as Client;
 
   async function* each(name: string, input: AnyInput = {}): AsyncGenerator<unknown> {
     let query: Readonly<Record<string, unknown>> = { limit: MAX_LIMIT, ...input.query };
@@ -124,6 +127,17 @@ export function createClient(options: ClientOptions): Client {
       throw failed(error);
     }
     if (rest !== '') yield rest;
+  }
+
+  function events(given: EventOptions = {}): AsyncGenerator<ServerEvent> {
+    const { org, follow } = given;
+    return followEvents(async (lastEventId, signal) => {
+      const headers = { Accept: 'text/event-stream', ...(lastEventId && { 'Last-Event-ID': lastEventId }) };
+      const input = { query: { org, follow }, headers, signal, timeoutMs: 0 };
+      const { answer } = await fetchOnce('GET /events', input, clockOf(input));
+      if (answer.status >= 400) throw refusal(answer, await answer.text());
+      return answer;
+    }, given);
   }
 
   async function ask(name: string, input: AnyInput): Promise<Reply<unknown>> {

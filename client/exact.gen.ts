@@ -75,6 +75,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'PATCH /robots/{id}': { int64: ['id', 'owner_id'] },
   'GET /robots/{id}/tokens': { int64: ['*.id'] },
   'POST /robots/{id}/tokens': { int64: ['id'] },
+  'GET /search': { int64: ['people.*.id', 'teams.*.id', 'roles.*.id', 'clusters.*.id', 'contracts.*.id', 'robots.*.id', 'organizations.*.id'] },
   'GET /teams/{id}': { int64: ['id', 'organization.id', 'role_ids.*'] },
   'PATCH /teams/{id}': { int64: ['id', 'organization.id', 'role_ids.*'] },
   'GET /teams/{id}/members': { int64: ['*.id'] },

@@ -14,4 +14,5 @@ export {
   type Reply,
 } from './client.ts';
 export { ApiError, type FieldError, UnreachableError } from './errors.ts';
+export type { EventChange, EventOptions, ServerEvent } from './events.ts';
 export { readJson, writeJson } from './json.ts';

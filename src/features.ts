@@ -5,6 +5,7 @@ import { wireBus } from './bus/bus.wiring.ts';
 import { wireClusters } from './clusters/clusters.wiring.ts';
 import { wireContracts } from './contracts/contracts.wiring.ts';
 import { wireCredentials } from './credentials/credentials.wiring.ts';
+import { wireEvents } from './events/events.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/brake.ts';
 import type { Identity } from './identity/identity.wiring.ts';
@@ -16,6 +17,7 @@ import { wireOverview } from './overview/overview.wiring.ts';
 import { wireRobots } from './robots/robots.wiring.ts';
 import { CATALOG, findPermission } from './roles/catalog.ts';
 import { wireRoles } from './roles/roles.wiring.ts';
+import { wireSearch } from './search/search.wiring.ts';
 import { wireTokens } from './tokens/tokens.wiring.ts';
 import { wireUsers } from './users/users.wiring.ts';
 
@@ -40,6 +42,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const nouns = { organizations: organizations.organizations, users: users.users };
   const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
   const marketplace = wireMarketplace(infrastructure);
+  const events = wireEvents(infrastructure, identity, authz.judge);
+  const search = wireSearch(infrastructure, identity, authz.judge);
   const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
   return {
     /** The rules by noun, for commands and the demo. */
@@ -60,6 +64,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       bus,
       marketplace,
       openFga: authz.openFga,
+      events: events.events,
     },
     denials: audit.denials,
     noteRejection: audit.noteRejection,
@@ -67,7 +72,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, robots, audit, overview, guardrails].map(({ mount }) => mount),
+        ...[...wired, robots, audit, overview, guardrails, events, search].map(({ mount }) => mount),
         marketplace.mountPlatform,
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],

@@ -111,7 +111,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     baseUrl: () => baseUrl,
   };
   const { features, relations, mounts, denials, noteRejection } = await wireFeatures(infrastructure, identity, brake);
-  const { marketplace, bus, openFga } = features;
+  const { marketplace, bus, openFga, events } = features;
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
     callers: identity.callers,
@@ -222,6 +222,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     clearInterval(upkeep);
     leave();
     for (const drain of drains) drain.start(patienceMs);
+    events.close();
     await Promise.all([app.close(), listener?.close()]);
     for (const drain of drains) drain.stop();
     if (isMarketplace) await marketplace.stop();

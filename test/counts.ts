@@ -26,6 +26,10 @@ const ALL_COUNTS = {
   reportedResources: [0, 2500],
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
+  /** Random searches whose results are compared with what the caller may see. */
+  searches: [40, 1500, 10_000],
+  /** Random writes while a listener disconnects and resumes, and all that it heard is compared with what was written. */
+  eventWrites: [30, 600, 3000],
   /** Random values that are written as YAML and read back. */
   yamlTexts: [300, 10_000],
   /** Private addresses that are tried as endpoints of Azure and Google. */

@@ -18,6 +18,11 @@ const credential = (name: string) => mostKeys({ name, type: 'Rancher', rancher: 
 /** What belongs to a user: ann has as much of everything as she may, and dan is in 10,000 organizations. */
 export const USER_REQUESTS: Requests = {
   'GET /api/v1/user': get('a member of 10,000 organizations', '/user?check_client_org=true', 'dan'),
+  'GET /api/v1/events': [get('without following', '/events?org=acme&follow=false')],
+  'GET /api/v1/search': [
+    get('in the largest organization', '/search?q=e&org=acme'),
+    get('everywhere, as a site administrator', '/search?q=e', 'root'),
+  ],
   'GET /api/v1/user/context': [
     get('in the largest organization', '/user/context?org=acme'),
     get('as a member of 10,000 organizations', '/user/context', 'dan'),

@@ -178,8 +178,11 @@ function isOfListener({ path }: BookedRoute): boolean {
   return path.startsWith(LISTENER_PREFIX);
 }
 
-function answer(status: string, body: { readonly type?: string; readonly media?: readonly string[] }): object {
-  const description = STATUS_CODES[Number(status)] ?? 'Response';
+function answer(
+  status: string,
+  body: { readonly type?: string; readonly media?: readonly string[]; readonly description?: string },
+): object {
+  const description = (body.media && body.description) ?? STATUS_CODES[Number(status)] ?? 'Response';
   if (body.media) {
     return { description, content: Object.fromEntries(body.media.map((type) => [type, { schema: schemaOf(type) }])) };
   }

@@ -136,6 +136,8 @@ const NAMES: Readonly<Record<string, string>> = {
 
   'GET /api/v1/user': 'getCurrentUser',
   'GET /api/v1/user/context': 'getMyPageContext',
+  'GET /api/v1/events': 'followEvents',
+  'GET /api/v1/search': 'searchEverything',
   'PATCH /api/v1/user': 'updateCurrentUser',
   'GET /api/v1/user/audit': 'listMyAuditEntries',
   'GET /api/v1/user/audit/export': 'exportMyAuditLog',

@@ -203,6 +203,10 @@ export const SETTINGS = {
     '600000',
     'Maximum requests per minute for each credential, or each address (IPv6: /64) if there is none. 0 means no limit.',
   ),
+  EVENT_STREAMS: whole(1, 100_000)(
+    '5000',
+    'Maximum of open event streams (GET /events) in each process. A user can have 20 of them.',
+  ),
   AUTH_FAILURES: whole(1, 1_000_000)(
     '20',
     'Wrong passwords per name and address (IPv6: /64) before further attempts must wait. Ten times as many per address.',

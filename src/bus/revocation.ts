@@ -54,8 +54,10 @@ export function createRevocation({ revisions, store, visible, onError }: Parts) 
   let isFailing = false;
 
   revisions.listen({
-    forget({ kind, organizationId }) {
+    forget({ kind, id, organizationId }) {
       if (organizationId == null || HARMLESS.has(kind)) return;
+      // A member shows another name or description.
+      if (kind === 'account' && id !== organizationId) return;
       if (organizationId === PLATFORM) isEverybody = true;
       else fresh.add(organizationId);
     },

@@ -76,15 +76,16 @@ export function createClusterStore(db: Db, write: Write, room: Room): ClusterSto
     }, once);
   }
 
-  /** No permission depends on what is edited here, so no revision is taken. */
+  /** No permission depends on what is edited here. A revision is taken for those who follow what changes. */
   async function update(ownerId: bigint, id: bigint, decide: (current: EditableCluster) => ClusterDraft, actor: Actor) {
     return await unlessTaken(() =>
-      write(async (query, _touch, record) => {
+      write(async (query, touch, record) => {
         await query(LOCK, [ownerId, id]);
         const current = await get(query, ownerId, id);
         if (!current) return undefined;
         const draft = decide(current);
         await query(UPDATE, [id, ...valuesOf(draft)]);
+        touch({ kind: 'cluster', id, organizationId: ownerId });
         const states = { before: toState(current), after: toState(draft) };
         record({ ...about(actor, ownerId, id), action: 'cluster.update', ...states });
         return await get(query, ownerId, id);

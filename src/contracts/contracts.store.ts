@@ -75,14 +75,15 @@ export function createContractStore(db: Db, write: Write, room: Room): ContractS
     }, once);
   }
 
-  /** No permissions depend on the terms, so there is no new revision. */
+  /** No permissions depend on the terms. A revision is taken for those who follow what changes. */
   async function update(ownerId: bigint, id: bigint, decide: (current: Contract) => ContractDraft, actor: Actor) {
-    return await write(async (query, _touch, record) => {
+    return await write(async (query, touch, record) => {
       const current = await locked(query, ownerId, id);
       if (!current) return undefined;
       const draft = decide(current);
       const isEnded = draft.revokedAt !== null && current.revokedAt === null;
       await query(UPDATE, [id, ...valuesOf(draft)]);
+      touch({ kind: 'contract', id, organizationId: ownerId });
       if (isEnded) await query(END_LINKS, [id]);
       const action = isEnded ? 'contract.revoke' : 'contract.update';
       record({ ...about(actor, ownerId, id), action, before: toState(current), after: toState(draft) });

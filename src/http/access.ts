@@ -42,6 +42,8 @@ interface AccessOptions {
   readonly level?: ScopeLevel;
   /** Shows every signed-in user the same, so that a public-only token is enough. */
   readonly isPublic?: boolean;
+  /** The response lasts, so the caller can be admitted again while it does. */
+  readonly lasts?: boolean;
   /** A token needs this scope, whatever the method and the area: the route hands out something that may do everything. */
   readonly scope?: 'all';
 }
@@ -100,6 +102,8 @@ declare module 'fastify' {
     caller: Caller | null;
     /** Who sent the request, also if they may not call the route; null on the fast path, where `caller` is set. */
     identified: Caller | null;
+    /** On a route that `lasts`: the caller as of now, or the rejection. */
+    readmit: (() => Promise<Caller>) | null;
   }
 }
 
@@ -111,8 +115,8 @@ export interface Caller {
   readonly scopes: readonly string[];
   /** What a page of the session must repeat to change something. */
   readonly csrf?: string;
-  /** The session that the request came with, and when it was opened. */
-  readonly session?: { readonly id: bigint; readonly createdAt: Date };
+  /** The session that the request came with, when it was opened, and when it ends. */
+  readonly session?: { readonly id: bigint; readonly createdAt: Date; readonly expiresAt: Date };
   /** Set if the route asks for one. */
   readonly organization?: Organization;
   /** The account that owns the object which the route is about. */

@@ -201,9 +201,9 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
         if (!isSafe(request.method) && credential.csrf !== grant.csrf) {
           throw new AppError('forbidden', 'the X-Csrf-Token header must repeat the value of the _csrf cookie');
         }
-        const { person, csrf, token, sessionId, createdAt } = grant;
+        const { person, csrf, token, sessionId, createdAt, expiresAt } = grant;
         sessionUsage.note(sessionId, now);
-        const session = { id: sessionId, createdAt };
+        const session = { id: sessionId, createdAt, expiresAt };
         const known = {
           person,
           via: 'session',

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { RouteDurations } from '../base/metrics.ts';
-import type { Access } from './access.ts';
+import { type Access, type Caller, callerOf } from './access.ts';
 import type { Admit } from './admission.ts';
 import type { createRouteBook } from './route-book.ts';
 import type { Scope } from './server.ts';
@@ -15,8 +15,10 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDone
 export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations): Hook {
   // A marketplace takes a 429 as final, so its deliveries are never put off.
   const isCounted = access.who !== 'webhook';
+  const isLasting = 'lasts' in access && access.lasts === true;
   return function gate(request, reply, done) {
     request.durations = durations;
+    if (isLasting) request.readmit = () => readmit(request);
     admit(request, (rejection) => {
       try {
         if (isCounted) count(request, reply);
@@ -29,6 +31,12 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
       done(rejection as Error | undefined);
     });
   };
+
+  function readmit(request: FastifyRequest): Promise<Caller> {
+    return new Promise((resolve, reject) =>
+      admit(request, (rejection) => (rejection === undefined ? resolve(callerOf(request)) : reject(rejection))),
+    );
+  }
 }
 
 /** Rejects unknown paths before the body is read. */

@@ -111,6 +111,7 @@ export function createServer({ log, trustedProxies, isHttps, watch, refuse, cors
   app.decorate('serverLog', log);
   app.decorateRequest('caller', null);
   app.decorateRequest('identified', null);
+  app.decorateRequest('readmit', null);
   app.decorateRequest('durations', null);
   app.decorateRequest('bodyText', '{}');
   app.decorateRequest('bodyHash', '');

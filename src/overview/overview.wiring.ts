@@ -18,7 +18,7 @@ interface Nouns {
 }
 
 export function wireOverview(
-  { db, baseUrl }: Infrastructure,
+  { db, baseUrl, revisions }: Infrastructure,
   { tokenUsage, callers }: Identity,
   judge: Judge,
   { organizations, users }: Nouns,
@@ -28,7 +28,7 @@ export function wireOverview(
   return {
     mount(scope: Scope): void {
       overviewRoutes(scope, getOverview);
-      pageContextRoutes(scope, getPageContext, baseUrl);
+      pageContextRoutes(scope, getPageContext, baseUrl, revisions);
       deploymentRoutes(scope, { organizations, users });
     },
   };

@@ -16,6 +16,9 @@ const PageContext = named(
   'PageContext',
   Type.Object({
     user: User,
+    revision: Type.String({
+      description: 'The answer is at least as new as this revision. Events continue from there.',
+    }),
     // Absent if none was named, if it does not exist, or if the caller may not see it.
     organization: Type.Optional(Organization),
     allowed: Type.Array(ObjectPermissions, {
@@ -50,7 +53,12 @@ const Query = Type.Object({
   ),
 });
 
-export function pageContextRoutes(scope: Scope, getPageContext: GetPageContext, baseUrl: () => string): void {
+export function pageContextRoutes(
+  scope: Scope,
+  getPageContext: GetPageContext,
+  baseUrl: () => string,
+  revisions: { readonly latest: bigint },
+): void {
   scope.get(
     '/user/context',
     {
@@ -68,10 +76,12 @@ export function pageContextRoutes(scope: Scope, getPageContext: GetPageContext, 
     async (request) => {
       const { person } = callerOf(request);
       const { org, object } = request.query;
+      const revision = revisions.latest.toString();
       const question = { organization: org, object: object === undefined ? undefined : readObject(object) };
       const { organization, allowed, notices } = await getPageContext(person, question, new Date());
       return {
         user: presentSelf(person, baseUrl()),
+        revision,
         ...(organization && { organization: presentOrganization(organization, baseUrl()) }),
         allowed: allowed.map(({ object: { type, id }, relations }) => ({
           objectType: type,

@@ -55,14 +55,15 @@ export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
     );
   }
 
-  /** No permissions depend on the name, so there is no new revision. */
+  /** No permissions depend on the name. A revision is taken for those who follow what changes. */
   async function update(ownerId: bigint, id: bigint, decide: (current: Robot) => RobotDraft, actor: Actor) {
     return await unlessNameTaken(() =>
-      write(async (query, _touch, record) => {
+      write(async (query, touch, record) => {
         const current = await one(query, LOCK, ownerId, id);
         if (!current) return undefined;
         const { name, description } = decide(current);
         await query(UPDATE, [id, name, description]);
+        touch({ kind: 'robot', id, organizationId: ownerId });
         const before = { name: current.name, description: current.description };
         record({ ...about(actor, ownerId, id), action: 'robot.update', before, after: { name, description } });
         return await one(query, GET, ownerId, id);

@@ -50,6 +50,11 @@ const SET_PRIMARY = sql(
   `insert into email (account_id, address, verified, is_primary) values ($1, $2, true, true)`,
 );
 const DELETE_ADDRESS = sql('users.deleteAddress', 'delete from email where id = $1');
+const ORGANIZATIONS = sql(
+  'users.organizations',
+  `select distinct t.organization_id as id from team_member m join team t on t.id = m.team_id
+    where m.account_id = $1 order by id`,
+);
 const TEAMS = sql(
   'users.teams',
   `select t.id, t.organization_id, t.name, o.name as organization_name,
@@ -100,6 +105,9 @@ export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'rem
         // Someone else may have signed in with the old password.
         if (passwordHash !== undefined) await query(END_SESSIONS, [id]);
         touchUser(touch, id, said.isAdmin !== current.isAdmin);
+        // Their organizations show them in lists. What else is touched about an account is nobody else's business.
+        const organizations = await query<{ id: bigint }>(ORGANIZATIONS, [id]);
+        for (const one of organizations) touch({ kind: 'account', id, organizationId: one.id });
         const after = { ...toState(said), ...(passwordHash !== undefined && { password: 'changed' }) };
         record({ ...about(actor, 'user.update', id), before: { username: current.name, ...toState(current) }, after });
         return 'done';

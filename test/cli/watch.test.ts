@@ -243,6 +243,23 @@ describe('Watching', () => {
     await deleteTeam('late')();
   });
 
+  it('atrium events prints what changed since an event, a line for each change, or as JSON', async () => {
+    const first = JSON.parse((await cli('events --org acme --once --json')).stdout);
+    assert.deepEqual([first.event, typeof first.revision], ['ready', 'number']);
+    await createTeam('eventful')();
+    const id = await teamId('eventful');
+    const { stdout: out } = await cli(`events --org acme --once --since ${first.id}`);
+    assert.match(out, new RegExp(`^\\d+  ready\n\\d+  team:${id} of acme\n$`));
+    const data = (await cli(`events --org acme --once --since ${first.id} -o json`)).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(data.at(-1)?.changes, [{ kind: 'team', id, organization: 'acme' }]);
+    assert.match((await cli('events --org acme --once --since nonsense')).stdout, /\n\d+ {2}reset: position\n$/);
+    const refused = await cli('events --org globex --once');
+    assert.deepEqual([refused.code, refused.stderr], [1, 'atrium: Must be an organization member\n']);
+  });
+
   it('Wrong uses of --watch are explained', async () => {
     for (const [line, says] of [
       ['team list --interval 3', /--interval is only for --watch/],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { createClient, type Fetch, RawBody } from '../../client/client.ts';
 import { ApiError, UnreachableError } from '../../client/errors.ts';
@@ -48,6 +49,42 @@ describe('API client with a server', () => {
     });
     assert.match(creationTimestamp, /^\d{4}-/);
     assert.equal(writeJson(back), text);
+  });
+
+  it('The client follows events, connects again by itself, and hears each change once', async () => {
+    const [stop, lost, seen] = [new AbortController(), [] as unknown[], [] as string[]];
+    let connections = 0;
+    const bodies: { destroy(): void }[] = [];
+    const send: Fetch = async (url, init) => {
+      connections += 1;
+      const answer = await fetch(url, init);
+      const body = Readable.fromWeb(answer.body as never);
+      bodies.push(body);
+      return { status: answer.status, headers: answer.headers, body, text: () => answer.text() };
+    };
+    const client = createClient({ baseUrl: atrium.url, token: atrium.world.users.ann?.token, fetch: send });
+    const create = async (name: string) =>
+      (await atrium.as('ann')('POST', '/orgs/acme/teams', { name, permission: 'none' })).body.id as number;
+    const made: number[] = [];
+    for await (const event of client.events({ org: 'acme', signal: stop.signal, onLost: (why) => lost.push(why) })) {
+      if (event.type === 'ready' && connections === 1) made.push(await create('heard-1'));
+      if (event.type !== 'change') continue;
+      seen.push(...event.changes.map(({ kind, id, organization }) => `${kind} ${id} ${organization}`));
+      if (seen.length === 1) {
+        // While the connection is gone, something happens.
+        bodies[0]?.destroy();
+        made.push(await create('heard-2'));
+      } else stop.abort();
+    }
+    assert.deepEqual(
+      seen,
+      made.map((id) => `team ${id} acme`),
+    );
+    assert.deepEqual([connections, lost.length], [2, 1]);
+    const refused = async () => {
+      for await (const _ of as('eve').events({ org: 'acme' })) assert.fail('eve hears of acme');
+    };
+    await assert.rejects(refused, { status: 403 });
   });
 
   it('The client iterates over every page of a list', async () => {

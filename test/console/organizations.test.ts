@@ -4,6 +4,7 @@ import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { itLong } from '../support/long.ts';
 import { lacks } from '../support/requirements.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 describe('The organization pages of the console', { skip: lacks('chromium') }, () => {
   let atrium: TestServer;
@@ -19,7 +20,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
   });
 
   it('The organization pages show an owner the state, the counts and the latest changes, and lead to the clusters of a phase', async () => {
-    const { page, go, faults } = await browser.visit(atrium, 'ann');
+    const { page, context, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme');
     await page.getByText('1 of 2 clusters has never reported; the rest is well.').waitFor();
     for (const count of ['4 Members', '4 Teams', '1 Role', '2 Clusters', '1 Contract', '1 Robot']) {
@@ -30,6 +31,30 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await page.getByRole('link', { name: '1 Inactive' }).click();
     await page.getByRole('link', { name: 'prod', exact: true }).waitFor();
     assert.equal(await page.getByLabel('Phase').inputValue(), 'Inactive');
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  it('The organization pages show what others change without a reload, and say so, until one signs out', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'cat');
+    const { events } = atrium.instance.features;
+    await until(() => events.count() === 0);
+    await go('/orgs/acme/teams');
+    await page.getByText('Exact as of now').waitFor();
+    assert.equal(events.count(), 1);
+    const { body: team } = await atrium.as('ann')('POST', '/orgs/acme/teams', { name: 'live', permission: 'none' });
+    await page.getByRole('link', { name: 'live', exact: true }).waitFor();
+    assert.equal((await atrium.as('ann')('DELETE', `/teams/${team.id}`)).status, 204);
+    await page.getByRole('link', { name: 'live', exact: true }).waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill('oper');
+    await page.getByRole('option', { name: /cluster-operator.*role of acme/ }).waitFor();
+    await page.getByRole('option', { name: /operators.*team of acme/ }).click();
+    await page.getByRole('heading', { name: 'operators' }).waitFor();
+    assert.equal(events.count(), 1, 'all pages share the stream');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await until(() => events.count() === 0);
     assert.deepEqual(faults, []);
   });
 

@@ -85,6 +85,8 @@ const QUERIES: Readonly<Record<string, string>> = {
   'GET /api/v1/authz/objects/:objectType/:objID/explain': 'relation=can_view',
   'GET /api/v1/authz/objects/:objectType/:objID/principals': 'relation=can_view',
   'GET /api/v1/user/emails/confirm': 'key=nothing',
+  'GET /api/v1/events': 'org=acme&follow=false',
+  'GET /api/v1/search': 'q=a&org=acme',
 };
 
 const DEPLOYMENTS = ['standard', 'hosted', 'marketplace'] as const;

@@ -76,6 +76,8 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
 
   ['getCurrentUser', () => ({ as: 'ann', query: { check_client_org: true } })],
   ['getMyPageContext', ({ id }) => ({ as: 'ann', query: { ...ORG, object: `team:${id.operators}` } })],
+  ['followEvents', () => ({ as: 'ann', query: { ...ORG, follow: false } })],
+  ['searchEverything', () => ({ as: 'ann', query: { q: 'pro', ...ORG, types: 'clusters,people' } })],
   ['updateCurrentUser', () => ({ as: 'ann', body: { full_name: 'Ann Archer', location: 'Bern', language: 'en' } })],
   ['listMyTeams', () => ({ as: 'ann', query: PAGE })],
   ['listMyOrganizations', () => ({ as: 'ann', query: PAGE })],

@@ -35,6 +35,8 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'DELETE /teams/:id/roles/:role': 'id:team role',
   'GET /user': '?check_client_org',
   'GET /user/context': '?org ?object',
+  'GET /events': '?org ?last_event_id:text ?follow',
+  'GET /search': '?q:clusterName ?org ?types:text',
   'PATCH /user': '.full_name .language .location .website .description',
   'PUT /user/password': '.current:secret .new:secret',
   'POST /user/signin': '.username .password:secret .token:secret .remember',

@@ -240,7 +240,7 @@ describe('Admission', () => {
       credentialKey: 'p1',
       scopes: ['all'],
       csrf: 'right',
-      session: { id: 7n, createdAt: new Date(0) },
+      session: { id: 7n, createdAt: new Date(0), expiresAt: UNTIL },
       until: null,
     });
     assert.deepEqual(used, ['session 7', 'session 7']);

@@ -116,6 +116,16 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'events',
+    what: `${COUNTS.eventWrites} writes that listeners on two servers hear of, ${COUNTS.searches} random searches`,
+    files: [
+      'test/api/events/events.test.ts',
+      'test/api/events/event-history.test.ts',
+      'test/api/search/search.test.ts',
+    ],
+    minutes: 2,
+  },
+  {
     name: 'stale',
     what: `${COUNTS.stalePairs} revoke and ask pairs over three processes during ${COUNTS.staleFaults} faults`,
     files: ['test/long/stale.test.ts'],

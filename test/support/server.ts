@@ -152,7 +152,15 @@ async function send(
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { agent: AGENT, method, headers: sent }, (response) => {
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const isEndless = response.headers['content-type'] === 'text/event-stream';
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        const text = isEndless ? Buffer.concat(chunks).toString() : '';
+        // A stream of events ends when whoever asked has heard enough.
+        if (!/^event: ready\n.*\n\n/m.test(text)) return;
+        resolve(answerOf(response, text));
+        if (!outgoing.path.includes('follow=false')) outgoing.destroy();
+      });
       response.once('error', reject);
       response.once('end', () => {
         const answer = answerOf(response, Buffer.concat(chunks).toString());

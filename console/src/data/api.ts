@@ -19,7 +19,9 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
   const { pathname: path, search } = new URL(url);
   const began = performance.now();
   const headers = { ...init.headers, ...csrf.headersFor(init.method) };
-  const signal = AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  // A stream of events lasts, and whoever reads it handles its end.
+  const isStream = path.endsWith('/api/v1/events');
+  const signal = isStream ? init.signal : AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   const response = await fetch(url, { ...init, headers, signal, credentials: 'same-origin' });
   csrf.learnFrom(response);
   noteServerTime(response.headers.get('date'));
@@ -32,7 +34,7 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
     body: harmlessBody(path, init.body),
   });
   // With its own credential, a request does not depend on the session.
-  if (path.endsWith('/user/signin') || 'Authorization' in init.headers) return response;
+  if (isStream || path.endsWith('/user/signin') || 'Authorization' in init.headers) return response;
   if (response.status === 401) return await again(response, url, init, waits);
   if (response.status === 429 && waits < MAX_WAITS) {
     const seconds = Math.min(Number(response.headers.get('retry-after') ?? 1) || 1, MAX_WAIT_SECONDS);

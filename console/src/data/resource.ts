@@ -23,6 +23,8 @@ interface State {
 }
 
 interface Entry {
+  /** The call, such as `GET /orgs/{org}/teams`. */
+  readonly name: string;
   readonly state: Signal<State>;
   readonly load: (pages?: number) => void;
   mounted: number;
@@ -106,7 +108,13 @@ export function refresh(): void {
   }
 }
 
-const idle: Entry = { state: signal({ ...EMPTY, isLoading: false }), load: () => undefined, mounted: 0, loadedAt: 0 };
+const idle: Entry = {
+  name: '',
+  state: signal({ ...EMPTY, isLoading: false }),
+  load: () => undefined,
+  mounted: 0,
+  loadedAt: 0,
+};
 
 function useEntry(name: OperationName | undefined, input: unknown, freshMs: number): Entry {
   const key = name === undefined ? '' : `${name} ${writeJson(input ?? {})}`;
@@ -141,7 +149,13 @@ function createEntry(name: OperationName, input: Readonly<Record<string, unknown
   let running: AbortController | undefined;
   let failures = 0;
   const ask = api.request as (name: string, input: unknown) => Promise<Reply<unknown>>;
-  const entry: Entry = { state, load: (pages) => void load(pages), mounted: 0, loadedAt: Number.NEGATIVE_INFINITY };
+  const entry: Entry = {
+    name,
+    state,
+    load: (pages) => void load(pages),
+    mounted: 0,
+    loadedAt: Number.NEGATIVE_INFINITY,
+  };
   return entry;
 
   async function load(pages = Math.max(1, state.value.replies.length)): Promise<void> {
@@ -190,6 +204,17 @@ function nextOf(reply: Reply<unknown> | undefined): Readonly<Record<string, unkn
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && refreshMounted());
 setInterval(() => document.visibilityState === 'visible' && refreshMounted(), POLL_MS);
 
-function refreshMounted(): void {
-  for (const entry of entries.values()) if (entry.mounted > 0) entry.load();
+/** Whether something that is on the screen is on its way. */
+export function isAnyLoading(): boolean {
+  return [...entries.values()].some(({ mounted, state }) => mounted > 0 && state.peek().isLoading);
+}
+
+/** Asks again for what is on the screen, or only for those calls. What is not on the screen is forgotten. */
+export function refreshMounted(shows: (name: string) => boolean = () => true): void {
+  for (const [key, entry] of entries) {
+    if (!shows(entry.name)) continue;
+    if (entry.mounted > 0) entry.load();
+    else entry.loadedAt = Number.NEGATIVE_INFINITY;
+    if (entry.mounted === 0 && entry.state.peek().replies.length === 0) entries.delete(key);
+  }
 }

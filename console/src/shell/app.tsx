@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { noteRevision, useLiveData } from '../data/events.ts';
 import { placeOf } from '../data/org.ts';
 import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
@@ -39,7 +40,10 @@ function Inside() {
   const askWho = () => {
     if (isSignedOut.value || me.value !== undefined) return;
     preload('GET /user/context', placeOf(location.pathname)).then(
-      ({ user }) => signedInAs(user),
+      ({ user, revision }) => {
+        noteRevision(revision);
+        signedInAs(user);
+      },
       (error: unknown) => {
         if (isSignedOut.value) return;
         failed.value = error;
@@ -48,6 +52,7 @@ function Inside() {
     );
   };
   useEffect(askWho, []);
+  useLiveData();
   if (isSignedOut.value) return <SignInPage />;
   if (me.value === undefined) {
     return failed.value === undefined ? (

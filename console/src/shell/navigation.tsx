@@ -4,6 +4,7 @@ import { isSiteAdmin, me, signedOut } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { Avatar } from '../parts/bits.tsx';
 import { useCurrentOrg } from './current-org.ts';
+import { Freshness } from './freshness.tsx';
 import { setTheme, theme } from './theme.ts';
 
 interface Entry {
@@ -128,6 +129,7 @@ export function Navigation({ path, isOpen, onLeave, onPalette, onCalls, onKeys }
             <Icon name="out" />
           </button>
         </div>
+        <Freshness />
         <div class="line small quiet">
           <button type="button" class="link-button small" onClick={onCalls}>
             API calls

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useId, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { Answer } from '../../../client/client.ts';
+import { api } from '../data/api.ts';
 import { useSettled } from '../data/filters.ts';
 import { orgPath } from '../data/org.ts';
 import { useResource } from '../data/resource.ts';
-import { isSiteAdmin, me } from '../data/session.ts';
+import { isSiteAdmin } from '../data/session.ts';
 import { Icon, type IconName } from '../icons/icon.tsx';
 import { useModal } from '../parts/modal.ts';
 import { useCurrentOrg } from './current-org.ts';
@@ -17,20 +19,19 @@ interface Found {
   readonly icon: IconName;
 }
 
-const MAX_FOUND = 12;
-const MAX_PEOPLE = 4;
-const MIN_LETTERS = 2;
+const MAX_PLACES = 12;
+const MAX_TEXT = 64;
 
-/** Goes anywhere: pages, organizations, clusters, teams and people, by any part of their name. */
+/** Goes anywhere: pages, and everything that the caller may see, by any part of its name. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
   const text = useSignal('');
   const active = useSignal(0);
   const { route } = useLocation();
-  const everything = useEverything();
-  const people = usePeople(text.value);
-  const found = useMemo(() => search(everything, text.value, people), [everything, text.value, people]);
+  const places = usePlaces();
+  const answers = useFound(text.value);
+  const found = useMemo(() => search(places, text.value, answers), [places, text.value, answers]);
   const index = Math.min(active.value, found.length - 1);
   useModal(ref);
 
@@ -58,7 +59,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={found.length > 0 ? `${id}-${index}` : undefined}
-        placeholder="Go to a page, an organization, a cluster, a team, a person"
+        placeholder="Go to a page, or to anything by its name"
         autoComplete="off"
         spellcheck={false}
         value={text.value}
@@ -100,81 +101,94 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** People are found on the server, because nobody may see the list of all of them at once. */
-function usePeople(text: string): readonly Found[] {
+/** Everything that has a name is found on the server, which knows what the caller may see. The former search is aborted. */
+function useFound(text: string): readonly Found[] {
   const org = useCurrentOrg();
-  const wanted = useSettled(text.trim());
-  const isAdmin = isSiteAdmin.value;
-  const isAsked = wanted.length >= MIN_LETTERS && text.trim() !== '';
-  const { data } = useResource(
-    isAsked ? 'GET /users/search' : undefined,
-    isAsked ? { query: { q: wanted, limit: MAX_PEOPLE } } : undefined,
-  );
-  return useMemo(() => {
-    if (!isAsked || (org === undefined && !isAdmin)) return [];
-    return (data?.data ?? []).map(({ login, full_name }) => ({
-      href: `${org === undefined ? '/admin/users' : orgPath(org, '/members')}/${encodeURIComponent(login)}`,
-      title: full_name && full_name !== login ? `${login} (${full_name})` : login,
-      kind: 'person',
-      icon: 'members' as const,
-    }));
-  }, [data, org, isAdmin, isAsked]);
+  const wanted = useSettled(text.trim()).slice(0, MAX_TEXT);
+  const found = useSignal<Answer<'GET /search'> | undefined>(undefined);
+  useEffect(() => {
+    if (wanted === '') {
+      found.value = undefined;
+      return;
+    }
+    const controller = new AbortController();
+    api.call('GET /search', { query: { q: wanted }, signal: controller.signal }).then(
+      (answer) => {
+        found.value = answer;
+      },
+      () => {
+        if (!controller.signal.aborted) found.value = undefined;
+      },
+    );
+    return () => controller.abort();
+  }, [wanted]);
+  const answer = text.trim() === '' ? undefined : found.value;
+  return useMemo(() => (answer === undefined ? [] : entriesOf(answer, org)), [answer, org]);
 }
 
-function useEverything(): readonly Found[] {
+type Answered = Answer<'GET /search'>;
+type OfOrganization = 'teams' | 'roles' | 'clusters' | 'contracts' | 'robots';
+
+const KINDS: readonly (readonly [OfOrganization, string])[] = [
+  ['teams', 'team'],
+  ['roles', 'role'],
+  ['clusters', 'cluster'],
+  ['contracts', 'contract'],
+  ['robots', 'robot'],
+];
+
+/** In groups, as the server lists them. What has no page of its own is left out. */
+function entriesOf(answer: Answered, org: string | undefined): readonly Found[] {
+  const of = (kind: OfOrganization, word: string) =>
+    answer[kind].flatMap(({ id, name, title, organization }): Found[] => {
+      if (organization === undefined && kind !== 'clusters') return [];
+      // One's own clusters are on a page of their own.
+      const href = organization === undefined ? '/me/clusters' : orgPath(organization, `/${kind}/${id}`);
+      const whose = organization === undefined ? `your ${word}` : `${word} of ${organization}`;
+      return [{ href, title: title ?? name, kind: whose, icon: kind }];
+    });
+  const people = org === undefined && !isSiteAdmin.value ? [] : answer.people;
+  return [
+    ...answer.organizations.map(({ name }) => organizationEntry(name)),
+    ...KINDS.flatMap(([kind, word]) => of(kind, word)),
+    ...people.map(({ name, title }) => ({
+      href: `${org === undefined ? '/admin/users' : orgPath(org, '/members')}/${encodeURIComponent(name)}`,
+      title: title === undefined ? name : `${name} (${title})`,
+      kind: 'person',
+      icon: 'members' as const,
+    })),
+    ...answer.installers.map(({ id, marketplace }) => ({
+      href: `/admin/installers/${encodeURIComponent(id)}`,
+      title: id,
+      kind: `installer of ${marketplace}`,
+      icon: 'installers' as const,
+    })),
+  ];
+}
+
+function organizationEntry(name: string): Found {
+  return { href: orgPath(name), title: name, kind: 'organization', icon: 'overview' };
+}
+
+/** What is there before anything is typed: pages, and one's organizations. */
+function usePlaces(): readonly Found[] {
   const org = useCurrentOrg();
   const orgs = useResource('GET /orgs', { query: { limit: 50 } }).data;
-  const clusters = useResource('GET /user/clusters', { query: { all: 'true' } }).data;
-  const teams = useResource('GET /user/teams').data;
   return useMemo(() => {
     const pages = [...(org ? organizationGroups(org) : []), ...personalGroups()].flatMap(({ title, entries }) =>
       entries.map((entry) => ({ href: entry.href, title: entry.title, kind: title, icon: entry.icon })),
     );
-    return [
-      ...pages,
-      ...(orgs ?? []).map(({ name }) => ({
-        href: `/orgs/${encodeURIComponent(name)}`,
-        title: name,
-        kind: 'organization',
-        icon: 'overview' as const,
-      })),
-      ...(teams ?? []).map((team) => ({
-        href: `/orgs/${encodeURIComponent(team.organization.name)}/teams/${team.id}`,
-        title: team.name,
-        kind: `team of ${team.organization.name}`,
-        icon: 'teams' as const,
-      })),
-      ...(clusters ?? []).map((cluster) => ({
-        // One's own clusters are on a page of their own.
-        href: cluster.ownerID === me.value?.id ? '/me/clusters' : orgPath(cluster.ownerName, `/clusters/${cluster.id}`),
-        title: cluster.displayName || cluster.name,
-        kind: `cluster of ${cluster.ownerName}`,
-        icon: 'clusters' as const,
-      })),
-    ];
-  }, [org, orgs, teams, clusters]);
+    return [...pages, ...(orgs ?? []).map(({ name }) => organizationEntry(name))];
+  }, [org, orgs]);
 }
 
-/** Of ten thousand entries, lower case is made once and not at each letter. */
-const texts = new WeakMap<Found, string>();
-
-function textOf(one: Found): string {
-  const text = texts.get(one) ?? `${one.title} ${one.kind}`.toLowerCase();
-  texts.set(one, text);
-  return text;
-}
-
-/** What starts with the text comes before what only contains it. Of the places, people keep some. */
-export function search(all: readonly Found[], text: string, people: readonly Found[] = []): readonly Found[] {
-  const places = MAX_FOUND - people.length;
+/** Of the places, what starts with the text comes before what only contains it. Then comes what the server found. */
+function search(places: readonly Found[], text: string, found: readonly Found[]): readonly Found[] {
   const wanted = text.trim().toLowerCase();
-  const starting: Found[] = [];
-  const containing: Found[] = [];
-  for (const one of all) {
-    const at = textOf(one).indexOf(wanted);
-    if (at === 0) starting.push(one);
-    else if (at > 0 && containing.length < places) containing.push(one);
-    if (starting.length >= places) break;
-  }
-  return [...[...starting, ...containing].slice(0, places), ...people];
+  const at = (one: Found) => `${one.title} ${one.kind}`.toLowerCase().indexOf(wanted);
+  const starting = places.filter((one) => at(one) === 0);
+  const containing = wanted === '' ? [] : places.filter((one) => at(one) > 0);
+  const here = [...starting, ...containing].slice(0, MAX_PLACES);
+  const known = new Set(here.map(({ href }) => href));
+  return [...here, ...found.filter(({ href }) => !known.has(href))];
 }

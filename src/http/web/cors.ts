@@ -17,6 +17,7 @@ const REQUEST_HEADERS = [
   'If-Match',
   'If-None-Match',
   'Idempotency-Key',
+  'Last-Event-ID',
   'Sudo',
   'X-Csrf-Token',
   'X-Request-Id',

@@ -23,7 +23,10 @@ for (const driver of API_DRIVERS) {
 
     it(`The context has what four calls say about the caller, the organization and an object on ${driver}`, async () => {
       const team = Number(atrium.world.orgs.acme?.teams.operators);
-      const { user, organization, allowed, ...rest } = await contextOf('bob', `?org=ACME&object=team:${team}`);
+      const { user, organization, allowed, revision, ...rest } = await contextOf(
+        'bob',
+        `?org=ACME&object=team:${team}`,
+      );
       assert.deepEqual(user, (await atrium.as('bob')('GET', '/user')).body);
       assert.deepEqual(organization, (await atrium.as('bob')('GET', '/orgs/acme')).body);
       const objects = [
@@ -34,6 +37,8 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual(allowed, asked.body);
       assert.ok(allowed.every((one: { allowedPermissions: string[] }) => one.allowedPermissions.length > 0));
       assert.deepEqual(rest, { notices: { tokens: [], unverified_emails: [], memberships: [] } });
+      const { text } = await atrium.as('bob')('GET', '/events?org=acme&follow=false');
+      assert.match(text, new RegExp(`"revision":"${revision}"`), 'events continue where the page was loaded');
     });
 
     it(`A lost permission is missing from the next context on ${driver}`, async () => {

@@ -38,7 +38,8 @@ describe('The budgets of the pages of the console', { skip: lacks('chromium') },
       const calls: string[] = [];
       const note = (request: { method(): string; url(): string }) => {
         const [, path] = request.url().split('/api/v1');
-        if (path !== undefined) calls.push(`${request.method()} ${path}`);
+        // The stream of events begins when the page is there.
+        if (path !== undefined && path !== '/events') calls.push(`${request.method()} ${path}`);
       };
       visit.page.on('request', note);
       for (const path of pathsOf(route, world.ids)) {

@@ -39,7 +39,7 @@ describe('The pages of the console when the server is slow, refuses or fails', {
       let answer: (held: Route) => unknown = () => undefined;
       const held: Route[] = [];
       // Whoever the visitor is, is known: the states are those of the page.
-      const isData = (url: string) => !new URL(url).pathname.endsWith('/api/v1/user/context');
+      const isData = (url: string) => !/\/api\/v1\/(user\/context|events)$/.test(new URL(url).pathname);
       await page.route(DATA, (one) => (isData(one.request().url()) ? answer(one) : one.continue()));
       const refuse = (status: number) => (one: Route) =>
         one.fulfill({

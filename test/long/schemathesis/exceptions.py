@@ -53,6 +53,8 @@ def names_nothing(kind, case, response):
         "marketplace must be one of",
         "object must be a type",
         "must be an RFC 3339 time",
+        "types must be some of",
+        "q must have 1 to 64 characters",
     )
     return kind == VALID and response.status_code == 400 and any(words in response.text for words in said)
 

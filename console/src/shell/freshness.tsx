@@ -1,0 +1,16 @@
+import { freshness } from '../data/events.ts';
+
+/** Whether what is on the screen is what the server knows. */
+export function Freshness() {
+  const fresh = freshness.value;
+  if (fresh.state === 'starting') return <p class="small quiet">&nbsp;</p>;
+  if (fresh.state === 'live') {
+    return (
+      <p class="small quiet" title={`Revision ${fresh.revision}`}>
+        Exact as of now
+      </p>
+    );
+  }
+  const time = fresh.since.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  return <p class="small warn">Not live since {time}, reconnecting…</p>;
+}

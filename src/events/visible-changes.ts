@@ -1,0 +1,161 @@
+import type { Judge } from '../authz/judge.ts';
+import type { ObjectRef } from '../authz/object-ref.ts';
+import { createPace } from '../base/slices.ts';
+import type { ChangeKind } from '../changes/object-kinds.ts';
+import type { Moment } from '../changes/revision.ts';
+import type { ScopeArea } from '../identity/scopes.ts';
+
+/** A change as it was recorded, with its moment. */
+export interface RecordedChange extends Moment {
+  readonly kind: ChangeKind;
+  readonly id: bigint;
+  /** The account whose authorization graph the change belongs to. */
+  readonly organizationId: bigint | null;
+  /** Null if that account is a user, or gone. */
+  readonly organizationName: string | null;
+}
+
+/** What events call that which changed. `account` is a user or an organization, for site administrators. */
+export const EVENT_KINDS = [
+  'user',
+  'organization',
+  'team',
+  'role',
+  'cluster',
+  'contract',
+  'robot',
+  'token',
+  'account',
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** A change as the caller may see it. */
+export interface SeenChange {
+  readonly kind: EventKind;
+  readonly id: bigint;
+  /** Absent for what belongs to no organization. */
+  readonly organization?: string;
+}
+
+/** Whose changes somebody follows, and how far their credential allows to see them. */
+export interface Follower {
+  readonly id: bigint;
+  readonly organizations: ReadonlySet<bigint>;
+  /** Also hears what is about the caller: their account, and what they own themselves. */
+  readonly followsSelf: boolean;
+  /** A site administrator, who hears of every account. */
+  readonly followsAccounts: boolean;
+  readonly mayRead: (area: ScopeArea) => boolean;
+}
+
+interface Visibility {
+  readonly type: ObjectRef['type'];
+  /** Whoever holds this on the organization may see every object of the kind there, and so also know of a deleted one. */
+  readonly all: string;
+  readonly area: ScopeArea;
+}
+
+/** Kinds that are seen object by object. A kind that is missing here is never announced. */
+const OBJECTS: Readonly<Partial<Record<ChangeKind, Visibility>>> = {
+  team: { type: 'team', all: 'can_view_teams', area: 'organization' },
+  role: { type: 'role', all: 'can_view_roles', area: 'authz' },
+  cluster: { type: 'cluster', all: 'can_view_clusters', area: 'organization' },
+  contract: { type: 'contract', all: 'can_view_contracts', area: 'organization' },
+  robot: { type: 'robot_ac', all: 'can_view_robots', area: 'organization' },
+  token: { type: 'token', all: 'can_view_tokens', area: 'organization' },
+};
+/** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
+const SEEN_SINGLY = [OBJECTS.team, OBJECTS.role].filter((one) => one !== undefined);
+const VIEW = 'can_view';
+const OBJECTS_AT_ONCE = 500;
+
+/**
+ * What a caller may see of the changes of one organization.
+ *
+ * 1. An object is named only if the caller may view it now, or may view every object of its kind in the organization.
+ *    So what is gone is named only to those who could see it, and to everybody else not even the fact that something
+ *    changed is told.
+ * 2. Rights are a text that differs whenever the caller may see other objects than before. It covers the objects that
+ *    they see singly: whoever loses sight of one hears of that as a change of their rights.
+ */
+export function createVisibleChanges(judge: Pick<Judge, 'allowed' | 'objects'>) {
+  return { rightsIn, seenIn, seenOutside };
+
+  /** Empty if the caller is not in the organization. */
+  async function rightsIn(callerId: bigint, organizationId: bigint): Promise<string> {
+    const organization = { type: 'organization', id: organizationId } as const;
+    const [held = []] = await judge.allowed(callerId, organizationId, [organization]);
+    return await rightsOf(callerId, organizationId, held);
+  }
+
+  async function rightsOf(callerId: bigint, organizationId: bigint, held: readonly string[]): Promise<string> {
+    if (!held.includes(VIEW)) return '';
+    // Whether somebody could leave has nothing to do with what they see.
+    const rights = held.filter((relation) => relation.startsWith('can_') && relation !== 'can_leave');
+    for (const { type, all } of SEEN_SINGLY) {
+      if (held.includes(all)) continue;
+      const ids = await judge.objects(callerId, organizationId, VIEW, type);
+      rights.push(...ids.map((id) => `${type}:${id}`).sort());
+    }
+    return rights.join(' ');
+  }
+
+  /** All of one organization. The rights are of a moment after the changes. */
+  async function seenIn(
+    follower: Follower,
+    organizationId: bigint,
+    changes: readonly RecordedChange[],
+  ): Promise<{ readonly rights: string; readonly seen: ReadonlyMap<RecordedChange, SeenChange> }> {
+    const seen = new Map<RecordedChange, SeenChange>();
+    const pace = createPace();
+    const organization = { type: 'organization', id: organizationId } as const;
+    let held: readonly string[] = [];
+    for (let first = 0; first === 0 || first < changes.length; first += OBJECTS_AT_ONCE) {
+      const part = changes.slice(first, first + OBJECTS_AT_ONCE);
+      const refs = part.map((change) => refOf(change) ?? organization);
+      const [holds = [], ...each] = await judge.allowed(follower.id, organizationId, [organization, ...refs]);
+      held = holds;
+      for (const [place, change] of part.entries()) {
+        const one = seenAs(follower, change, held, each[place] ?? []);
+        if (one) seen.set(change, one);
+      }
+      await pace();
+    }
+    return { rights: await rightsOf(follower.id, organizationId, held), seen };
+  }
+}
+
+/** What is in no organization: the caller's own account, what they own themselves, and accounts for administrators. */
+function seenOutside(follower: Follower, change: RecordedChange): SeenChange | undefined {
+  const { kind, id, organizationId } = change;
+  const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
+  if (isOwn && follower.followsSelf && follower.mayRead('user')) {
+    if (kind === 'account') return { kind: 'user', id };
+    return kind !== 'platform' ? { kind, id } : undefined;
+  }
+  return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
+}
+
+function refOf({ kind, id }: RecordedChange): ObjectRef | undefined {
+  const type = OBJECTS[kind]?.type;
+  return type && { type, id };
+}
+
+function seenAs(
+  follower: Follower,
+  { kind, id, organizationId, organizationName }: RecordedChange,
+  held: readonly string[],
+  onObject: readonly string[],
+): SeenChange | undefined {
+  if (!held.includes(VIEW)) return undefined;
+  const organization = organizationName === null ? {} : { organization: organizationName };
+  const known = OBJECTS[kind];
+  if (known) {
+    const isVisible = follower.mayRead(known.area) && (held.includes(known.all) || onObject.includes(VIEW));
+    return isVisible ? { kind: kind as EventKind, id, ...organization } : undefined;
+  }
+  if (kind !== 'account' || !follower.mayRead('organization')) return undefined;
+  if (id === organizationId) return { kind: 'organization', id, ...organization };
+  const isVisible = id === follower.id || held.includes('can_view_members');
+  return isVisible ? { kind: 'user', id, ...organization } : undefined;
+}

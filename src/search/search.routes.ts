@@ -1,0 +1,110 @@
+import Type from 'typebox';
+import { AppError } from '../base/errors.ts';
+import { callerOf, signedIn } from '../http/access.ts';
+import { documented, Int64, named } from '../http/schemas.ts';
+import type { Scope } from '../http/server.ts';
+import type { Organization } from '../identity/callers.ts';
+import { type Found, MAX_FOUND, MAX_TEXT, SEARCH_TYPES, type Search, type SearchType } from './search.ts';
+
+const Query = Type.Object({
+  q: documented(Type.String({ description: 'A part of the name, whatever its letter case.' }), {
+    minLength: 1,
+    maxLength: MAX_TEXT,
+  }),
+  org: Type.Optional(documented(Type.String({ description: 'Look only in this organization.' }), { minLength: 1 })),
+  types: Type.Optional(
+    documented(Type.String({ description: `What to look for, separated by commas: ${SEARCH_TYPES.join(', ')}.` }), {
+      minLength: 1,
+    }),
+  ),
+});
+
+const FoundObject = named(
+  'FoundObject',
+  Type.Object({
+    id: Int64,
+    name: Type.String({ description: 'Name of the object, or login name of the person.' }),
+    title: Type.Optional(
+      Type.String({ description: 'Full name of a person or an organization, or display name of a cluster, if set.' }),
+    ),
+    organization: Type.Optional(Type.String({ description: 'Name of the organization that it belongs to.' })),
+  }),
+);
+const FoundInstaller = named(
+  'FoundInstaller',
+  Type.Object({
+    id: Type.String(),
+    marketplace: Type.String(),
+    organization: Type.Optional(Type.String({ description: 'Name of the organization that it is bound to.' })),
+  }),
+);
+const list = (description: string) => Type.Array(FoundObject, { description, maxItems: MAX_FOUND });
+const Result = named(
+  'SearchResult',
+  Type.Object({
+    people: list('Members of organizations in which the caller may view members. All, for site administrators.'),
+    teams: list('Teams that the caller may view.'),
+    roles: list('Roles that the caller may view.'),
+    clusters: list('Clusters that the caller may view.'),
+    contracts: list('Contracts that the caller may view.'),
+    robots: list('Robots that the caller may view.'),
+    organizations: list('Organizations that the caller is in. All, for site administrators.'),
+    installers: Type.Array(FoundInstaller, { description: 'For site administrators only.', maxItems: MAX_FOUND }),
+  }),
+);
+
+type FindOrganization = (name: string) => Promise<Organization | undefined>;
+
+export function searchRoutes(scope: Scope, search: Search, organizationNamed: FindOrganization): void {
+  scope.get(
+    '/search',
+    {
+      config: { access: signedIn('organization') },
+      schema: {
+        summary: `Find by name what the caller may see, at most ${MAX_FOUND} of each kind`,
+        tags: ['search'],
+        extension: true,
+        querystring: Query,
+        response: { 200: Result },
+        errors: [403],
+      },
+    },
+    async (request) => {
+      const { q, org, types } = request.query;
+      const { person, scopes } = callerOf(request);
+      const organization = org === undefined ? undefined : await organizationNamed(org);
+      const isIn = organization && (person.isAdmin || person.organizations.has(organization.id));
+      if (org !== undefined && !isIn) throw new AppError('forbidden', 'Must be an organization member');
+      const found = await search({ person, scopes }, { text: q, organization, types: readTypes(types) });
+      return {
+        people: found.people.map(present),
+        teams: found.teams.map(present),
+        roles: found.roles.map(present),
+        clusters: found.clusters.map(present),
+        contracts: found.contracts.map(present),
+        robots: found.robots.map(present),
+        organizations: found.organizations.map(present),
+        installers: found.installers.map(({ id, marketplace, organization: name }) => ({
+          id,
+          marketplace,
+          ...(name !== null && { organization: name }),
+        })),
+      };
+    },
+  );
+}
+
+function present({ id, name, title, organization }: Found) {
+  return { id, name, ...(title !== '' && title !== name && { title }), ...(organization !== null && { organization }) };
+}
+
+function readTypes(text: string | undefined): ReadonlySet<SearchType> {
+  if (text === undefined) return new Set(SEARCH_TYPES);
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !(SEARCH_TYPES as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    const given = JSON.stringify(unknown.slice(0, 40));
+    throw new AppError('invalid', `types must be some of ${SEARCH_TYPES.join(', ')}; got ${given}`);
+  }
+  return new Set(names as SearchType[]);
+}

@@ -1,0 +1,164 @@
+import type { Judge } from '../authz/judge.ts';
+import type { ObjectRef } from '../authz/object-ref.ts';
+import { AppError } from '../base/errors.ts';
+import { createPace } from '../base/slices.ts';
+import type { Organization } from '../identity/callers.ts';
+import { type ScopeArea, scopesAllow } from '../identity/scopes.ts';
+
+/** What can be found, in the order in which it is shown. */
+export const SEARCH_TYPES = [
+  'people',
+  'teams',
+  'roles',
+  'clusters',
+  'contracts',
+  'robots',
+  'organizations',
+  'installers',
+] as const;
+export type SearchType = (typeof SEARCH_TYPES)[number];
+
+export interface Found {
+  readonly id: bigint;
+  readonly name: string;
+  /** Also searched: the full name of a person or an organization, the display name of a cluster. Empty if there is none. */
+  readonly title: string;
+  /** The organization that it belongs to; null for what is in none, and for what a user owns. */
+  readonly organization: string | null;
+}
+
+export interface FoundInstaller {
+  readonly id: string;
+  readonly marketplace: string;
+  readonly organization: string | null;
+}
+
+export interface SearchResult extends Readonly<Record<Exclude<SearchType, 'installers'>, readonly Found[]>> {
+  readonly installers: readonly FoundInstaller[];
+}
+
+/** Where to look for one type. */
+export interface SearchPlace {
+  /** Accounts of which the caller may see every object of the type. */
+  readonly owners: readonly bigint[];
+  /** Single objects that the caller may see elsewhere. */
+  readonly ids: readonly bigint[];
+  /** A site administrator sees those of all organizations. */
+  readonly isEverywhere: boolean;
+}
+
+export interface SearchStore {
+  find(type: Exclude<SearchType, 'installers'>, text: string, place: SearchPlace, most: number): Promise<Found[]>;
+  findInstallers(text: string, most: number): Promise<FoundInstaller[]>;
+}
+
+export interface Searcher {
+  readonly person: {
+    readonly id: bigint;
+    readonly isAdmin: boolean;
+    readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'has' | 'keys' | 'size'>;
+  };
+  readonly scopes: readonly string[];
+}
+
+export interface SearchQuestion {
+  readonly text: string;
+  /** Look only there. */
+  readonly organization: Organization | undefined;
+  readonly types: ReadonlySet<SearchType>;
+}
+
+export type Search = ReturnType<typeof createSearch>;
+
+export const MAX_FOUND = 8;
+export const MAX_TEXT = 64;
+/** Each needs its own answer from the judge. */
+const MAX_ORGANIZATIONS = 200;
+
+interface Rule {
+  readonly area: ScopeArea;
+  /** Whoever holds this on an organization may see every object of the type there. */
+  readonly all: string;
+  /** Members see single objects of it, whatever they may see of the organization. */
+  readonly single?: ObjectRef['type'];
+  /** Users own such objects, too. */
+  readonly isPersonal?: boolean;
+}
+
+type Listed = Exclude<SearchType, 'installers'>;
+
+const RULES: Readonly<Record<Listed, Rule>> = {
+  people: { area: 'organization', all: 'can_view_members' },
+  teams: { area: 'organization', all: 'can_view_teams', single: 'team' },
+  roles: { area: 'authz', all: 'can_view_roles', single: 'role' },
+  clusters: { area: 'organization', all: 'can_view_clusters', isPersonal: true },
+  contracts: { area: 'organization', all: 'can_view_contracts', isPersonal: true },
+  robots: { area: 'organization', all: 'can_view_robots', isPersonal: true },
+  organizations: { area: 'organization', all: 'can_view' },
+};
+const LISTED = Object.keys(RULES) as Listed[];
+const NOWHERE: SearchPlace = { owners: [], ids: [], isEverywhere: false };
+
+/**
+ * Finds what the caller may see by a part of its name. Where to look is decided first, by the judge, so that what the
+ * caller may not see is never even compared with the text.
+ */
+export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 'objects'>) {
+  return async (searcher: Searcher, { text, organization, types }: SearchQuestion): Promise<SearchResult> => {
+    const wanted = text.trim();
+    if (wanted === '' || wanted.length > MAX_TEXT) {
+      throw new AppError('invalid', `query parameter q must have 1 to ${MAX_TEXT} characters`);
+    }
+    const mayRead = (area: ScopeArea) => scopesAllow(searcher.scopes, `read:${area}`);
+    const listed = LISTED.filter((type) => types.has(type) && mayRead(RULES[type].area));
+    const places = await placesFor(searcher, organization, listed);
+    const find = async (type: Listed) => {
+      const place = places.get(type) ?? NOWHERE;
+      const isNowhere = !place.isEverywhere && place.owners.length === 0 && place.ids.length === 0;
+      return isNowhere ? [] : await store.find(type, wanted, place, MAX_FOUND);
+    };
+    const isAdmin = searcher.person.isAdmin && organization === undefined && mayRead('admin');
+    const [people, teams, roles, clusters, contracts, robots, organizations, installers] = await Promise.all([
+      find('people'),
+      find('teams'),
+      find('roles'),
+      find('clusters'),
+      find('contracts'),
+      find('robots'),
+      find('organizations'),
+      isAdmin && types.has('installers') ? store.findInstallers(wanted, MAX_FOUND) : [],
+    ]);
+    return { people, teams, roles, clusters, contracts, robots, organizations, installers };
+  };
+
+  async function placesFor(
+    { person }: Searcher,
+    organization: Organization | undefined,
+    types: readonly Listed[],
+  ): Promise<Map<SearchType, SearchPlace>> {
+    const owners = new Map(types.map((type) => [type, [] as bigint[]]));
+    const ids = new Map(types.map((type) => [type, [] as bigint[]]));
+    const isEverywhere = person.isAdmin && organization === undefined;
+    if (!isEverywhere && !organization && person.organizations.size > MAX_ORGANIZATIONS) {
+      const why = `you are in more than ${MAX_ORGANIZATIONS} organizations`;
+      throw new AppError('invalid', `query parameter org is required, because ${why}`);
+    }
+    const pace = createPace();
+    for (const id of isEverywhere ? [] : organization ? [organization.id] : person.organizations.keys()) {
+      const [held = []] = await judge.allowed(person.id, id, [{ type: 'organization', id }]);
+      for (const type of types) {
+        const { all, single } = RULES[type];
+        if (held.includes(all)) owners.get(type)?.push(id);
+        else if (single) ids.get(type)?.push(...(await judge.objects(person.id, id, 'can_view', single)));
+      }
+      await pace();
+    }
+    if (organization === undefined) {
+      for (const type of types) if (RULES[type].isPersonal) owners.get(type)?.push(person.id);
+      ids.get('people')?.push(person.id);
+    }
+    return new Map(
+      types.map((type) => [type, { owners: owners.get(type) ?? [], ids: ids.get(type) ?? [], isEverywhere }]),
+    );
+  }
+}
