@@ -31,6 +31,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /authz/objects/{objectType}/{objID}/allowed-permissions': { int64: ['objectID'] },
   'GET /authz/objects/{objectType}/{objID}/explain': { int64: ['objectID', 'userID'] },
   'GET /authz/objects/{objectType}/{objID}/principals': { int64: ['*.id'] },
+  'POST /authz/preview': { int64: ['users.*.user.id', 'users.*.gains.*.object.id', 'users.*.loses.*.object.id', 'unattended.*.object.id'] },
   'GET /authz/roles': { int64: ['*.id', '*.owner_id', '*.team_ids.*'] },
   'POST /authz/roles': { int64: ['id', 'owner_id', 'team_ids.*'] },
   'GET /authz/roles/export': { int64: [], open: true },

@@ -7,6 +7,7 @@ import { wireContracts } from './contracts/contracts.wiring.ts';
 import { wireCredentials } from './credentials/credentials.wiring.ts';
 import type { Brake } from './http/brake.ts';
 import type { Identity } from './identity/identity.wiring.ts';
+import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
@@ -36,6 +37,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const audit = wireAudit(infrastructure, authz.judge);
   const nouns = { organizations: organizations.organizations, users: users.users };
   const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
+  const impact = wireImpact(infrastructure, identity, authz);
   const marketplace = wireMarketplace(infrastructure);
   const wired = [authz, roles, users, tokens, credentials, buckets, bus, orders, organizations, clusters, contracts];
   return {
@@ -63,7 +65,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     relations: authz.relations,
     /** Which routes are where. */
     mounts: {
-      platform: [...[...wired, robots, audit, overview].map(({ mount }) => mount), marketplace.mountPlatform],
+      platform: [...[...wired, robots, audit, overview, impact].map(({ mount }) => mount), marketplace.mountPlatform],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],
       listener: [marketplace.mount],
     },

@@ -2,9 +2,10 @@ import { describePermission } from '../authz/escalation.ts';
 import { AppError } from '../base/errors.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { byName, sorterOf } from './role-document.ts';
-import type { Role, RoleDraft } from './roles.ts';
+import type { RoleDraft } from './roles.ts';
 
-export interface StoredRole extends Role {
+export interface StoredRole extends RoleDraft {
+  readonly id: bigint;
   /** In the order of the team IDs. */
   readonly teamNames: readonly string[];
 }

@@ -145,7 +145,8 @@ export function requireRoomForTeams({ teamsPerRole }: RoleLimits, next: RoleDraf
   if (after > teamsPerRole && after > before) throw limitReached('teamsPerRole', teamsPerRole, before);
 }
 
-function settled(outcome: Role | Rejection | undefined): Role {
+/** What the store answered, unless it rejected the role. */
+export function settled(outcome: Role | Rejection | undefined): Role {
   if (outcome === undefined) throw roleNotFound();
   if (!('refused' in outcome)) return outcome;
   if (outcome.refused === 'name taken')
@@ -181,6 +182,6 @@ function ascending(ids: readonly bigint[]): bigint[] {
   return [...new Set(ids)].sort((a, b) => (a < b ? -1 : 1));
 }
 
-function roleNotFound(): AppError {
+export function roleNotFound(): AppError {
   return new AppError('notFound', 'role not found', { reason: 'role_not_found' });
 }

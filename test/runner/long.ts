@@ -92,6 +92,12 @@ export const LANES: readonly Lane[] = [
     minutes: 1,
   },
   {
+    name: 'previews',
+    what: `${COUNTS.previewedPlans} previews compared with what happens, ${COUNTS.previewsOfStrangers} about another organization`,
+    files: ['test/api/impact/impact-agreement.test.ts', 'test/api/impact/impact-secrecy.test.ts'],
+    minutes: 3,
+  },
+  {
     name: 'tenants',
     what: `${COUNTS.tenantRequests} requests that name things of another tenant`,
     files: ['test/long/tenants.test.ts'],

@@ -16,7 +16,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['users'],
   ['organizations'],
   ['roles', 'clusters', 'contracts', 'tokens', 'credentials', 'orders', 'bus', 'audit', 'marketplace'],
-  ['robots', 'buckets', 'overview'],
+  ['robots', 'buckets', 'overview', 'impact'],
   ['app', 'features', 'sealed-columns'],
   ['instance'],
   ['operations'],

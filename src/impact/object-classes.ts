@@ -1,0 +1,116 @@
+import type { Tuple } from '../rebac/tuple.ts';
+import { roleTuples } from '../roles/role-preview.ts';
+import type { Hypothesis } from './hypothesis.ts';
+import type { RoleState, Scene } from './scene.ts';
+import { structureOf, type TeamState } from './tuple-rules.ts';
+
+/**
+ * Objects of one type about which the same is said, apart from who is in which team. To everybody whose teams they have
+ * nothing to do with, they are alike, so the graph has one of them.
+ */
+export interface ObjectClass {
+  readonly type: string;
+  /** The one that is in the graph. */
+  readonly sample: string;
+  readonly tuples: readonly Tuple[];
+}
+
+/** Objects that are alike before, and alike after the changes. */
+export interface Kin {
+  readonly type: string;
+  /** Undefined if the changes create the objects. */
+  readonly before: ObjectClass | undefined;
+  /** Undefined if the changes delete them. */
+  readonly after: ObjectClass | undefined;
+  readonly objects: string[];
+}
+
+export interface ObjectClasses {
+  readonly kin: readonly Kin[];
+  readonly classes: readonly ObjectClass[];
+  /** The ordinary objects of each type: the organization has them, and nothing else is said about them. */
+  readonly ordinary: ReadonlyMap<string, ObjectClass>;
+  readonly kinOf: ReadonlyMap<string, Kin>;
+  /** The roles that were assigned to a team, or would be. */
+  readonly rolesOf: ReadonlyMap<bigint, readonly string[]>;
+}
+
+export function classify(scene: Scene, world: Hypothesis): ObjectClasses {
+  const { organizationId, resources } = scene;
+  const ordinaryFact = `organization organization:${organizationId}`;
+  const classes = new Map<string, ObjectClass>();
+  const kin = new Map<string, Kin>();
+  const kinOf = new Map<string, Kin>();
+  const rolesOf = new Map<bigint, Set<string>>();
+
+  for (const id of new Set([...scene.teams.keys(), ...world.teams.keys()])) {
+    const facts = factsOfTeam(scene.teams.get(id));
+    enter(`team:${id}`, facts, world.changedTeams.has(id) ? factsOfTeam(world.teams.get(id)) : facts);
+  }
+  for (const id of new Set([...scene.roles.keys(), ...world.roles.keys()])) {
+    const [before, after] = [scene.roles.get(id), world.roles.get(id)];
+    enter(`role:${id}`, factsOfRole(before), factsOfRole(after));
+    for (const team of [...(before?.teamIds ?? []), ...(after?.teamIds ?? [])]) {
+      const roles = rolesOf.get(team) ?? new Set();
+      rolesOf.set(team, roles.add(`role:${id}`));
+    }
+  }
+  for (const [object, facts] of resources) enter(object, facts, facts);
+  const types = new Set([...kin.values()].map(({ type }) => type));
+  const ordinary = new Map([...types].map((type) => [type, classOf(type, ordinaryFact)]));
+  return {
+    kin: [...kin.values()],
+    classes: [...classes.values()],
+    ordinary,
+    kinOf,
+    rolesOf: new Map([...rolesOf].map(([team, roles]) => [team, [...roles]])),
+  };
+
+  function enter(object: string, before: string | undefined, after: string | undefined): void {
+    const type = object.slice(0, object.indexOf(':'));
+    const key = `${type}|${before ?? '-'}|${after ?? '-'}`;
+    let group = kin.get(key);
+    if (!group) {
+      group = {
+        type,
+        before: before === undefined ? undefined : classOf(type, before),
+        after: after === undefined ? undefined : classOf(type, after),
+        objects: [],
+      };
+      kin.set(key, group);
+    }
+    group.objects.push(object);
+    kinOf.set(object, group);
+  }
+
+  function classOf(type: string, facts: string): ObjectClass {
+    const key = `${type}|${facts}`;
+    const known = classes.get(key);
+    if (known) return known;
+    const sample = `${type}:class-${classes.size}`;
+    const tuples = facts.split(',').map((fact) => {
+      const [relation = '', user = ''] = fact.split(' ');
+      return { object: sample, relation, user };
+    });
+    const fresh = { type, sample, tuples };
+    classes.set(key, fresh);
+    return fresh;
+  }
+
+  function factsOfTeam(team: TeamState | undefined): string | undefined {
+    return team && factsAbout(`team:${team.id}`, structureOf(organizationId, team));
+  }
+
+  function factsOfRole(role: RoleState | undefined): string | undefined {
+    // Which teams have the role matters to their members only, and for those the role is looked at by itself.
+    return role && factsAbout(`role:${role.id}`, roleTuples(organizationId, role.id, { permissions: [], teamIds: [] }));
+  }
+}
+
+function factsAbout(name: string, tuples: readonly Tuple[]): string {
+  return tuples
+    .filter(({ object }) => object === name)
+    .map(({ relation, user }) => `${relation} ${user}`)
+    .sort()
+    .join(',');
+}
