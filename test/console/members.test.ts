@@ -56,9 +56,12 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox', { name: 'Person' }).fill('eve');
     await dialog.getByLabel('Team').selectOption('operators');
+    const impact = dialog.locator('section', { has: page.getByRole('heading', { name: 'Impact' }) });
+    await impact.getByText('gains connect to clusters').waitFor();
     await dialog.getByRole('button', { name: 'Add person' }).click();
     await page.getByText('eve was added to operators.').waitFor();
     await page.getByRole('button', { name: 'Remove eve' }).click();
+    await impact.getByText('loses connect to clusters').waitFor();
     await dialog.getByRole('button', { name: 'Remove from organization' }).click();
     await page.getByText('eve was removed from acme.').waitFor();
     await rows.nth(4).waitFor({ state: 'detached' });

@@ -239,6 +239,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/long/console/accessibility.test.ts',
       'test/long/console/budget.test.ts',
+      'test/long/console/impact.test.ts',
       'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
       'test/long/console/states.test.ts',

@@ -4,6 +4,7 @@ import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
 import { SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 import { permissionWord } from '../teams/permission-words.ts';
@@ -56,6 +57,11 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
           value: name,
           label: `${name} (${permissionWord(permission)})`,
         }))}
+      />
+      <Impact
+        org={org}
+        changes={login.value === '' ? undefined : [{ action: 'member.add', username: login.value, team: team.value }]}
+        hint="Choose a person, and this shows what they gain."
       />
     </FormDialog>
   );

@@ -9,6 +9,7 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
@@ -111,6 +112,7 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
               ? 'It is their only team, so they leave the organization with it.'
               : 'They lose what this team grants, unless another team grants it too.'}
           </p>
+          <Impact org={org} changes={[{ action: 'team.remove_member', id: left.value.id, username: member.login }]} />
         </Confirm>
       )}
     </Card>
@@ -158,6 +160,9 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
           )
         }
       </Show>
+      {chosen.value !== '' && (
+        <Impact org={org} changes={[{ action: 'team.add_member', id: BigInt(chosen.value), username: login }]} />
+      )}
     </FormDialog>
   );
 }
