@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   bus: 'issuing credentials for the message bus',
   audit: 'an audit log of a million entries',
   'role-file': 'files of a thousand roles',
+  preview: 'previews of changes in an organization of 10,000 tuples; about half a minute',
   requests: 'how long the most expensive request of every route keeps all others waiting; about five minutes',
   backup: 'taking and restoring a backup',
   console: 'the web console in Chromium: bytes, requests, calls, 10,000 clusters; about a minute',

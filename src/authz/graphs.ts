@@ -61,6 +61,8 @@ interface Entry {
 }
 
 const TUPLES_IN_SLICE = 4_000;
+/** Takes about as long as three slices. */
+const MAX_COPIED = 12_000;
 /** Two graphs meet after a few refreshes, however much is written, unless they come from two different servers. */
 const MAX_REFRESHES = 100;
 
@@ -150,8 +152,13 @@ export function createGraphs(
     return isStale || revisions.latest < revision ? revision : revisions.latest;
   }
 
-  /** A separate graph, to try out what a change would do, of the tuples that `keep` selects. */
+  /**
+   * A separate graph, to try out what a change would do, of the tuples that `keep` selects. A graph that can be copied in
+   * one piece is copied; a large one could change between two slices, so the tuples are read again.
+   */
   async function copyOf(accountId: bigint, keep: (tuple: GraphTuple) => boolean): Promise<Graph> {
+    const { graph } = await entryOf(accountId);
+    if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);
     const { tuples, count } = await store.load(accountId);
     return await build(tuples, count, keep);
   }

@@ -1,5 +1,5 @@
 import type { Group } from './crowd.ts';
-import { type Comparison, type Held, ownObjects } from './holdings.ts';
+import type { Comparison, Held } from './holdings.ts';
 import type { Kin, ObjectClasses } from './object-classes.ts';
 
 /** What the members of a group gain and lose. */
@@ -24,7 +24,7 @@ interface Change {
 export function differenceOf(
   group: Group,
   organization: string,
-  { before, after }: Pick<Comparison, 'before' | 'after'>,
+  { before, after, own: owned }: Pick<Comparison, 'before' | 'after' | 'own'>,
   objects: ObjectClasses | undefined,
 ): Difference {
   const [had, has] = [before.get(group), after.get(group)];
@@ -37,8 +37,8 @@ export function differenceOf(
   add(organization, whole);
   for (const relation of whole.loses) lost.push({ object: organization, relation });
   if (!objects) return { gains, loses, lost };
-  const own = group.isTouched ? ownObjects(group, objects) : [];
-  for (const kin of objects.kin) addKin(kin, objects, new Set(own));
+  const own = new Set(owned.get(group));
+  for (const kin of objects.kin) addKin(kin, objects, own);
   for (const object of own) {
     const kin = objects.kinOf.get(object);
     if (kin) addObjects([object], kin, objects, held(object, had), held(object, has));

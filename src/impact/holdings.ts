@@ -24,7 +24,7 @@ export type Comparison = Awaited<ReturnType<typeof compareHoldings>>;
 export async function compareHoldings(
   scene: Scene,
   world: Hypothesis,
-  { groups, plainAdmins }: Crowd,
+  { groups, plainAdmins, touchedTeams }: Crowd,
   objects: ObjectClasses | undefined,
 ) {
   const { graph, organizationId } = scene;
@@ -32,6 +32,11 @@ export async function compareHoldings(
   const all = [...groups, ...plainAdmins];
   const moving = all.filter(({ before, after }) => before !== after);
   const shifting = (objects?.kin ?? []).filter(({ before, after }) => before !== after);
+  /** Objects that a group may hold something on by itself. */
+  const own = new Map(
+    all.map((group) => [group, group.isTouched && objects ? objects.ownOf(group.teamIds, touchedTeams) : []]),
+  );
+  const samples = (objects?.classes ?? []).map(({ sample }) => sample);
   const pace = createPace();
 
   for (const { sample, tuples } of objects?.classes ?? []) graph.replaceSource(sample, tuples);
@@ -42,7 +47,7 @@ export async function compareHoldings(
   const after = await holdings();
   await enter('before');
   const before = await holdings();
-  return { before, after, nobodyCan, wasSeenBy };
+  return { before, after, own: own as ReadonlyMap<Group, readonly string[]>, nobodyCan, wasSeenBy };
 
   async function holdings(): Promise<Holdings> {
     const found = new Map<Group, ReadonlyMap<string, readonly string[]>>();
@@ -59,8 +64,7 @@ export async function compareHoldings(
   /** To those whom no change is about, only objects that change themselves can make a difference. */
   function askedOf(group: Group): string[] {
     if (group.isTouched) {
-      const samples = (objects?.classes ?? []).map(({ sample }) => sample);
-      return [organization, ...samples, ...(objects ? ownObjects(group, objects) : [])];
+      return [organization, ...samples, ...(own.get(group) ?? [])];
     }
     return [...new Set(shifting.flatMap(samplesOf))];
   }
@@ -116,11 +120,6 @@ export async function compareHoldings(
     if (object.startsWith('team:') || object.startsWith('role:')) return object;
     return objects?.kinOf.get(object)?.[moment]?.sample ?? object;
   }
-}
-
-/** Objects that a group may hold something on by itself: its teams, and their roles. */
-export function ownObjects({ teamIds }: Group, { rolesOf }: ObjectClasses): string[] {
-  return [...new Set(teamIds.flatMap((id) => [`team:${id}`, ...(rolesOf.get(id) ?? [])]))];
 }
 
 export function samplesOf({ before, after }: Kin): string[] {

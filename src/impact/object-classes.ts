@@ -31,8 +31,7 @@ export interface ObjectClasses {
   /** The ordinary objects of each type: the organization has them, and nothing else is said about them. */
   readonly ordinary: ReadonlyMap<string, ObjectClass>;
   readonly kinOf: ReadonlyMap<string, Kin>;
-  /** The roles that were assigned to a team, or would be. */
-  readonly rolesOf: ReadonlyMap<bigint, readonly string[]>;
+  ownOf(teamIds: readonly bigint[], touched: ReadonlySet<bigint>): string[];
 }
 
 export function classify(scene: Scene, world: Hypothesis): ObjectClasses {
@@ -56,15 +55,32 @@ export function classify(scene: Scene, world: Hypothesis): ObjectClasses {
     }
   }
   for (const [object, facts] of resources) enter(object, facts, facts);
-  const types = new Set([...kin.values()].map(({ type }) => type));
-  const ordinary = new Map([...types].map((type) => [type, classOf(type, ordinaryFact)]));
+  const types = [...new Set([...kin.values()].map(({ type }) => type))];
+  const ordinary = new Map(types.map((type) => [type, classOf(type, ordinaryFact)]));
+  const isOrdinary = ({ type, before, after }: Kin) => before === ordinary.get(type) && after === ordinary.get(type);
+  // If all objects of a type are ordinary, everything about them follows. Teams and roles may be somebody's own.
+  const special = new Set(['team', 'role']);
+  for (const one of kin.values()) if (!isOrdinary(one)) special.add(one.type);
   return {
-    kin: [...kin.values()],
-    classes: [...classes.values()],
+    kin: [...kin.values()].filter(({ type }) => special.has(type)),
+    classes: [...classes.values()].filter(({ type }) => special.has(type)),
     ordinary,
     kinOf,
-    rolesOf: new Map([...rolesOf].map(([team, roles]) => [team, [...roles]])),
+    ownOf,
   };
+
+  /**
+   * What may be different for the members of these teams than for others: the teams themselves, and their roles. Where no
+   * change is about the team, being in it makes a difference only if the team is not ordinary.
+   */
+  function ownOf(teamIds: readonly bigint[], touched: ReadonlySet<bigint>): string[] {
+    const found = teamIds.flatMap((id) => {
+      const team = kinOf.get(`team:${id}`);
+      if (touched.has(id)) return [`team:${id}`, ...(rolesOf.get(id) ?? [])];
+      return team && !isOrdinary(team) ? [`team:${id}`] : [];
+    });
+    return [...new Set(found)];
+  }
 
   function enter(object: string, before: string | undefined, after: string | undefined): void {
     const type = object.slice(0, object.indexOf(':'));

@@ -77,6 +77,12 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
       {refusals.map(({ field, message }) => (
         <p key={`${field}${message}`} class="refusal">{`The server would refuse this: ${message}`}</p>
       ))}
+      {unattended.length > 0 && (
+        <div class="stack tight change">
+          <p class="strong">Nobody could do this any more, except site administrators:</p>
+          <Effects effects={unattended} kind="loss" isUnattended />
+        </div>
+      )}
       {users.length === 0 && <p>Nobody gains or loses anything.</p>}
       {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, more }) => (
         <div key={String(user.id)} class="stack tight change">
@@ -87,12 +93,6 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
         </div>
       ))}
       {hidden > 0 && <p class="quiet">{`and ${hidden} more people`}</p>}
-      {unattended.length > 0 && (
-        <div class="stack tight change">
-          <p class="strong">Nobody could do this any more, except site administrators:</p>
-          <Effects effects={unattended} kind="loss" isUnattended />
-        </div>
-      )}
     </div>
   );
 }
