@@ -159,17 +159,19 @@ export function createGraphs(
   async function copyOf(accountId: bigint, keep: (tuple: GraphTuple) => boolean): Promise<Graph> {
     const { graph } = await entryOf(accountId);
     if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);
-    const { tuples, count } = await store.load(accountId);
-    return await build(tuples, count, keep);
+    const { tuples } = await store.load(accountId);
+    const kept: GraphTuple[] = [];
+    let read = 0;
+    for (const tuple of tuples) {
+      if (++read % TUPLES_IN_SLICE === 0) await breath();
+      if (keep(tuple)) kept.push(tuple);
+    }
+    return await build(kept, kept.length);
   }
 
-  async function build(
-    tuples: Iterable<GraphTuple>,
-    count: number,
-    keep: (tuple: GraphTuple) => boolean = () => true,
-  ): Promise<Graph> {
+  async function build(tuples: Iterable<GraphTuple>, count: number): Promise<Graph> {
     const graph = createGraph(model);
-    for (const _ of graph.loadInParts(Iterator.from(tuples).filter(keep), count, TUPLES_IN_SLICE)) await breath();
+    for (const _ of graph.loadInParts(tuples, count, TUPLES_IN_SLICE)) await breath();
     return graph;
   }
 

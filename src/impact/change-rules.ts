@@ -2,6 +2,7 @@ import { RELATION_OF, type RoleGrant, rejectEscalation } from '../authz/escalati
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
 import { type Limits, limitReached } from '../base/limits.ts';
 import type { Reason } from '../base/reasons.ts';
+import { createPace } from '../base/slices.ts';
 import type { Permission } from '../identity/callers.ts';
 import { FIRST_TEAM, settle, unknown } from '../organizations/members.ts';
 import { builtIn, nameTaken, noTeam, readName, readPermission } from '../organizations/teams.ts';
@@ -50,11 +51,13 @@ export async function makeChanges(
   { organizationName, limits, personNamed }: ChangeParts,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
+  const pace = createPace();
   let place = 0;
   for (const change of changes) {
     await about(place, () => make(change));
     if (refusals.length > 0) break;
     place++;
+    await pace();
   }
   return refusals;
 
@@ -151,10 +154,10 @@ export async function makeChanges(
     world.changeTeam(id, { name, permission });
   }
 
-  function removeTeam(id: bigint): void {
+  async function removeTeam(id: bigint): Promise<void> {
     const team = teamWith(id, 'remover', 'delete:team');
     if (team.isBuiltIn) noted('id', () => refuse(builtIn(team, 'cannot be deleted')));
-    world.removeTeam(id);
+    await world.removeTeam(id);
   }
 
   async function addToTeam(team: TeamState, username: string, field = 'username'): Promise<void> {
@@ -168,7 +171,7 @@ export async function makeChanges(
     noted('id', () => rejectGrant({ permission: team.permission, roles: grantsOf(team) }));
     if (team.members.has(user)) return;
     noted('id', () => requireFewer(team.members.size, 'membersPerTeam'));
-    if (!world.isMember(user)) noted('username', () => requireFewer(world.members().size, 'membersPerOrganization'));
+    if (!world.isMember(user)) noted('username', () => requireFewer(world.memberCount(), 'membersPerOrganization'));
     world.join(team.id, user);
   }
 
@@ -234,8 +237,14 @@ export async function makeChanges(
     noted('document', () => rejectEscalations(plan, held));
     noted('document', () => requireRoom(plan, now, limits));
     for (const { id } of plan.deletes) world.removeRole(id);
-    for (const draft of plan.creates) world.putRole(draft);
-    for (const { current, next } of plan.updates) world.putRole(next, current.id);
+    for (const draft of plan.creates) {
+      world.putRole(draft);
+      await pace();
+    }
+    for (const { current, next } of plan.updates) {
+      world.putRole(next, current.id);
+      await pace();
+    }
   }
 
   /** As the routes of single roles do it: only those who manage roles learn that one does not exist. */

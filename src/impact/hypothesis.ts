@@ -1,3 +1,4 @@
+import { createPace } from '../base/slices.ts';
 import { allowed, check } from '../rebac/engine.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { roleTuples } from '../roles/role-preview.ts';
@@ -24,6 +25,10 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
   const changedTeams = new Set<bigint>();
   const changedRoles = new Set<bigint>();
   let created = 0n;
+  /** How many people are in the organization, once somebody has asked. */
+  let memberCount: number | undefined;
+  /** The teams that the graph knows the caller to be in. */
+  let entered: ReadonlySet<bigint> = new Set();
   enterCaller();
 
   return {
@@ -43,9 +48,19 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     leave,
     putRole,
     removeRole,
-    isMember: (user: string) => teams.values().some(({ members }) => members.has(user)),
-    members: () => new Set(teams.values().flatMap((team) => team.members.values())),
+    isMember,
+    memberCount: countMembers,
   };
+
+  function isMember(user: string): boolean {
+    return teams.values().some(({ members }) => members.has(user));
+  }
+
+  /** There may be tens of thousands, so they are counted once as long as nobody leaves. */
+  function countMembers(): number {
+    memberCount ??= new Set(teams.values().flatMap((team) => team.members.values())).size;
+    return memberCount;
+  }
 
   function holds(relation: string, object = organization): boolean {
     return check(graph, { user: caller, relation, object });
@@ -79,22 +94,27 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     restate(id);
   }
 
-  /** Roles lose the team, too. */
-  function removeTeam(id: bigint): void {
-    for (const role of roles.values()) {
-      if (role.teamIds.includes(id)) putRole({ ...role, teamIds: role.teamIds.filter((team) => team !== id) }, role.id);
+  /** Roles lose the team, too. There may be hundreds, so others are served in between. */
+  async function removeTeam(id: bigint): Promise<void> {
+    const pace = createPace();
+    for (const role of [...roles.values()].filter(({ teamIds }) => teamIds.includes(id))) {
+      putRole({ ...role, teamIds: role.teamIds.filter((team) => team !== id) }, role.id);
+      await pace();
     }
     teams.delete(id);
+    memberCount = undefined;
     restate(id);
   }
 
   function join(id: bigint, user: string): void {
+    if (memberCount !== undefined && !isMember(user)) memberCount++;
     workingCopy(id)?.members.add(user);
     restate(id);
   }
 
   function leave(id: bigint, user: string): void {
     workingCopy(id)?.members.delete(user);
+    memberCount = undefined;
     restate(id);
   }
 
@@ -124,14 +144,14 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     changedTeams.add(id);
     const team = teams.get(id);
     graph.replaceSource(`team:${id}`, team ? structureOf(organizationId, team) : []);
-    enterCaller();
+    if (entered.has(id) || team?.members.has(caller)) enterCaller();
   }
 
   function enterCaller(): void {
     const own: Tuple[] = saidAbout(scene, caller).filter(({ source }) => !source.startsWith('team:'));
-    for (const team of teams.values()) {
-      if (team.members.has(caller)) own.push(...membershipOf(organizationId, team, caller));
-    }
+    const inside = [...teams.values()].filter(({ members }) => members.has(caller));
+    for (const team of inside) own.push(...membershipOf(organizationId, team, caller));
+    entered = new Set(inside.map(({ id }) => id));
     graph.replaceSource(caller, own);
   }
 }

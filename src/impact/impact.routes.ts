@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { invalidField } from '../base/errors.ts';
-import { writeJson, writeListInSlices } from '../base/json.ts';
+import { writeJson } from '../base/json.ts';
+import { mapInSlices } from '../base/slices.ts';
 import { callerIn, member } from '../http/access.ts';
 import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
@@ -10,6 +11,7 @@ import type { Effect, Impact } from './impact.ts';
 import { ACTIONS, type PlannedChange } from './planned-change.ts';
 
 const MAX_CHANGES = 100;
+const PEOPLE_IN_SLICE = 100;
 
 const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
 const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
@@ -144,17 +146,23 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
         changes,
         request.body.objects ?? true,
       );
-      const users = await writeListInSlices(people, ({ person: user, gains, loses, more }) => ({
-        user,
-        gains: gains.map(present),
-        loses: loses.map(present),
-        more,
-      }));
+      const texts = new Map<readonly Effect[], string>();
+      const users = await mapInSlices(people, PEOPLE_IN_SLICE, ({ person: user, gains, loses, more }) => {
+        const [gained, lost] = [textOf(gains, texts), textOf(loses, texts)];
+        return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"more":${more}}`;
+      });
       const rest = writeJson({ total, unattended: unattended.map(present), refusals });
-      sendText(reply, `{"users":${users},${rest.slice(1)}`);
+      sendText(reply, `{"users":[${users.join(',')}],${rest.slice(1)}`);
       return reply;
     },
   );
+}
+
+/** People who are alike share their lists, so each list is written once. */
+function textOf(effects: readonly Effect[], texts: Map<readonly Effect[], string>): string {
+  const text = texts.get(effects) ?? writeJson(effects.map(present));
+  texts.set(effects, text);
+  return text;
 }
 
 function present({ object, relation, permission }: Effect) {

@@ -79,7 +79,7 @@ export function createImpact({ graphs, store, names, limits, personNamed }: Part
     const world = createHypothesis(scene, callerId);
     const refusals = await makeChanges(world, changes, { organizationName, limits, personNamed });
     const crowd = await readCrowd(scene, world);
-    const objects = withObjects ? classify(scene, world) : undefined;
+    const objects = withObjects ? await classify(scene, world) : undefined;
     const comparison = await compareHoldings(scene, world, crowd, objects);
     const differences = await differencesOf(scene, crowd, comparison, objects);
     const view = viewOf(scene, world, crowd, comparison);

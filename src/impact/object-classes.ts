@@ -1,3 +1,4 @@
+import { createPace } from '../base/slices.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { roleTuples } from '../roles/role-preview.ts';
 import type { Hypothesis } from './hypothesis.ts';
@@ -34,7 +35,7 @@ export interface ObjectClasses {
   ownOf(teamIds: readonly bigint[], touched: ReadonlySet<bigint>): string[];
 }
 
-export function classify(scene: Scene, world: Hypothesis): ObjectClasses {
+export async function classify(scene: Scene, world: Hypothesis): Promise<ObjectClasses> {
   const { organizationId, resources } = scene;
   const ordinaryFact = `organization organization:${organizationId}`;
   const classes = new Map<string, ObjectClass>();
@@ -54,7 +55,12 @@ export function classify(scene: Scene, world: Hypothesis): ObjectClasses {
       rolesOf.set(team, roles.add(`role:${id}`));
     }
   }
-  for (const [object, facts] of resources) enter(object, facts, facts);
+  // There may be a hundred thousand. About those that are ordinary, nothing is ever listed.
+  const pace = createPace();
+  for (const [object, facts] of resources) {
+    if (facts !== ordinaryFact) enter(object, facts, facts);
+    await pace();
+  }
   const types = [...new Set([...kin.values()].map(({ type }) => type))];
   const ordinary = new Map(types.map((type) => [type, classOf(type, ordinaryFact)]));
   const isOrdinary = ({ type, before, after }: Kin) => before === ordinary.get(type) && after === ordinary.get(type);
