@@ -330,6 +330,14 @@ export type BusCredentials = {
   readonly credentials: string;
 };
 
+/** Changes that could be made, in this order. */
+export type ChangePlanInput = {
+  /** Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the second is -2, and so on. */
+  readonly changes: readonly PlannedChangeInput[];
+  /** If false, only permissions on the organization are compared. By default, true. */
+  readonly objects?: boolean | undefined;
+};
+
 /** A change that concerns who may do what, from the audit log. */
 export type ChangeSince = {
   /** When it was changed. */
@@ -1192,6 +1200,49 @@ export type HeartbeatInput = {
 export type HostedToken = {
   /** A JSON Web Token. Its keys are at /.well-known/jwks.json. */
   readonly hostedToken: string;
+};
+
+/** What changes would give to and take from whom. */
+export type Impact = {
+  /** Ordered by user ID; those after the first thousand are left out. */
+  readonly users: readonly UserImpact[];
+  /** How many users the changes affect. */
+  readonly total: number;
+  /** What nobody except site administrators could do any more, although somebody can now. Empty if the caller may not see the members. */
+  readonly unattended: readonly ImpactEffect[];
+  /** Why the real call of a change would be rejected. The impact includes that change, as if there were no such rule, but none of the changes after it. */
+  readonly refusals: readonly ImpactRefusal[];
+};
+
+/** Something that somebody can do on an object, before or after the changes. */
+export type ImpactEffect = {
+  readonly object: ImpactObject;
+  /** What can be done on the object, such as can_edit. */
+  readonly relation: string;
+  /** The permission that a role can contain, if the relation on the organization is one. */
+  readonly permission: Permission | null;
+};
+
+/** An object by type, ID and name. What the changes create has an ID below zero. */
+export type ImpactObject = {
+  /** Type of the object, as the authorization model names it. */
+  readonly type: string;
+  /** ID of the object. Below zero if the changes create it. */
+  readonly id: bigint;
+  /** Name of the object. */
+  readonly name: string;
+};
+
+/** Why the real call of a change would be rejected. */
+export type ImpactRefusal = {
+  /** The place of the change in the list, from 0. */
+  readonly change: number;
+  /** The field at fault, such as changes[0].username. */
+  readonly field: string;
+  /** The reason of the error that the real call would answer with. */
+  readonly reason: string;
+  /** The message of that error. */
+  readonly message: string;
 };
 
 /** What a customer of a marketplace binds once to get an organization, a contract and an archive. */
@@ -2058,6 +2109,53 @@ export type PermissionDetailAssociated = {
   readonly required: boolean;
 };
 
+/** One change that could be made. Which fields it needs depends on its action. */
+export type PlannedChangeInput = {
+  /** What the change does, as the audit log calls it. */
+  readonly action: 'role.create' | 'role.update' | 'role.delete' | 'role.assign' | 'role.unassign' | 'team.create' | 'team.update' | 'team.delete' | 'team.add_member' | 'team.remove_member' | 'member.add' | 'member.remove' | 'roles.import';
+  /** The role or team to change. Below zero, one that an earlier change of the list creates: -1 is the first. */
+  readonly id?: bigint | number | undefined;
+  readonly role?: PlannedRoleInput | undefined;
+  /** With team.create and team.update, the fields of the team. With role.assign and role.unassign, the ID of the team. With member.add, its name; by default, Viewers. */
+  readonly team?: PlannedTeamInput | bigint | number | string | undefined;
+  /** Login name of the user to add or remove. */
+  readonly username?: string | undefined;
+  /** With member.remove: leave even as the last owner, as with orphan=true. */
+  readonly orphan?: boolean | undefined;
+  /** With roles.import: the document as text, in YAML or JSON, as the export returns it. */
+  readonly document?: string | undefined;
+  /** With roles.import: delete the roles that are not in the document. */
+  readonly prune?: boolean | undefined;
+};
+
+/** A role as it would be: with role.update, the fields to change. */
+export type PlannedRoleInput = {
+  /** Name for people, 1 to 100 characters. Unique in the organization. */
+  readonly name?: string | undefined;
+  /** What the role is for, at most 1000 characters. */
+  readonly description?: string | undefined;
+  /** What the role permits. */
+  readonly permissions?: readonly PermissionInput[] | undefined;
+  /** IDs of the teams whose members have the role. */
+  readonly teamIDs?: readonly (bigint | number)[] | undefined;
+  /** The same as teamIDs. */
+  readonly teams?: readonly (bigint | number)[] | undefined;
+};
+
+/** A team as it would be: with team.update, the fields to change. */
+export type PlannedTeamInput = {
+  /** 1 to 100 letters, digits, spaces, "-", "_" or ".", starting with a letter or digit. Unique in the organization. */
+  readonly name?: string | undefined;
+  /** What the team is for, at most 1000 characters. */
+  readonly description?: string | undefined;
+  /** One of none, read, write or admin. Only the built-in Owners team has owner. */
+  readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
+  /** Parts of the product that the team is about. Kept for clients; the server does not use it. */
+  readonly units?: readonly string[] | undefined;
+  /** Login names of the first members of a new team. */
+  readonly members?: readonly string[] | undefined;
+};
+
 /** A user who holds a relation. */
 export type Principal = {
   /** What holds the relation: always a user. */
@@ -2614,6 +2712,17 @@ export type UserAccess = {
   readonly permissions: readonly AccessPermission[];
   /** The objects, by type. */
   readonly types: readonly AccessType[];
+};
+
+/** What one person gains and loses. */
+export type UserImpact = {
+  readonly user: UserReference;
+  /** What the user could do then. Effects on single objects are listed if they do not follow from those on the organization. */
+  readonly gains: readonly ImpactEffect[];
+  /** What the user could do no longer. */
+  readonly loses: readonly ImpactEffect[];
+  /** How many effects on single objects are left out of this entry. */
+  readonly more: number;
 };
 
 /** A user by ID and login name. */
@@ -3232,6 +3341,17 @@ export interface Operations {
       };
     };
     answer: readonly Principal[];
+  };
+  /** Preview who would gain and lose what by some changes, and what nobody could do any more */
+  'POST /authz/preview': {
+    input: {
+      query: {
+        /** Name of the organization. */
+        org: Text;
+      };
+      body: ChangePlanInput | RawBody;
+    };
+    answer: Impact;
   };
   /** List the custom roles of an organization */
   'GET /authz/roles': {

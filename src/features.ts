@@ -9,6 +9,7 @@ import { wireEvents } from './events/events.wiring.ts';
 import { wireGuardrails } from './guardrails/guardrails.wiring.ts';
 import type { Brake } from './http/brake.ts';
 import type { Identity } from './identity/identity.wiring.ts';
+import { wireImpact } from './impact/impact.wiring.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { wireMarketplace } from './marketplace/marketplace.wiring.ts';
 import { wireOrders } from './orders/orders.wiring.ts';
@@ -41,6 +42,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const audit = wireAudit(infrastructure, authz.judge);
   const nouns = { organizations: organizations.organizations, users: users.users };
   const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
+  const impact = wireImpact(infrastructure, identity, authz);
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.judge);
   const search = wireSearch(infrastructure, identity, authz.judge);
@@ -72,7 +74,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
     /** Which routes are where. */
     mounts: {
       platform: [
-        ...[...wired, robots, audit, overview, guardrails, events, search].map(({ mount }) => mount),
+        ...[...wired, robots, audit, overview, impact, guardrails, events, search].map(({ mount }) => mount),
         marketplace.mountPlatform,
       ],
       root: [users.mountRoot, tokens.mountRoot, marketplace.mountRoot],

@@ -14,6 +14,10 @@ type Counts = readonly [everyday: number, long: number, whole?: number];
 const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [1, 30],
+  /** Random lists of changes that are previewed, then made. */
+  previewedPlans: [25, 1000],
+  /** Random previews about an organization whose names must not appear in the answers to others. */
+  previewsOfStrangers: [60, 10_000],
   /** The same delivery to each of two servers, all at once. */
   deliveriesPerReplica: [10, 30],
   /** The same delivery to one server, all at once. */

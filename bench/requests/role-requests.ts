@@ -96,6 +96,15 @@ export const ROLE_REQUESTS: Requests = {
       };
     },
   },
+  'POST /api/v1/authz/preview': {
+    what: 'a team of 50,000 members is deleted',
+    shot: async (world) => {
+      await forgetAll(world.atrium);
+      await world.atrium.as('ann')('GET', '/orgs/acme');
+      const changes = [{ action: 'team.delete', id: Number(world.viewers) }];
+      return { as: 'ann', path: '/authz/preview?org=acme', body: { changes } };
+    },
+  },
   'GET /api/v1/authz/roles/:id': get('with a hundred teams', ({ role }) => `/authz/roles/${role}?org=acme`),
   'PUT /api/v1/authz/roles/:id': {
     what: 'with all permissions and a hundred teams',

@@ -3,6 +3,7 @@ import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
+import { impactOf, PREVIEW } from '../impact.ts';
 import { shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -168,11 +169,19 @@ export const org: Group = {
       options: {
         team: { about: 'team to add the user to; by default Viewers', value: 'TEAM', kind: 'team' },
         ...EXPIRY,
+        ...PREVIEW,
       },
-      examples: ['atrium org add-member eve --org acme', 'atrium org add-member eve --team Editors --expires 30d'],
+      examples: [
+        'atrium org add-member eve --org acme',
+        'atrium org add-member eve --team Editors --expires 30d',
+        'atrium org add-member eve --team Editors --preview',
+      ],
       async run(session, { args, options }) {
         const path = { org: session.org(), username: args.user };
         const body = { team: options.team, ...expiryOf(options) };
+        if (options.preview) {
+          return await impactOf(session, [{ action: 'member.add', username: args.user, team: options.team }]);
+        }
         await session.client().call('PUT /orgs/{org}/members/{username}', { path, body });
         const where = options.team ? `, in the team ${options.team}` : '';
         return said(`${args.user} is a member of ${path.org}${where}${untilWords(body)}`);
@@ -181,10 +190,21 @@ export const org: Group = {
     'remove-member': command({
       summary: 'remove a user from the organization and all its teams',
       args: { user },
-      options: { orphan: { about: 'leave even as the last owner; site administrators then manage the organization' } },
-      examples: ['atrium org remove-member eve --org acme --yes', 'atrium org remove-member ann --orphan --yes'],
+      options: {
+        orphan: { about: 'leave even as the last owner; site administrators then manage the organization' },
+        ...PREVIEW,
+      },
+      examples: [
+        'atrium org remove-member eve --org acme --yes',
+        'atrium org remove-member eve --org acme --preview',
+        'atrium org remove-member ann --orphan --yes',
+      ],
       async run(session, { args, options }) {
         const path = { org: session.org(), username: args.user };
+        if (options.preview) {
+          const change = { action: 'member.remove', username: args.user, orphan: options.orphan } as const;
+          return await impactOf(session, [change]);
+        }
         await confirm(session, `Remove ${args.user} from ${path.org} and all its teams?`);
         const query = options.orphan ? { orphan: true } : {};
         await session.client().call('DELETE /orgs/{org}/members/{username}', { path, query });

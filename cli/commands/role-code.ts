@@ -2,6 +2,7 @@ import { type Answer, RawBody } from '../../client/client.ts';
 import { command } from '../command.ts';
 import { readDocument } from '../documents.ts';
 import { misuse } from '../failure.ts';
+import { impactOf, PREVIEW } from '../impact.ts';
 import { AT, pastMoment } from '../moments.ts';
 import { asJson, type Shown, type Style } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -37,15 +38,20 @@ export const roleApply = command({
     file: { about: 'the document, YAML or JSON; - for standard input', value: 'FILE', short: 'f', kind: 'file' },
     'dry-run': { about: 'only show what would change' },
     prune: { about: 'delete the roles that are not in the document' },
+    ...PREVIEW,
   },
   examples: [
     'atrium role apply --file roles.yaml --dry-run',
+    'atrium role apply --file roles.yaml --preview',
     'atrium role apply -f roles.yaml',
     'atrium role apply -f roles.yaml --prune --yes',
   ],
   async run(session, { options }): Promise<Shown> {
     if (options.file === undefined) throw misuse('missing option --file FILE; use - for standard input');
     const { text, type } = await readDocument(await readInput(options.file), options.file);
+    if (options.preview) {
+      return await impactOf(session, [{ action: 'roles.import', document: text, prune: options.prune }]);
+    }
     const body = new RawBody(text, type);
     const put = (dryRun: boolean, ifMatch?: string) =>
       session.client().call('PUT /authz/roles/import', {

@@ -2,6 +2,7 @@ import type { Answer } from '../../client/client.ts';
 import { command, type Group } from '../command.ts';
 import { expiryColumn } from '../expiry.ts';
 import { misuse } from '../failure.ts';
+import { impactOf, PREVIEW } from '../impact.ts';
 import { AT, pastMoment, shortTime } from '../moments.ts';
 import { findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
@@ -103,21 +104,21 @@ export const role: Group = {
         description: { about: 'what it is for', value: 'TEXT' },
         permission: { ...permission, about: 'permission that it contains; see atrium role permissions' },
         team: { ...team, about: 'team to assign it to' },
+        ...PREVIEW,
       },
       examples: [
         'atrium role create auditor --permission "view audit log" --permission "view members" --team operators',
       ],
       async run(session, { args, options }) {
-        const made = await session.client().call('POST /authz/roles', {
-          query: { org: session.org() },
-          body: {
-            name: args.name,
-            description: options.description,
-            permissions: await readPermissions(session, options.permission),
-            teamIDs: await teamIds(session, options.team),
-          },
-        });
-        return one(made, fields);
+        const body = {
+          name: args.name,
+          description: options.description,
+          permissions: await readPermissions(session, options.permission),
+          teamIDs: await teamIds(session, options.team),
+        };
+        if (options.preview) return await impactOf(session, [{ action: 'role.create', role: body }]);
+        const query = { org: session.org() };
+        return one(await session.client().call('POST /authz/roles', { query, body }), fields);
       },
     }),
     edit: command({
@@ -131,13 +132,16 @@ export const role: Group = {
         remove: { ...permission, about: 'permission to remove' },
         'add-team': { ...team, about: 'team to assign it to' },
         'remove-team': { ...team, about: 'team to take it from' },
+        ...PREVIEW,
       },
       examples: [
         'atrium role edit auditor --add "view teams" --remove "view members"',
+        'atrium role edit auditor --add "view teams" --preview',
         'atrium role edit auditor --name inspector --add-team operators',
       ],
       async run(session, { args, options }) {
-        const given = Object.values(options).some((value) => (Array.isArray(value) ? value.length > 0 : value));
+        const { preview, ...fieldsGiven } = options;
+        const given = Object.values(fieldsGiven).some((value) => (Array.isArray(value) ? value.length > 0 : value));
         if (!given) throw misuse('nothing to change; run atrium role edit --help');
         const [add, remove] = await Promise.all([
           readPermissions(session, options.add),
@@ -150,25 +154,24 @@ export const role: Group = {
         const at = { path: { id: await idOf(session, 'role', args.role) }, query: { org: session.org() } };
         const { data: now, etag } = await session.client().request('GET /authz/roles/{id}', at);
         const gone = new Set(remove.map(permissionName));
-        const changed = await session.client().call('PUT /authz/roles/{id}', {
-          ...at,
-          ifMatch: etag,
-          body: {
-            name: options.name,
-            description: options.description,
-            permissions: [...now.permissions, ...add].filter((one) => !gone.has(permissionName(one))),
-            teamIDs: [...now.team_ids, ...addTeams].filter((id) => !removeTeams.includes(id)),
-          },
-        });
-        return one(changed, fields);
+        const body = {
+          name: options.name,
+          description: options.description,
+          permissions: [...now.permissions, ...add].filter((one) => !gone.has(permissionName(one))),
+          teamIDs: [...now.team_ids, ...addTeams].filter((id) => !removeTeams.includes(id)),
+        };
+        if (preview) return await impactOf(session, [{ action: 'role.update', id: at.path.id, role: body }]);
+        return one(await session.client().call('PUT /authz/roles/{id}', { ...at, ifMatch: etag, body }), fields);
       },
     }),
     delete: command({
       summary: 'delete a role',
       args: { role: role_ },
-      examples: ['atrium role delete auditor --yes'],
-      async run(session, { args }) {
+      options: PREVIEW,
+      examples: ['atrium role delete auditor --yes', 'atrium role delete auditor --preview'],
+      async run(session, { args, options }) {
         const { id, name } = await findResource(session, 'role', args.role);
+        if (options.preview) return await impactOf(session, [{ action: 'role.delete', id }]);
         await confirm(session, `Delete the role ${name} of ${session.org()}?`);
         await session.client().call('DELETE /authz/roles/{id}', { path: { id }, query: { org: session.org() } });
         return said(`deleted the role ${name}`);

@@ -3,6 +3,7 @@ import { changesIn, listGiven } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { forEach, requireUsers } from '../each.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
+import { impactOf, PREVIEW } from '../impact.ts';
 import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
@@ -62,11 +63,12 @@ export const team: Group = {
     create: command({
       summary: 'create a team',
       args: { name: { about: 'name of the team' } },
-      options: details,
+      options: { ...details, ...PREVIEW },
       examples: ['atrium team create auditors --permission none --description "Looks, touches nothing"'],
       async run(session, { args, options }) {
         const { description, permission, unit } = options;
         const body = { name: args.name, description, permission, units: listGiven(unit) };
+        if (options.preview) return await impactOf(session, [{ action: 'team.create', team: body }]);
         return one(
           await session.client().call('POST /orgs/{org}/teams', { path: { org: session.org() }, body }),
           fields,
@@ -76,21 +78,27 @@ export const team: Group = {
     edit: command({
       summary: 'change a team; only the given fields change',
       args: { team: team_ },
-      options: { name: { about: 'new name', value: 'NAME' }, ...details },
-      examples: ['atrium team edit auditors --permission read'],
+      options: { name: { about: 'new name', value: 'NAME' }, ...details, ...PREVIEW },
+      examples: [
+        'atrium team edit auditors --permission read',
+        'atrium team edit auditors --permission read --preview',
+      ],
       async run(session, { args, options }) {
         const { name, description, permission, unit } = options;
         const body = changesIn({ name, description, permission, units: listGiven(unit) }, 'team edit');
         const path = { id: await idOf(session, 'team', args.team) };
+        if (options.preview) return await impactOf(session, [{ action: 'team.update', id: path.id, team: body }]);
         return one(await session.client().call('PATCH /teams/{id}', { path, body }), fields);
       },
     }),
     delete: command({
       summary: 'delete a team',
       args: { team: team_ },
-      examples: ['atrium team delete auditors --yes'],
-      async run(session, { args }) {
+      options: PREVIEW,
+      examples: ['atrium team delete auditors --yes', 'atrium team delete auditors --preview'],
+      async run(session, { args, options }) {
         const { id, name } = await findResource(session, 'team', args.team);
+        if (options.preview) return await impactOf(session, [{ action: 'team.delete', id }]);
         await confirm(session, `Delete the team ${name}?`);
         await session.client().call('DELETE /teams/{id}', { path: { id } });
         return said(`deleted the team ${name}`);
@@ -115,11 +123,21 @@ export const team: Group = {
     add: command({
       summary: 'add users to a team, or change when their memberships end',
       args: { team: team_, user: users },
-      options: EXPIRY,
-      examples: ['atrium team add operators dan cat', 'atrium team add operators eve --expires 7d'],
+      options: { ...EXPIRY, ...PREVIEW },
+      examples: [
+        'atrium team add operators dan cat',
+        'atrium team add operators eve --expires 7d',
+        'atrium team add operators dan cat --preview',
+      ],
       async run(session, { args, options }) {
         const body = expiryOf(options);
         const id = await idOf(session, 'team', args.team);
+        if (options.preview) {
+          return await impactOf(
+            session,
+            args.user.map((username) => ({ action: 'team.add_member', id, username })),
+          );
+        }
         await requireUsers(session, args.user);
         await forEach(args.user, String, (username) =>
           session.client().call('PUT /teams/{id}/members/{username}', { path: { id, username }, body }),
@@ -130,9 +148,16 @@ export const team: Group = {
     remove: command({
       summary: 'remove users from a team',
       args: { team: team_, user: users },
-      examples: ['atrium team remove operators cat'],
-      async run(session, { args }) {
+      options: PREVIEW,
+      examples: ['atrium team remove operators cat', 'atrium team remove operators cat --preview'],
+      async run(session, { args, options }) {
         const id = await idOf(session, 'team', args.team);
+        if (options.preview) {
+          return await impactOf(
+            session,
+            args.user.map((username) => ({ action: 'team.remove_member', id, username })),
+          );
+        }
         await requireUsers(session, args.user);
         await forEach(args.user, String, (username) =>
           session.client().call('DELETE /teams/{id}/members/{username}', { path: { id, username } }),
@@ -160,15 +185,22 @@ export const team: Group = {
     grant: command({
       summary: 'grant custom roles to a team, or change when the team loses them',
       args: { team: team_, role: rolesArg },
-      options: EXPIRY,
+      options: { ...EXPIRY, ...PREVIEW },
       examples: [
         'atrium team grant operators cluster-operator',
         'atrium team grant operators cluster-operator --expires 12h',
+        'atrium team grant operators cluster-operator --preview',
       ],
       async run(session, { args, options }) {
         const body = expiryOf(options);
         const id = await idOf(session, 'team', args.team);
         const roles = await Promise.all(args.role.map((role) => findResource(session, 'role', role)));
+        if (options.preview) {
+          return await impactOf(
+            session,
+            roles.map((role) => ({ action: 'role.assign', id: role.id, team: id })),
+          );
+        }
         await forEach(
           roles,
           ({ name }) => name,
@@ -180,10 +212,20 @@ export const team: Group = {
     revoke: command({
       summary: 'revoke custom roles from a team',
       args: { team: team_, role: rolesArg },
-      examples: ['atrium team revoke operators cluster-operator'],
-      async run(session, { args }) {
+      options: PREVIEW,
+      examples: [
+        'atrium team revoke operators cluster-operator',
+        'atrium team revoke operators cluster-operator --preview',
+      ],
+      async run(session, { args, options }) {
         const id = await idOf(session, 'team', args.team);
         const roles = await Promise.all(args.role.map((role) => findResource(session, 'role', role)));
+        if (options.preview) {
+          return await impactOf(
+            session,
+            roles.map((role) => ({ action: 'role.unassign', id: role.id, team: id })),
+          );
+        }
         await forEach(
           roles,
           ({ name }) => name,

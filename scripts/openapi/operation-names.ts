@@ -78,6 +78,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/authz/roles/export': 'exportRoles',
   'PUT /api/v1/authz/roles/import': 'importRoles',
   'POST /api/v1/authz/roles/preview': 'previewRoleChange',
+  'POST /api/v1/authz/preview': 'previewChanges',
 
   'GET /api/v1/clusters/:id': 'getCluster',
   'PATCH /api/v1/clusters/:id': 'updateCluster',

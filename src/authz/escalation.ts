@@ -18,13 +18,13 @@ export interface TeamGrant {
 export type EscalationGuard = ReturnType<typeof createEscalationGuard>;
 
 /** The relation to the organization that a permission gives the members of a team, in the words of the model. */
-const RELATION: Readonly<Record<Exclude<Permission, 'none'>, string>> = {
+export const RELATION_OF: Readonly<Record<Exclude<Permission, 'none'>, string>> = {
   read: 'viewer',
   write: 'editor',
   admin: 'admin',
   owner: 'owner',
 };
-const PERMISSIONS = Object.keys(RELATION) as (keyof typeof RELATION)[];
+const PERMISSIONS = Object.keys(RELATION_OF) as (keyof typeof RELATION_OF)[];
 
 /** Nobody can grant more than they hold. What a user holds is read once, at the moment of the request. */
 export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
@@ -33,7 +33,8 @@ export function createEscalationGuard(judge: Pick<Judge, 'holds' | 'allowed'>) {
     const held = await heldBy(judge, personId, organizationId);
     const permissions = new Set<Permission>(['none']);
     for (const permission of PERMISSIONS) {
-      if (await judge.holds(personId, organizationId, RELATION[permission], organization)) permissions.add(permission);
+      if (await judge.holds(personId, organizationId, RELATION_OF[permission], organization))
+        permissions.add(permission);
     }
     return {
       isOwner: permissions.has('owner'),

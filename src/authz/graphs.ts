@@ -63,6 +63,8 @@ interface Entry {
 }
 
 const TUPLES_IN_SLICE = 4_000;
+/** Takes about as long as three slices. */
+const MAX_COPIED = 12_000;
 /** Two graphs meet after a few refreshes, however much is written, unless they come from two different servers. */
 const MAX_REFRESHES = 100;
 
@@ -152,19 +154,26 @@ export function createGraphs(
     return isStale || revisions.latest < revision ? revision : revisions.latest;
   }
 
-  /** A separate graph, to try out what a change would do, of the tuples that `keep` selects. */
+  /**
+   * A separate graph, to try out what a change would do, of the tuples that `keep` selects. A graph that can be copied in
+   * one piece is copied; a large one could change between two slices, so the tuples are read again.
+   */
   async function copyOf(accountId: bigint, keep: (tuple: GraphTuple) => boolean): Promise<Graph> {
-    const { tuples, count } = await store.load(accountId);
-    return await build(tuples, count, keep);
+    const { graph } = await entryOf(accountId);
+    if (graph.size <= MAX_COPIED) return createGraph(model, Iterator.from(graph.tuples()).filter(keep), graph.size);
+    const { tuples } = await store.load(accountId);
+    const kept: GraphTuple[] = [];
+    let read = 0;
+    for (const tuple of tuples) {
+      if (++read % TUPLES_IN_SLICE === 0) await breath();
+      if (keep(tuple)) kept.push(tuple);
+    }
+    return await build(kept, kept.length);
   }
 
-  async function build(
-    tuples: Iterable<GraphTuple>,
-    count: number,
-    keep: (tuple: GraphTuple) => boolean = () => true,
-  ): Promise<Graph> {
+  async function build(tuples: Iterable<GraphTuple>, count: number): Promise<Graph> {
     const graph = createGraph(model);
-    for (const _ of graph.loadInParts(Iterator.from(tuples).filter(keep), count, TUPLES_IN_SLICE)) await breath();
+    for (const _ of graph.loadInParts(tuples, count, TUPLES_IN_SLICE)) await breath();
     return graph;
   }
 

@@ -131,7 +131,7 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
   const isOwn = organizationId === follower.id || (kind === 'account' && id === follower.id);
   if (isOwn && follower.followsSelf && follower.mayRead('user')) {
     if (kind === 'account') return { kind: 'user', id };
-    return kind !== 'platform' ? { kind, id } : undefined;
+    return kind === 'platform' || kind === 'guardrail' ? undefined : { kind, id };
   }
   return kind === 'account' && follower.followsAccounts ? { kind, id } : undefined;
 }

@@ -59,7 +59,7 @@ interface Parts {
 export type Members = ReturnType<typeof createMembers>;
 
 /** The team that new members join unless the request names another. */
-const FIRST_TEAM = 'Viewers';
+export const FIRST_TEAM = 'Viewers';
 
 /**
  * Who is in an organization and its teams. Whoever is in a team is a member of the organization, and an organization
@@ -215,7 +215,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
   }
 }
 
-function settle(outcome: Removal, absence: string, advice = ''): void {
+export function settle(outcome: Removal, absence: string, advice = ''): void {
   if (outcome === 'not a member') throw new AppError('notFound', absence);
   if (outcome === 'last owner') {
     const message = `the last owner of an organization cannot leave: make someone else an owner first${advice}`;
@@ -228,6 +228,6 @@ function needsLastingOwner(): AppError {
   return new AppError('conflict', message, { reason: 'last_owner' });
 }
 
-function unknown(username: string): AppError {
+export function unknown(username: string): AppError {
   return new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`, { reason: 'user_not_found' });
 }

@@ -14,7 +14,7 @@ import type { Teams, Team as TeamValue } from './teams.ts';
 const OrgPath = Type.Object({ org: Type.String() });
 const TeamPath = Type.Object({ id: PathId });
 
-const EditTeam = named(
+export const EditTeam = named(
   'EditTeam',
   Type.Object({
     name: Type.Optional(Type.String({ maxLength: 200 })),

@@ -115,7 +115,7 @@ function draftOf(current: Team, input: TeamInput): TeamDraft {
 }
 
 /** ASCII letters only, so that comparing names without regard to case gives the same result in every database. */
-function readName(text: string): string {
+export function readName(text: string): string {
   const name = text.trim();
   if (NAME.test(name)) return name;
   throw invalidField(
@@ -125,22 +125,25 @@ function readName(text: string): string {
 }
 
 /** There is only one owners' team, and it is created with the organization. */
-function readPermission(permission: Permission): Permission {
+export function readPermission(permission: Permission): Permission {
   if (permission === 'owner') throw invalidField('permission', 'permission must be one of none, read, write, admin');
   return permission;
 }
 
 function settled(outcome: Team | 'name taken' | undefined, absence: AppError): Team {
   if (outcome === undefined) throw absence;
-  if (outcome === 'name taken')
-    throw invalidField('name', 'name is taken by another team of the organization', 'name_taken');
+  if (outcome === 'name taken') throw nameTaken();
   return outcome;
 }
 
-function builtIn({ name }: Team, what: string): AppError {
+export function nameTaken(): AppError {
+  return invalidField('name', 'name is taken by another team of the organization', 'name_taken');
+}
+
+export function builtIn({ name }: Pick<Team, 'name'>, what: string): AppError {
   return new AppError('conflict', `the built-in team ${name} ${what}`);
 }
 
-function noTeam(): AppError {
+export function noTeam(): AppError {
   return new AppError('notFound', 'team does not exist', { reason: 'team_not_found' });
 }

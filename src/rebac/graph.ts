@@ -157,7 +157,7 @@ export class Graph {
   }
 
   /** All tuples of a source as they were given, except those that the model rejected. */
-  *tuplesOf(source: string): IterableIterator<Tuple> {
+  *tuplesOf(source: string): IterableIterator<Tuple & { readonly source: string }> {
     for (const tuple of this.#tuples.of(source)) {
       const edge = this.#tuples.edge(tuple);
       const object = this.edges.object(edge);
@@ -269,13 +269,14 @@ export class Graph {
     this.edges.settle(edge, ascending(relations), conditional);
   }
 
-  *#all(): IterableIterator<Tuple> {
+  /** All tuples, with their sources. */
+  *tuples(): IterableIterator<Tuple & { readonly source: string }> {
     for (const source of this.#tuples.sources) yield* this.tuplesOf(source);
   }
 
   #rebuild(): void {
     const fresh = new Graph(this.model);
-    fresh.load(this.#all());
+    fresh.load(this.tuples());
     this.#rows = fresh.#rows;
     this.nodes = fresh.nodes;
     this.edges = fresh.edges;

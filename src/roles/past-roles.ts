@@ -2,7 +2,7 @@ import type { Historian, TimeMachine } from '../authz/time-machine.ts';
 import type { Past, PastRole } from '../history/past.ts';
 import { findPermission, inCatalogOrder } from './catalog.ts';
 import type { StoredRole } from './role-plan.ts';
-import { roleNotFound } from './roles.ts';
+import { type Role, roleNotFound } from './roles.ts';
 
 export type PastRoles = ReturnType<typeof createPastRoles>;
 
@@ -29,7 +29,7 @@ export function createPastRoles(
 }
 
 /** Its version of then is not known, nor when assignments were to end. Nobody can change a role of the past. */
-function toRole(organizationId: bigint, { permissions, ...role }: PastRole): StoredRole {
+function toRole(organizationId: bigint, { permissions, ...role }: PastRole): Role & StoredRole {
   const found = inCatalogOrder(permissions.flatMap((pair) => findPermission(pair) ?? []));
   return { ...role, organizationId, permissions: found, version: 0, teamEnds: new Map() };
 }

@@ -104,8 +104,7 @@ export function createRoleFile(
 
   async function importRoles(setting: FileSetting, document: RoleDocument, options: ImportOptions): Promise<Report> {
     const { organizationId, organizationName, actor } = setting;
-    refuseOther(document, organizationName);
-    const wanted = await readRoles(document, new Date());
+    const wanted = await readRoles(document, organizationName, new Date());
     const held = await heldBy(judge, actor.id, organizationId);
     const guardrails = document.guardrails && (await reader.read(organizationId, actor.id, document.guardrails));
     const decide = async (now: RolesNow) => {
@@ -114,7 +113,8 @@ export function createRoleFile(
       if (rules) refuseUnallowedGuardrails(rules, held);
       if (rules) requireRoomForGuardrails(rules, now.rules, limits);
       const plan = planFor(now, wanted, options.prunes);
-      refuseUnallowed(plan, held);
+      requireRelations(plan, held);
+      rejectEscalations(plan, held);
       requireRoom(plan, now, limits);
       await breath();
       return { plan, rules, report: reportOn(plan, rules, now) };
@@ -136,7 +136,9 @@ function refuseOther({ organization }: RoleDocument, name: string): void {
   throw new AppError('invalid', `the document is for organization ${quote(organization)}, not for ${quote(name)}`);
 }
 
-async function readRoles(document: RoleDocument, now: Date): Promise<Wanted[]> {
+/** The roles that a document for this organization asks for; throws if they are not valid. */
+export async function readRoles(document: RoleDocument, organizationName: string, now: Date): Promise<Wanted[]> {
+  refuseOther(document, organizationName);
   const wanted = await mapInSlices(document.roles, ROLES_IN_SLICE, (entry, place) =>
     aboutRole(entry.name, place, () => readEntry(entry, now)),
   );
@@ -190,13 +192,16 @@ function aboutRole<T>(name: string, place: number, read: () => T): T {
   }
 }
 
-function refuseUnallowed({ creates, updates, deletes }: Plan, held: ReadonlySet<string>): void {
+export function requireRelations({ creates, updates, deletes }: Plan, held: ReadonlySet<string>): void {
   const counts = { create: creates.length, update: updates.length, delete: deletes.length };
   for (const [kind, [relation, named]] of Object.entries(NEEDED)) {
     if (counts[kind as keyof typeof counts] > 0 && !held.has(relation)) {
       throw missingRelation(named);
     }
   }
+}
+
+export function rejectEscalations({ creates, updates }: Plan, held: ReadonlySet<string>): void {
   for (const draft of creates) aboutRole(draft.name, 0, () => rejectEscalation(draft.permissions, held));
   for (const { current, next } of updates) {
     aboutRole(next.name, 0, () => rejectEscalation(grantedAnew(current, next), held));
@@ -204,7 +209,11 @@ function refuseUnallowed({ creates, updates, deletes }: Plan, held: ReadonlySet<
 }
 
 /** Nobody else can create a role meanwhile, so the number of roles is what it is. */
-function requireRoom({ creates, updates, deletes }: Plan, now: RolesNow, limits: RoleLimits): void {
+export function requireRoom(
+  { creates, updates, deletes }: Plan,
+  now: Pick<RolesNow, 'roles'>,
+  limits: RoleLimits,
+): void {
   const after = now.roles.length + creates.length - deletes.length;
   if (after > limits.rolesPerOrganization && after > now.roles.length) {
     throw limitReached('rolesPerOrganization', limits.rolesPerOrganization, now.roles.length);

@@ -3,9 +3,10 @@ import { AppError } from '../base/errors.ts';
 import type { GuardrailsNow } from '../guardrails/guardrail-file.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { byName, sorterOf } from './role-document.ts';
-import type { Role, RoleDraft, TeamExpiries } from './roles.ts';
+import type { RoleDraft, TeamExpiries } from './roles.ts';
 
-export interface StoredRole extends Role {
+export interface StoredRole extends RoleDraft {
+  readonly id: bigint;
   /** In the order of the team IDs. */
   readonly teamNames: readonly string[];
   readonly teamEnds: ReadonlyMap<string, Date>;

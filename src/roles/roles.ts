@@ -163,7 +163,8 @@ export function requireRoomForTeams({ teamsPerRole }: RoleLimits, next: RoleDraf
   if (after > teamsPerRole && after > before) throw limitReached('teamsPerRole', teamsPerRole, before);
 }
 
-function settled(outcome: Role | Rejection | undefined): Role {
+/** What the store answered, unless it rejected the role. */
+export function settled(outcome: Role | Rejection | undefined): Role {
   if (outcome === undefined) throw roleNotFound();
   if (!('refused' in outcome)) return outcome;
   if (outcome.refused === 'name taken')

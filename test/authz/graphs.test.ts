@@ -18,7 +18,7 @@ import { openTestServer, type TestServer } from '../support/server.ts';
 const NAMES = sql('test.names', 'select distinct object_type as type, object_id as id from tuple where store = $1');
 
 const CROWD = sql(
-  'test.crowd',
+  'test.graphCrowd',
   `with made as (insert into account (kind, name) select 'user', 'crowd' || n from generate_series(1, 4501) n returning id)
    insert into team_member (team_id, account_id) select $1, id from made`,
 );

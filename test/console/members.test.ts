@@ -57,10 +57,13 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await dialog.getByRole('combobox', { name: 'Person' }).fill('eve');
     await dialog.getByLabel('Team').selectOption('operators');
     await dialog.getByLabel('Expires').selectOption('in 7 days');
+    const impact = dialog.locator('section', { has: page.getByRole('heading', { name: 'Impact' }) });
+    await impact.getByText('gains connect to clusters').waitFor();
     await dialog.getByRole('button', { name: 'Add person' }).click();
     await page.getByText('eve was added to operators.').waitFor();
     assert.match(await rows.filter({ hasText: 'eve' }).innerText(), /expires in 7 days/);
     await page.getByRole('button', { name: 'Remove eve' }).click();
+    await impact.getByText('loses connect to clusters').waitFor();
     await dialog.getByRole('button', { name: 'Remove from organization' }).click();
     await page.getByText('eve was removed from acme.').waitFor();
     await rows.nth(4).waitFor({ state: 'detached' });

@@ -38,6 +38,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/authz/matrix': { type: 'cluster' },
   'POST /api/v1/authz/roles': { name: 'x', permissions: [{ namespace: 'no', action: 'such' }] },
   'POST /api/v1/authz/roles/preview': {},
+  'POST /api/v1/authz/preview': { changes: [{ action: 'role.create', role: { name: 'x' } }] },
   'PUT /api/v1/authz/roles/:id': {},
   'PUT /api/v1/authz/roles/import': {},
   'PATCH /api/v1/user': {},

@@ -227,6 +227,14 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
   ],
   ['listRoles', () => ({ as: 'ann', query: ORG })],
   ['getRole', ({ id }) => ({ as: 'ann', path: { id: id.role }, query: ORG })],
+  [
+    'previewChanges',
+    ({ id }) => ({
+      as: 'ann',
+      query: ORG,
+      body: { changes: [{ action: 'team.remove_member', id: id.operators, username: 'dan' }] },
+    }),
+  ],
   ['previewRoleChange', ({ id }) => ({ as: 'ann', query: ORG, body: { id: id.role, permissions: PERMISSIONS } })],
   [
     'updateRole',

@@ -12,6 +12,7 @@ const CREATES_NOTHING: Readonly<Record<string, string>> = {
   '/api/v1/authz/check': 'only reads',
   '/api/v1/authz/objects/allowed-permissions': 'only reads',
   '/api/v1/authz/matrix': 'only reads',
+  '/api/v1/authz/preview': 'only reads',
   '/api/v1/authz/roles/preview': 'only reads',
   '/api/v1/clustersv2/:owner/check': 'only reads',
   '/api/v1/clusters/:id/heartbeat': 'overwrites the state of a cluster; the next heartbeat does so again',

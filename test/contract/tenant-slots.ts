@@ -27,6 +27,12 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'PUT /authz/roles/:id': 'id:role ?org ROLE',
   'DELETE /authz/roles/:id': 'id:role ?org',
   'GET /authz/roles/:id/principals': 'id:role ?org',
+  'POST /authz/preview': [
+    '?org .changes[].action .changes[].id:team .changes[].team:team .changes[].username .changes[].orphan',
+    '.changes[].document .changes[].prune .changes[].role.name .changes[].role.description',
+    '.changes[].role.permissions[].namespace .changes[].role.permissions[].action .changes[].role.teamIDs[]',
+    '.changes[].role.teams[]:team .objects',
+  ].join(' '),
   'POST /authz/roles/preview': '?org ROLE .id:role .delete',
   'GET /authz/roles/export': '?org ?format ?at',
   'PUT /authz/roles/import': '?org ?dry_run ?prune :document',

@@ -150,7 +150,8 @@ function build(
     if (path === '/orgs/:org' && meaning === 'newName') continue;
     const kind = named.get(slot);
     const isRequired =
-      !/^[?.[]/.test(slot) || ['?org', '?relation', '?key', '?cluster', '.name', '.uid', '.username'].includes(slot);
+      !/^[?.[]/.test(slot) ||
+      ['?org', '?relation', '?key', '?cluster', '.name', '.uid', '.username', '.changes[].action'].includes(slot);
     if (kind === undefined && !isRequired && !filled.has(slot) && !slot.startsWith('[]')) continue;
     const value = kind === undefined ? ownValue(slot, meaning) : (names[kind] ?? '');
     if (kind !== undefined) used.push(value);
@@ -167,6 +168,7 @@ function build(
       return fresh(`99999999-9999-4999-8999-${Buffer.from(unique.slice(-6).padStart(6, '0')).toString('hex')}`);
     if (meaning === 'relation') return 'can_view';
     if (meaning === 'objectType') return 'cluster';
+    if (slot === '.changes[].action') return 'team.delete';
     if (slot === 'cloud') return 'aws';
     return own[meaning] ?? 'x';
   }

@@ -110,6 +110,12 @@ export const LANES: readonly Lane[] = [
     minutes: 4,
   },
   {
+    name: 'previews',
+    what: `${COUNTS.previewedPlans} previews compared with what happens, ${COUNTS.previewsOfStrangers} about another organization`,
+    files: ['test/api/impact/impact-agreement.test.ts', 'test/api/impact/impact-secrecy.test.ts'],
+    minutes: 3,
+  },
+  {
     name: 'tenants',
     what: `${COUNTS.tenantRequests} requests that name things of another tenant`,
     files: ['test/long/tenants.test.ts'],
@@ -262,6 +268,7 @@ export const LANES: readonly Lane[] = [
     files: [
       'test/long/console/accessibility.test.ts',
       'test/long/console/budget.test.ts',
+      'test/long/console/impact.test.ts',
       'test/long/console/keyboard.test.ts',
       'test/long/console/layout.test.ts',
       'test/long/console/states.test.ts',

@@ -332,6 +332,17 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'Role.team_expiries[].expires_at': 'When the team loses the role.',
   'EditRole.teamIDs': 'IDs of the teams whose members have the role.',
   'RolePreview.id': 'The role to change. Without it, the preview is about a new role.',
+  'PlannedChange.id':
+    'The role or team to change. Below zero, one that an earlier change of the list creates: -1 is the first.',
+  'PlannedChange.username': 'Login name of the user to add or remove.',
+  'ImpactObject.type': 'Type of the object, as the authorization model names it.',
+  'ImpactObject.id': 'ID of the object. Below zero if the changes create it.',
+  'ImpactObject.name': 'Name of the object.',
+  'ImpactRefusal.reason': 'The reason of the error that the real call would answer with.',
+  'ImpactRefusal.message': 'The message of that error.',
+  'UserImpact.gains':
+    'What the user could do then. Effects on single objects are listed if they do not follow from those on the organization.',
+  'UserImpact.loses': 'What the user could do no longer.',
   'RoleEffects.changes[].gains': 'Permissions that the user would get.',
   'RoleEffects.changes[].loses': 'Permissions that the user would lose.',
   'RoleImportReport.changes': 'One entry for each role that changed.',

@@ -5,6 +5,7 @@ import { api } from '../../data/api.ts';
 import { chosenExpiry, ExpiryField, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { UserPicker } from '../../parts/user-picker.tsx';
 import { permissionWord } from '../teams/permission-words.ts';
@@ -62,6 +63,11 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
         }))}
       />
       <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
+      <Impact
+        org={org}
+        changes={login.value === '' ? undefined : [{ action: 'member.add', username: login.value, team: team.value }]}
+        hint="Choose a person, and this shows what they gain."
+      />
     </FormDialog>
   );
 }

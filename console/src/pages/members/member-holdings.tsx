@@ -10,6 +10,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
@@ -145,6 +146,7 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
                 ? 'It is their only team, so they leave the organization with it.'
                 : 'They lose what this team grants, unless another team grants it too.'}
             </p>
+            <Impact org={org} changes={[{ action: 'team.remove_member', id: left.value.id, username: member.login }]} />
           </Confirm>
         )}
       </Card>
@@ -199,6 +201,9 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
         }
       </Show>
       <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
+      {chosen.value !== '' && (
+        <Impact org={org} changes={[{ action: 'team.add_member', id: BigInt(chosen.value), username: login }]} />
+      )}
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { api } from '../../data/api.ts';
 import { useOrg, type WhyNotQuestion } from '../../data/org.ts';
 import { me } from '../../data/session.ts';
 import { Confirm } from '../../parts/confirm.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import type { MemberTeam } from './team-chips.tsx';
 
 interface Removal {
@@ -56,6 +57,7 @@ export function RemoveMember({ org, login, teams, onClose, onDone }: RemoveMembe
         {teams.length === 1 ? 'it' : 'them'}. What was created stays.
       </p>
       {isMe && <p>To come back, somebody has to add you again.</p>}
+      <Impact org={org} changes={[{ action: 'member.remove', username: login }]} />
     </Confirm>
   );
 }

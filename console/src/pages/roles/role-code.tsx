@@ -10,6 +10,7 @@ import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField } from '../../parts/field.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { Loading, Page } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { CodeEditor } from './code-editor.tsx';
@@ -86,6 +87,13 @@ export function RoleCodePage() {
                 <PlanList plan={plan.value.plan} />
               )}
             </Card>
+            <Impact
+              org={org}
+              changes={
+                isReviewed ? [{ action: 'roles.import', document: text.value, prune: isPruning.value }] : undefined
+              }
+              hint="After a review, this shows who gains and who loses."
+            />
             <CheckField
               label="Delete roles that are not in the document"
               hint="Otherwise they stay as they are."

@@ -42,6 +42,12 @@ export function bodyOf(draft: Draft) {
   };
 }
 
+/** Saving the draft, as a preview takes it. A role that has no name yet can be previewed all the same. */
+export function plannedRole(id: bigint | undefined, draft: Draft) {
+  const role = bodyOf({ ...draft, name: draft.name || 'new role' });
+  return id === undefined ? ({ action: 'role.create', role } as const) : ({ action: 'role.update', id, role } as const);
+}
+
 export function isSame(one: Draft, other: Draft): boolean {
   return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
 }

@@ -10,12 +10,12 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Fault } from '../../parts/fault.tsx';
 import { CheckField, TextField } from '../../parts/field.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { Page, Show, ShowPage } from '../../parts/page.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { Conflict } from './conflict.tsx';
 import { PermissionList } from './permission-list.tsx';
-import { bodyOf, type Draft, draftOf, EMPTY_DRAFT, isSame, type Role, toggled } from './role-draft.ts';
-import { RolePreview } from './role-preview.tsx';
+import { bodyOf, type Draft, draftOf, EMPTY_DRAFT, isSame, plannedRole, type Role, toggled } from './role-draft.ts';
 import './roles.css';
 
 export function RolePage() {
@@ -140,7 +140,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
           </Show>
         </div>
         <div class="panel stack">
-          <RolePreview org={org} roleId={role?.id} draft={now} isChanged={isChanged} canPreview={!cannotEdit} />
+          <Impact org={org} changes={isChanged && !cannotEdit ? [plannedRole(role?.id, now)] : undefined} />
           <Card title="Teams with this role">
             <Show of={teams}>
               {(every) => (
@@ -206,7 +206,7 @@ function RoleEditor({ saved: role, etag, current }: EditorProps) {
           onClose={() => (isDeleting.value = false)}
           onDone={() => route(orgPath(org, '/roles'))}
         >
-          <RolePreview org={org} roleId={role.id} draft={now} isChanged canPreview isDeletion />
+          <Impact org={org} changes={[{ action: 'role.delete', id: role.id }]} />
           <p>This cannot be undone.</p>
         </Confirm>
       )}

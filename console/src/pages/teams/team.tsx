@@ -12,6 +12,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, TextField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { Impact } from '../../parts/impact.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { notify } from '../../parts/toast.tsx';
@@ -74,7 +75,7 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
       </p>
       <TeamMembers org={org} team={team} />
       <TeamRoles org={org} team={team} />
-      {dialog.value === 'edit' && <EditTeam team={team} etag={etag} onClose={close} />}
+      {dialog.value === 'edit' && <EditTeam org={org} team={team} etag={etag} onClose={close} />}
       {dialog.value === 'delete' && (
         <Confirm
           title={`Delete the team ${team.name}?`}
@@ -86,6 +87,7 @@ function TeamDetails({ org, team, etag, isStale }: TeamDetailsProps) {
           onDone={() => route(orgPath(org, '/teams'))}
         >
           <p>Its members lose what the team and its roles grant them. This cannot be undone.</p>
+          <Impact org={org} changes={[{ action: 'team.delete', id: team.id }]} />
         </Confirm>
       )}
     </Page>
@@ -192,6 +194,13 @@ function TeamMembers({ org, team }: { org: string; team: Team }) {
         >
           <UserPicker label="User" value={login} hint="Only people with an account can be added." />
           <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
+          <Impact
+            org={org}
+            changes={
+              login.value === '' ? undefined : [{ action: 'team.add_member', id: team.id, username: login.value }]
+            }
+            hint="Choose a user, and this shows what they gain."
+          />
         </FormDialog>
       )}
       {removed.value !== undefined && (
@@ -203,6 +212,7 @@ function TeamMembers({ org, team }: { org: string; team: Team }) {
           onClose={() => (removed.value = undefined)}
         >
           <p>They lose what this team grants, unless another team grants it too.</p>
+          <Impact org={org} changes={[{ action: 'team.remove_member', id: team.id, username: removed.value }]} />
         </Confirm>
       )}
     </Card>
@@ -213,10 +223,8 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
   const { whyNot } = useOrg();
   const roles = useTeamRoles(String(team.id));
   const isAdding = useSignal(false);
+  const removed = useSignal<{ readonly id: bigint; readonly name: string } | undefined>(undefined);
   const cannot = whyNot('can_edit_roles', 'assign roles to teams');
-  const remove = useAction((role: bigint) =>
-    api.call('DELETE /teams/{id}/roles/{role}', { path: { id: team.id, role } }),
-  );
   return (
     <Card
       title="Roles"
@@ -272,8 +280,7 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
                     <Button
                       label={`Remove ${role.name}`}
                       whyNot={cannot}
-                      isBusy={remove.isRunning}
-                      onClick={() => void remove.run(role.id)}
+                      onClick={() => (removed.value = { id: role.id, name: role.name })}
                     >
                       Remove
                     </Button>
@@ -284,10 +291,35 @@ function TeamRoles({ org, team }: { org: string; team: Team }) {
           )
         }
       </Show>
+      {removed.value && (
+        <RemoveRole org={org} team={team} role={removed.value} onClose={() => (removed.value = undefined)} />
+      )}
       {isAdding.value && (
         <AssignRole org={org} team={team} assigned={roles.data ?? []} onClose={() => (isAdding.value = false)} />
       )}
     </Card>
+  );
+}
+
+interface RemoveRoleProps {
+  readonly org: string;
+  readonly team: Team;
+  readonly role: { readonly id: bigint; readonly name: string };
+  readonly onClose: () => void;
+}
+
+function RemoveRole({ org, team, role, onClose }: RemoveRoleProps) {
+  return (
+    <Confirm
+      title={`Remove ${role.name} from ${team.name}?`}
+      verb="Remove role"
+      done={`The role ${role.name} was removed from ${team.name}.`}
+      change={() => api.call('DELETE /teams/{id}/roles/{role}', { path: { id: team.id, role: role.id } })}
+      onClose={onClose}
+    >
+      <p>The members of the team lose what the role grants, unless another team or role grants it too.</p>
+      <Impact org={org} changes={[{ action: 'role.unassign', id: role.id, team: team.id }]} />
+    </Confirm>
   );
 }
 
@@ -332,11 +364,19 @@ function AssignRole({ org, team, assigned, onClose }: AssignRoleProps) {
         }
       </Show>
       <ExpiryField choice={expiry} error={assign.fieldError('expires_at')} />
+      {role !== '' && <Impact org={org} changes={[{ action: 'role.assign', id: BigInt(role), team: team.id }]} />}
     </FormDialog>
   );
 }
 
-function EditTeam({ team, etag, onClose }: { team: Team; etag: string | undefined; onClose: () => void }) {
+interface EditTeamProps {
+  readonly org: string;
+  readonly team: Team;
+  readonly etag: string | undefined;
+  readonly onClose: () => void;
+}
+
+function EditTeam({ org, team, etag, onClose }: EditTeamProps) {
   const name = useSignal(team.name);
   const description = useSignal(team.description);
   const permission = useSignal(team.permission);
@@ -362,6 +402,18 @@ function EditTeam({ team, etag, onClose }: { team: Team; etag: string | undefine
         <p class="quiet">The Owners team always has the permission of owners.</p>
       ) : (
         <SelectField label="Permission" value={permission} choices={PERMISSIONS} />
+      )}
+      {permission.value !== team.permission && (
+        <Impact
+          org={org}
+          changes={[
+            {
+              action: 'team.update',
+              id: team.id,
+              team: { permission: permission.value as (typeof PERMISSIONS)[number]['value'] },
+            },
+          ]}
+        />
       )}
     </FormDialog>
   );

@@ -1,0 +1,48 @@
+import type { Answer, Input } from '../client/client.ts';
+import type { Shown, Style } from './output.ts';
+import type { Session } from './session.ts';
+import { plain } from './text.ts';
+
+type Impact = Answer<'POST /authz/preview'>;
+type Effect = Impact['unattended'][number];
+type Plan = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>;
+export type PlannedChange = Plan['changes'][number];
+
+/** The option of every command that changes who may do what. */
+export const PREVIEW = {
+  preview: { about: 'change nothing; show who would gain and lose what, and what nobody could do any more' },
+} as const;
+
+const ALIASES: Readonly<Record<string, string>> = { organization: 'org', robot_ac: 'robot' };
+
+/** What changes would do, as the server works it out. */
+export async function impactOf(session: Session, changes: readonly PlannedChange[]): Promise<Shown> {
+  const query = { org: session.org() };
+  const impact = await session.client().call('POST /authz/preview', { query, body: { changes } });
+  return { data: impact, names: impact.users.map(({ user }) => user.name), lay: (style) => linesOf(impact, style) };
+}
+
+function linesOf({ users, total, unattended, refusals }: Impact, style: Style): string[] {
+  const hidden = total - users.length;
+  const count = total === 1 ? '1 person' : `${total} people`;
+  return [
+    ...users.flatMap(({ user, gains, loses, more }) => [
+      style.bold(plain(user.name)),
+      ...gains.map((effect) => style.good(`  + ${wordsOf(effect)}`)),
+      ...loses.map((effect) => style.bad(`  - ${wordsOf(effect)}`)),
+      ...(more > 0 ? [style.dim(`  and ${more} more`)] : []),
+    ]),
+    ...(hidden > 0 ? [style.dim(`and ${hidden} more people`)] : []),
+    ...(unattended.length > 0 ? [style.bad('nobody could do this any more, except site administrators:')] : []),
+    ...unattended.map((effect) => style.bad(`  ! ${wordsOf(effect)}`)),
+    ...refusals.map(({ message }) => style.bad(`would be rejected: ${plain(message)}`)),
+    total === 0 ? 'nobody gains or loses anything; nothing was changed' : `${count} affected; nothing was changed`,
+  ];
+}
+
+/** A permission as in a role, and anything else as it is asked of `atrium can`. */
+function wordsOf({ object, relation, permission }: Effect): string {
+  if (permission) return plain(permission.action);
+  const verb = relation.replace(/^can_/, '');
+  return plain(`${verb} ${ALIASES[object.type] ?? object.type}:${object.name}`);
+}

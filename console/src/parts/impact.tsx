@@ -1,0 +1,134 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Answer, Input } from '../../../client/client.ts';
+import { ApiError } from '../../../client/errors.ts';
+import { api } from '../data/api.ts';
+import { Card } from './bits.tsx';
+import { Fault } from './fault.tsx';
+import './impact.css';
+
+type Report = Answer<'POST /authz/preview'>;
+type Effect = Report['unattended'][number];
+export type PlannedChange = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>['changes'][number];
+
+const DEBOUNCE_MS = 200;
+const SHOWN_PEOPLE = 20;
+const SHOWN_EFFECTS = 8;
+const TYPES: Readonly<Record<string, string>> = { robot_ac: 'robot account' };
+
+interface ImpactProps {
+  readonly org: string;
+  /** What would be changed; undefined while there is nothing to ask about. */
+  readonly changes: readonly PlannedChange[] | undefined;
+  /** What to say then. */
+  readonly hint?: string | undefined;
+}
+
+/** Who gains and who loses what, and what nobody could do any more, asked of the server before anything is saved. */
+export function Impact({ org, changes, hint }: ImpactProps) {
+  const report = useSignal<Report | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+  const key = JSON.stringify(changes, (_name, value) => (typeof value === 'bigint' ? String(value) : value));
+  useEffect(() => {
+    report.value = undefined;
+    error.value = undefined;
+    if (!changes) return;
+    const controller = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const { signal } = controller;
+        report.value = await api.call('POST /authz/preview', { query: { org }, body: { changes }, signal });
+      } catch (fault) {
+        if (!controller.signal.aborted) error.value = fault;
+      }
+    }, DEBOUNCE_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [key, org]);
+  return (
+    <Card title="Impact">
+      <div role="status">
+        <Words report={report.value} error={error.value} isAsked={changes !== undefined} hint={hint} />
+      </div>
+    </Card>
+  );
+}
+
+interface WordsProps {
+  readonly report: Report | undefined;
+  readonly error: unknown;
+  readonly isAsked: boolean;
+  readonly hint: string | undefined;
+}
+
+function Words({ report, error, isAsked, hint }: WordsProps) {
+  if (!isAsked) return <p class="quiet">{hint ?? 'Change something, and this shows who gains and who loses.'}</p>;
+  // A name is being typed.
+  if (error instanceof ApiError && error.reason === 'user_not_found')
+    return <p class="quiet">No user has this name.</p>;
+  if (error !== undefined) return <Fault error={error} />;
+  if (!report) return <p class="quiet">Asking the server.</p>;
+  const { users, total, unattended, refusals } = report;
+  const hidden = total - Math.min(users.length, SHOWN_PEOPLE);
+  return (
+    <div class="stack">
+      {refusals.map(({ field, message }) => (
+        <p key={`${field}${message}`} class="refusal">{`The server would refuse this: ${message}`}</p>
+      ))}
+      {unattended.length > 0 && (
+        <div class="stack tight change">
+          <p class="strong">Nobody could do this any more, except site administrators:</p>
+          <Effects effects={unattended} kind="loss" isUnattended />
+        </div>
+      )}
+      {users.length === 0 && <p>Nobody gains or loses anything.</p>}
+      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, more }) => (
+        <div key={String(user.id)} class="stack tight change">
+          <bdi class="strong">{user.name}</bdi>
+          <Effects effects={gains} kind="gain" />
+          <Effects effects={loses} kind="loss" />
+          {more > 0 && <p class="quiet">{`and ${more} more on single objects`}</p>}
+        </div>
+      ))}
+      {hidden > 0 && <p class="quiet">{`and ${hidden} more people`}</p>}
+    </div>
+  );
+}
+
+interface EffectsProps {
+  readonly effects: readonly Effect[];
+  readonly kind: 'gain' | 'loss';
+  readonly isUnattended?: boolean | undefined;
+}
+
+function Effects({ effects, kind, isUnattended }: EffectsProps) {
+  const rest = effects.slice(SHOWN_EFFECTS);
+  if (effects.length === 0) return null;
+  const items = (shown: readonly Effect[]) =>
+    shown.map((effect) => (
+      <li key={`${effect.object.type}${effect.object.id}${effect.relation}`} class={kind}>
+        <span aria-hidden="true">{isUnattended ? '!' : kind === 'gain' ? '+' : '−'}</span>{' '}
+        {!isUnattended && <span class="only-read">{kind === 'gain' ? 'gains' : 'loses'}</span>} {wordsOf(effect)}
+      </li>
+    ));
+  return (
+    <>
+      <ul>{items(effects.slice(0, SHOWN_EFFECTS))}</ul>
+      {rest.length > 0 && (
+        <details>
+          <summary>{`and ${rest.length} more`}</summary>
+          <ul>{items(rest)}</ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** A permission as in a role; anything else is what can be done with which object. */
+function wordsOf({ object, relation, permission }: Effect): string {
+  if (permission) return permission.action;
+  const verb = relation.replace(/^can_/, '').replaceAll('_', ' ');
+  return `${verb}: ${TYPES[object.type] ?? object.type} ${object.name}`;
+}

@@ -1,0 +1,157 @@
+import { createPace } from '../base/slices.ts';
+import { allowed, check } from '../rebac/engine.ts';
+import type { Tuple } from '../rebac/tuple.ts';
+import { roleTuples } from '../roles/role-preview.ts';
+import type { RoleDraft } from '../roles/roles.ts';
+import { type RoleState, type Scene, saidAbout } from './scene.ts';
+import { membershipOf, structureOf, type TeamState } from './tuple-rules.ts';
+
+/** A team whose members can still be changed. */
+type Working = TeamState & { readonly members: Set<string> };
+
+export type Hypothesis = ReturnType<typeof createHypothesis>;
+
+/**
+ * The organization with some changes made, and what the caller holds in it. The graph of the scene follows each change,
+ * so what the caller may do next is decided as it would be after the earlier changes.
+ */
+export function createHypothesis(scene: Scene, callerId: bigint) {
+  const { organizationId, graph } = scene;
+  const organization = `organization:${organizationId}`;
+  const caller = `user:${callerId}`;
+  const teams = new Map<bigint, TeamState>(scene.teams);
+  const roles = new Map<bigint, RoleState>(scene.roles);
+  /** Teams and roles that are not as they were. */
+  const changedTeams = new Set<bigint>();
+  const changedRoles = new Set<bigint>();
+  let created = 0n;
+  /** How many people are in the organization, once somebody has asked. */
+  let memberCount: number | undefined;
+  /** The teams that the graph knows the caller to be in. */
+  let entered: ReadonlySet<bigint> = new Set();
+  enterCaller();
+
+  return {
+    organizationId,
+    caller,
+    teams: teams as ReadonlyMap<bigint, TeamState>,
+    roles: roles as ReadonlyMap<bigint, RoleState>,
+    changedTeams: changedTeams as ReadonlySet<bigint>,
+    changedRoles: changedRoles as ReadonlySet<bigint>,
+    holds,
+    held: () => new Set(allowed(graph, caller, organization)),
+    wouldHoldUnlessKept,
+    createTeam,
+    changeTeam,
+    removeTeam,
+    join,
+    leave,
+    putRole,
+    removeRole,
+    isMember,
+    memberCount: countMembers,
+  };
+
+  function isMember(user: string): boolean {
+    return teams.values().some(({ members }) => members.has(user));
+  }
+
+  /** There may be tens of thousands, so they are counted once as long as nobody leaves. */
+  function countMembers(): number {
+    memberCount ??= new Set(teams.values().flatMap((team) => team.members.values())).size;
+    return memberCount;
+  }
+
+  function holds(relation: string, object = organization): boolean {
+    return check(graph, { user: caller, relation, object });
+  }
+
+  /** Whether only the rule that the team keeps its last owner is in the way. */
+  function wouldHoldUnlessKept(relation: string, team: TeamState): boolean {
+    const object = `team:${team.id}`;
+    const tuples = structureOf(organizationId, team);
+    graph.replaceSource(
+      object,
+      tuples.filter((tuple) => tuple.relation !== 'kept'),
+    );
+    const answer = holds(relation, object);
+    graph.replaceSource(object, tuples);
+    return answer;
+  }
+
+  /** What does not exist yet has a number below zero: -1 is the first that the changes create. */
+  function createTeam(team: Omit<TeamState, 'id' | 'members'>): TeamState {
+    const fresh = { ...team, id: --created, members: new Set<string>() };
+    teams.set(fresh.id, fresh);
+    restate(fresh.id);
+    return fresh;
+  }
+
+  function changeTeam(id: bigint, next: Pick<TeamState, 'name' | 'permission'>): void {
+    const team = teams.get(id);
+    if (!team) return;
+    teams.set(id, { ...team, ...next });
+    restate(id);
+  }
+
+  /** Roles lose the team, too. There may be hundreds, so others are served in between. */
+  async function removeTeam(id: bigint): Promise<void> {
+    const pace = createPace();
+    for (const role of [...roles.values()].filter(({ teamIds }) => teamIds.includes(id))) {
+      putRole({ ...role, teamIds: role.teamIds.filter((team) => team !== id) }, role.id);
+      await pace();
+    }
+    teams.delete(id);
+    memberCount = undefined;
+    restate(id);
+  }
+
+  function join(id: bigint, user: string): void {
+    if (memberCount !== undefined && !isMember(user)) memberCount++;
+    workingCopy(id)?.members.add(user);
+    restate(id);
+  }
+
+  function leave(id: bigint, user: string): void {
+    workingCopy(id)?.members.delete(user);
+    memberCount = undefined;
+    restate(id);
+  }
+
+  /** There may be tens of thousands of members, so a team is copied once, not for each change. */
+  function workingCopy(id: bigint): Working | undefined {
+    const team = teams.get(id);
+    if (!team) return undefined;
+    if (scene.teams.get(id)?.members !== team.members) return team as Working;
+    const copy = { ...team, members: new Set(team.members) };
+    teams.set(id, copy);
+    return copy;
+  }
+
+  function putRole({ name, description, permissions, teamIds }: RoleDraft, id = --created): void {
+    roles.set(id, { id, name, description, permissions, teamIds });
+    changedRoles.add(id);
+    graph.replaceSource(`role:${id}`, roleTuples(organizationId, id, { permissions, teamIds }));
+  }
+
+  function removeRole(id: bigint): void {
+    roles.delete(id);
+    changedRoles.add(id);
+    graph.replaceSource(`role:${id}`, []);
+  }
+
+  function restate(id: bigint): void {
+    changedTeams.add(id);
+    const team = teams.get(id);
+    graph.replaceSource(`team:${id}`, team ? structureOf(organizationId, team) : []);
+    if (entered.has(id) || team?.members.has(caller)) enterCaller();
+  }
+
+  function enterCaller(): void {
+    const own: Tuple[] = saidAbout(scene, caller).filter(({ source }) => !source.startsWith('team:'));
+    const inside = [...teams.values()].filter(({ members }) => members.has(caller));
+    for (const team of inside) own.push(...membershipOf(organizationId, team, caller));
+    entered = new Set(inside.map(({ id }) => id));
+    graph.replaceSource(caller, own);
+  }
+}

@@ -1,0 +1,234 @@
+import Type, { type Static } from 'typebox';
+import { invalidField } from '../base/errors.ts';
+import { writeJson } from '../base/json.ts';
+import { mapInSlices } from '../base/slices.ts';
+import { callerIn, member } from '../http/access.ts';
+import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/schemas.ts';
+import { type Scope, sendText } from '../http/server.ts';
+import { EditTeam } from '../organizations/teams.routes.ts';
+import { UpdateRole } from '../roles/roles.routes.ts';
+import type { Effect, Impact } from './impact.ts';
+import { ACTIONS, type PlannedChange } from './planned-change.ts';
+
+const MAX_CHANGES = 100;
+const PEOPLE_IN_SLICE = 100;
+
+const User = named('UserReference', Type.Object({ id: Int64, name: Type.String() }));
+const Pair = named('Permission', Type.Object({ namespace: Type.String(), action: Type.String() }));
+const PlannedRole = named(
+  'PlannedRole',
+  Type.Object({
+    ...UpdateRole.properties,
+    teams: Type.Optional(Type.Array(Int64Input, { maxItems: 1000, description: 'The same as teamIDs.' })),
+  }),
+);
+const PlannedTeam = named(
+  'PlannedTeam',
+  Type.Object({
+    ...EditTeam.properties,
+    members: Type.Optional(
+      Type.Array(Type.String(), { maxItems: 100, description: 'Login names of the first members of a new team.' }),
+    ),
+  }),
+);
+const Change = named(
+  'PlannedChange',
+  Type.Object({
+    action: Type.Enum([...ACTIONS], { description: 'What the change does, as the audit log calls it.' }),
+    id: Type.Optional(Int64Input),
+    role: Type.Optional(PlannedRole),
+    team: Type.Optional(
+      Type.Union([PlannedTeam, Int64Input, Type.String({ maxLength: 100 })], {
+        description:
+          'With team.create and team.update, the fields of the team. With role.assign and role.unassign, the ID of the ' +
+          'team. With member.add, its name; by default, Viewers.',
+      }),
+    ),
+    username: Type.Optional(Type.String({ maxLength: 100 })),
+    orphan: Type.Optional(
+      Type.Boolean({ description: 'With member.remove: leave even as the last owner, as with orphan=true.' }),
+    ),
+    document: Type.Optional(
+      Type.String({
+        description: 'With roles.import: the document as text, in YAML or JSON, as the export returns it.',
+      }),
+    ),
+    prune: Type.Optional(
+      Type.Boolean({ description: 'With roles.import: delete the roles that are not in the document.' }),
+    ),
+  }),
+);
+const Plan = named(
+  'ChangePlan',
+  Type.Object({
+    changes: Type.Array(Change, {
+      minItems: 1,
+      maxItems: MAX_CHANGES,
+      description:
+        'Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the ' +
+        'second is -2, and so on.',
+    }),
+    objects: Type.Optional(
+      Type.Boolean({ description: 'If false, only permissions on the organization are compared. By default, true.' }),
+    ),
+  }),
+);
+const EffectSchema = named(
+  'ImpactEffect',
+  Type.Object({
+    object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
+    relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
+    permission: Type.Union([Pair, Type.Null()], {
+      description: 'The permission that a role can contain, if the relation on the organization is one.',
+    }),
+  }),
+);
+const Report = named(
+  'Impact',
+  Type.Object({
+    users: Type.Array(
+      named(
+        'UserImpact',
+        Type.Object({
+          user: User,
+          gains: Type.Array(EffectSchema),
+          loses: Type.Array(EffectSchema),
+          more: Type.Integer({ description: 'How many effects on single objects are left out of this entry.' }),
+        }),
+      ),
+      { description: 'Ordered by user ID; those after the first thousand are left out.' },
+    ),
+    total: Type.Integer({ description: 'How many users the changes affect.' }),
+    unattended: Type.Array(EffectSchema, {
+      description:
+        'What nobody except site administrators could do any more, although somebody can now. Empty if the caller may ' +
+        'not see the members.',
+    }),
+    refusals: Type.Array(
+      named(
+        'ImpactRefusal',
+        Type.Object({
+          change: Type.Integer({ description: 'The place of the change in the list, from 0.' }),
+          field: Type.String({ description: 'The field at fault, such as changes[0].username.' }),
+          reason: Type.String(),
+          message: Type.String(),
+        }),
+      ),
+      {
+        description:
+          'Why the real call of a change would be rejected. The impact includes that change, as if there were no such ' +
+          'rule, but none of the changes after it.',
+      },
+    ),
+  }),
+);
+
+export function impactRoutes(scope: Scope, impact: Impact): void {
+  scope.post(
+    '/authz/preview',
+    {
+      config: { access: member('authz', { level: 'read' }) },
+      schema: {
+        summary: 'Preview who would gain and lose what by some changes, and what nobody could do any more',
+        tags: ['authorization'],
+        extension: true,
+        querystring: OrgQuery,
+        body: Plan,
+        response: { 200: Report },
+      },
+    },
+    async (request, reply) => {
+      const { person, organization } = callerIn(request);
+      const asker = { organizationId: organization.id, organizationName: organization.name, callerId: person.id };
+      const changes = request.body.changes.map(readChange);
+      const { people, total, unattended, refusals } = await impact.preview(
+        asker,
+        changes,
+        request.body.objects ?? true,
+      );
+      const texts = new Map<readonly Effect[], string>();
+      const users = await mapInSlices(people, PEOPLE_IN_SLICE, ({ person: user, gains, loses, more }) => {
+        const [gained, lost] = [textOf(gains, texts), textOf(loses, texts)];
+        return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"more":${more}}`;
+      });
+      const rest = writeJson({ total, unattended: unattended.map(present), refusals });
+      sendText(reply, `{"users":[${users.join(',')}],${rest.slice(1)}`);
+      return reply;
+    },
+  );
+}
+
+/** People who are alike share their lists, so each list is written once. */
+function textOf(effects: readonly Effect[], texts: Map<readonly Effect[], string>): string {
+  const text = texts.get(effects) ?? writeJson(effects.map(present));
+  texts.set(effects, text);
+  return text;
+}
+
+function present({ object, relation, permission }: Effect) {
+  return {
+    object,
+    relation,
+    permission: permission ? { namespace: permission.namespace, action: permission.action } : null,
+  };
+}
+
+/** Each action needs other fields. One schema of alternatives would say of a typo only that nothing matches. */
+function readChange(given: Static<typeof Change>, place: number): PlannedChange {
+  const { action } = given;
+  switch (action) {
+    case 'role.create':
+      return { action, role: readRole() };
+    case 'role.update':
+      return { action, id: readId('id', given.id), role: readRole() };
+    case 'role.delete':
+    case 'team.delete':
+      return { action, id: readId('id', given.id) };
+    case 'role.assign':
+    case 'role.unassign':
+      return { action, id: readId('id', given.id), teamId: readId('team', given.team) };
+    case 'team.create': {
+      const { name, members = [], ...team } = readTeam();
+      return { action, team: { ...team, name: name ?? missing('team.name') }, members };
+    }
+    case 'team.update':
+      return { action, id: readId('id', given.id), team: readTeam() };
+    case 'team.add_member':
+    case 'team.remove_member':
+      return { action, id: readId('id', given.id), username: readUsername() };
+    case 'member.add':
+      return { action, username: readUsername(), teamName: readTeamName() };
+    case 'member.remove':
+      return { action, username: readUsername(), orphans: given.orphan ?? false };
+    case 'roles.import':
+      return { action, document: given.document ?? missing('document'), prunes: given.prune ?? false };
+  }
+
+  function readRole() {
+    const { teams, teamIDs = teams, ...role } = given.role ?? missing('role');
+    return { ...role, teamIds: teamIDs?.map((id) => readId('role.teamIDs', id)) };
+  }
+
+  function readTeam() {
+    return typeof given.team === 'object' ? given.team : missing('team');
+  }
+
+  function readTeamName(): string | undefined {
+    return given.team === undefined || typeof given.team === 'string' ? given.team : missing('team');
+  }
+
+  function readUsername(): string {
+    return given.username ?? missing('username');
+  }
+
+  /** What an earlier change creates has a number below zero. */
+  function readId(field: string, value: unknown): bigint {
+    if (typeof value !== 'number' && typeof value !== 'bigint') return missing(field);
+    return value < 0 ? -readIdNumber(-value, field) : readIdNumber(value, field);
+  }
+
+  function missing(field: string): never {
+    const name = `changes[${place}].${field}`;
+    throw invalidField(name, `${name} is required for ${action}`);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Reason } from '../base/reasons.ts';
+import type { TeamInput } from '../organizations/teams.ts';
+import type { RoleInput } from '../roles/roles.ts';
+
+/** One change that somebody thinks of making, with what its own call would be given. */
+export type PlannedChange =
+  | { readonly action: 'role.create'; readonly role: RoleInput }
+  | { readonly action: 'role.update'; readonly id: bigint; readonly role: RoleInput }
+  | { readonly action: 'role.delete'; readonly id: bigint }
+  | { readonly action: 'role.assign' | 'role.unassign'; readonly id: bigint; readonly teamId: bigint }
+  | { readonly action: 'team.create'; readonly team: NewTeamInput; readonly members: readonly string[] }
+  | { readonly action: 'team.update'; readonly id: bigint; readonly team: TeamInput }
+  | { readonly action: 'team.delete'; readonly id: bigint }
+  | { readonly action: 'team.add_member' | 'team.remove_member'; readonly id: bigint; readonly username: string }
+  | { readonly action: 'member.add'; readonly username: string; readonly teamName: string | undefined }
+  | { readonly action: 'member.remove'; readonly username: string; readonly orphans: boolean }
+  | { readonly action: 'roles.import'; readonly document: string; readonly prunes: boolean };
+
+export type NewTeamInput = TeamInput & { readonly name: string };
+
+/** Why the call of a change would be rejected, although its impact is known. */
+export interface Refusal {
+  /** The place of the change in the list. */
+  readonly change: number;
+  readonly field: string;
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export const ACTIONS = [
+  'role.create',
+  'role.update',
+  'role.delete',
+  'role.assign',
+  'role.unassign',
+  'team.create',
+  'team.update',
+  'team.delete',
+  'team.add_member',
+  'team.remove_member',
+  'member.add',
+  'member.remove',
+  'roles.import',
+] as const satisfies readonly PlannedChange['action'][];

@@ -1,0 +1,144 @@
+/**
+ * An organization as it is at one moment, read from the tuples of its graph: its teams and roles, which the changes are
+ * about, who is in which team, and a graph in which nobody is anywhere yet.
+ */
+import { RELATION_OF } from '../authz/escalation.ts';
+import type { Graphs, GraphTuple } from '../authz/graphs.ts';
+import type { Permission } from '../identity/callers.ts';
+import type { Graph } from '../rebac/graph.ts';
+import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
+import type { RoleDraft } from '../roles/roles.ts';
+import type { TeamState } from './tuple-rules.ts';
+
+export interface RoleState extends RoleDraft {
+  readonly id: bigint;
+}
+
+export interface Scene {
+  readonly organizationId: bigint;
+  /** Of teams and roles. It has no users and no other objects: those that are alike are entered once, by `crowd.ts`. */
+  readonly graph: Graph;
+  readonly teams: ReadonlyMap<bigint, TeamState>;
+  readonly roles: ReadonlyMap<bigint, RoleState>;
+  /** What is said about each user, such as `user:7`. */
+  readonly said: ReadonlyMap<string, readonly GraphTuple[]>;
+  /** What is said about each object that is neither a team nor a role, such as `organization organization:1`. */
+  readonly resources: ReadonlyMap<string, string>;
+}
+
+/** The names of teams and roles; tuples do not have them. */
+export interface SceneNames {
+  readonly teams: readonly { readonly id: bigint; readonly name: string }[];
+  readonly roles: readonly { readonly id: bigint; readonly name: string; readonly description: string }[];
+}
+
+interface TeamDraft {
+  permission: Permission;
+  isBuiltIn: boolean;
+  readonly members: Set<string>;
+}
+
+interface RoleParts {
+  readonly relations: Set<string>;
+  readonly teamIds: bigint[];
+}
+
+const PERMISSION_OF = new Map(
+  Object.entries(RELATION_OF).map(([permission, relation]) => [relation, permission as Permission]),
+);
+const STRUCTURE = new Set(['platform', 'organization', 'team', 'role']);
+const NO_TUPLES: readonly GraphTuple[] = [];
+
+export async function readScene(
+  graphs: Pick<Graphs, 'copyOf'>,
+  organizationId: bigint,
+  names: SceneNames,
+): Promise<Scene> {
+  const teams = new Map<string, TeamDraft>();
+  const roles = new Map<string, RoleParts>();
+  const said = new Map<string, GraphTuple[]>();
+  const resources = new Map<string, string>();
+  const graph = await graphs.copyOf(organizationId, (tuple) => {
+    const { object, relation, user } = tuple;
+    const type = object.slice(0, object.indexOf(':'));
+    if (!STRUCTURE.has(type)) {
+      const known = resources.get(object);
+      resources.set(object, known === undefined ? `${relation} ${user}` : `${known},${relation} ${user}`);
+      return false;
+    }
+    if (user.startsWith('user:') && user !== 'user:*') {
+      const known = said.get(user);
+      if (known) known.push(tuple);
+      else said.set(user, [tuple]);
+      if (type === 'team' && relation === 'member') teamOf(object).members.add(user);
+      return false;
+    }
+    read(type, tuple);
+    return true;
+  });
+  return { organizationId, graph, ...settle(), said, resources };
+
+  function read(type: string, { object, relation, user }: GraphTuple): void {
+    const [subject = '', userset] = user.split('#');
+    if (type === 'team') {
+      const team = teamOf(object);
+      if (relation === 'built_in') team.isBuiltIn = true;
+    } else if (type === 'role') {
+      const role = roleOf(object);
+      if (relation === 'assignee') role.teamIds.push(idOf(subject));
+    } else if (userset === 'member') {
+      const permission = PERMISSION_OF.get(relation);
+      if (permission) teamOf(subject).permission = permission;
+    } else if (userset === 'assignee') roleOf(subject).relations.add(relation);
+  }
+
+  function teamOf(name: string): TeamDraft {
+    const known = teams.get(name);
+    if (known) return known;
+    const fresh: TeamDraft = { permission: 'none', isBuiltIn: false, members: new Set() };
+    teams.set(name, fresh);
+    return fresh;
+  }
+
+  function roleOf(name: string): RoleParts {
+    const known = roles.get(name);
+    if (known) return known;
+    const fresh: RoleParts = { relations: new Set(), teamIds: [] };
+    roles.set(name, fresh);
+    return fresh;
+  }
+
+  function settle() {
+    const teamNames = new Map(names.teams.map(({ id, name }) => [id, name]));
+    const roleWords = new Map(names.roles.map((role) => [role.id, role]));
+    return {
+      teams: new Map(
+        [...teams].map(([text, team]) => {
+          const id = idOf(text);
+          return [id, { id, name: teamNames.get(id) ?? '', ...team }];
+        }),
+      ),
+      roles: new Map(
+        [...roles].map(([text, { relations, teamIds }]) => {
+          const id = idOf(text);
+          const { name = '', description = '' } = roleWords.get(id) ?? {};
+          teamIds.sort((a, b) => (a < b ? -1 : 1));
+          return [id, { id, name, description, permissions: entriesOf(relations), teamIds }];
+        }),
+      ),
+    };
+  }
+}
+
+export function saidAbout({ said }: Pick<Scene, 'said'>, user: string): readonly GraphTuple[] {
+  return said.get(user) ?? NO_TUPLES;
+}
+
+export function idOf(name: string): bigint {
+  return BigInt(name.slice(name.indexOf(':') + 1));
+}
+
+/** Two entries of the catalog can mean one relation. Then the role has both, which makes no difference to anybody. */
+function entriesOf(relations: ReadonlySet<string>): CatalogEntry[] {
+  return CATALOG.filter(({ relation }) => relations.has(relation));
+}

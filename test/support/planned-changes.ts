@@ -1,0 +1,139 @@
+import type { Random } from './random.ts';
+import type { Answer, TestServer } from './server.ts';
+
+/** A change as the preview takes it. */
+export interface Planned {
+  readonly action: string;
+  readonly id?: number;
+  readonly role?: {
+    readonly name?: string;
+    readonly permissions?: readonly object[];
+    readonly teamIDs?: readonly number[];
+  };
+  readonly team?:
+    | number
+    | string
+    | { readonly name?: string; readonly permission?: string; readonly members?: readonly string[] };
+  readonly username?: string;
+  readonly orphan?: boolean;
+  readonly document?: string;
+  readonly prune?: boolean;
+}
+
+/** What a change can be about. */
+export interface Things {
+  readonly users: readonly string[];
+  readonly teams: readonly { readonly id: number; readonly name: string }[];
+  readonly roles: readonly { readonly id: number; readonly name: string }[];
+  readonly permissions: readonly object[];
+}
+
+const LEVELS = ['none', 'read', 'write', 'admin'];
+const ACTIONS: readonly string[] = [
+  'role.create',
+  'role.update',
+  'role.delete',
+  'role.assign',
+  'role.unassign',
+  'team.create',
+  'team.update',
+  'team.delete',
+  'team.add_member',
+  'team.add_member',
+  'team.add_member',
+  'team.remove_member',
+  'team.remove_member',
+  'member.add',
+  'member.remove',
+  'roles.import',
+];
+
+/** A change that may or may not be possible. */
+export function randomChange(random: Random, { users, teams, roles, permissions }: Things, name: string): Planned {
+  const action = random.pick(ACTIONS);
+  const team = random.pick(teams);
+  const role = roles.length > 0 ? random.pick(roles) : { id: 999, name };
+  const username = random.pick(users);
+  const content = () => ({
+    permissions: random.some(permissions, 0.2),
+    teamIDs: random.some(teams, 0.3).map(({ id }) => id),
+  });
+  switch (action) {
+    case 'role.create':
+      return { action, role: { name, ...content() } };
+    case 'role.update':
+      return { action, id: role.id, role: content() };
+    case 'role.delete':
+      return { action, id: role.id };
+    case 'role.assign':
+    case 'role.unassign':
+      return { action, id: role.id, team: team.id };
+    case 'team.create':
+      return { action, team: { name, permission: random.pick(LEVELS), members: random.some(users, 0.2) } };
+    case 'team.update':
+      return { action, id: team.id, team: { permission: random.pick(LEVELS) } };
+    case 'team.delete':
+      return { action, id: team.id };
+    case 'member.add':
+      return { action, username, ...(random.chance(0.5) && { team: team.name }) };
+    case 'member.remove':
+      return { action, username, orphan: random.chance(0.3) };
+    case 'roles.import':
+      return { action, prune: random.chance(0.3), document: JSON.stringify(documentOf()) };
+    default:
+      return { action, id: team.id, username };
+  }
+
+  function documentOf(): object {
+    const listed = [...new Set([role.name, name])].map((one) => ({
+      name: one,
+      permissions: random.chance(0.5) ? { org_mgmt: ['edit', 'view audit log'] } : {},
+      teams: random.some(teams, 0.3).map((each) => each.name),
+    }));
+    return { apiVersion: 'atrium/v1', kind: 'Roles', organization: 'acme', roles: listed };
+  }
+}
+
+/** Makes a change by its own calls. The answer is that of the first call that was rejected, or of the last one. */
+export async function makeForReal(atrium: TestServer, who: string, change: Planned): Promise<Answer> {
+  const { action, id, role, team, username, orphan, document, prune } = change;
+  const call = atrium.as(who);
+  switch (action) {
+    case 'role.create':
+      return await call('POST', '/authz/roles?org=acme', role);
+    case 'role.update':
+      return await call('PUT', `/authz/roles/${id}?org=acme`, role);
+    case 'role.delete':
+      return await call('DELETE', `/authz/roles/${id}?org=acme`);
+    case 'role.assign':
+      return await call('PUT', `/teams/${team}/roles/${id}`);
+    case 'role.unassign':
+      return await call('DELETE', `/teams/${team}/roles/${id}`);
+    case 'team.create': {
+      const { members = [], ...body } = team as { readonly members?: readonly string[] };
+      let answer = await call('POST', '/orgs/acme/teams', body);
+      const created = answer.body.id;
+      for (const member of answer.status < 300 ? members : []) {
+        answer = await call('PUT', `/teams/${created}/members/${member}`);
+        if (answer.status >= 300) break;
+      }
+      return answer;
+    }
+    case 'team.update':
+      return await call('PATCH', `/teams/${id}`, team);
+    case 'team.delete':
+      return await call('DELETE', `/teams/${id}`);
+    case 'team.add_member':
+      return await call('PUT', `/teams/${id}/members/${username}`);
+    case 'team.remove_member':
+      return await call('DELETE', `/teams/${id}/members/${username}`);
+    case 'member.add':
+      return await call('PUT', `/orgs/acme/members/${username}`, team === undefined ? {} : { team });
+    case 'member.remove':
+      return await call('DELETE', `/orgs/acme/members/${username}${orphan ? '?orphan=true' : ''}`);
+    case 'roles.import':
+      return await call('PUT', `/authz/roles/import?org=acme${prune ? '&prune=true' : ''}`, JSON.parse(document ?? ''));
+    default:
+      throw new Error(`no call makes ${action}`);
+  }
+}
