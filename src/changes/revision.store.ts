@@ -16,13 +16,14 @@ interface NewsRow extends Moment {
 }
 
 // Usually nothing has changed, and this query runs a thousand times a second. What a standby shows is of an earlier
-// moment, so it must not answer. If something has expired by the clock of the database, the answer says so.
+// moment, so it must not answer. If something has expired by the clock of the database, the answer says so: the database
+// has read that clock for the statement already, after the question was sent.
 const STANDBY = 'standby';
 const DUE = ' due';
 const LATEST = sql(
   'revision.latest',
   `select case when pg_is_in_recovery() then '${STANDBY}'
-               when next_expiry <= clock_timestamp() then value || ' ' || stamp || '${DUE}'
+               when next_expiry <= now() then value || ' ' || stamp || '${DUE}'
                else value || ' ' || stamp end from revision where id = 1`,
 );
 // One statement, so one snapshot: the revision and the changes up to it belong together. Of a pruned revision, the

@@ -227,6 +227,7 @@ export const LANES: readonly Lane[] = [
       'test/api/tokens/tokens.test.ts',
       'test/api/users/own-account.test.ts',
       'test/api/users/user-sessions.test.ts',
+      'test/api/organizations/ends.test.ts',
       'test/api/overview/overview.test.ts',
       'test/api/overview/page-context.test.ts',
       'test/api/clusters/cluster-list.test.ts',

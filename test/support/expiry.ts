@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { sql } from '../../src/db/db.ts';
+import { makeOrganization, makePerson } from './people.ts';
 import type { TestServer } from './server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -33,4 +35,16 @@ export async function letExpire(t: TestContext, { instance }: TestServer, organi
     await query(END_MEMBERSHIPS, [organizationId]);
     await query(END_ASSIGNMENTS, [organizationId]);
   });
+}
+
+/** A new organization with its owner, and somebody who is in none of its teams. */
+export async function openScene(atrium: TestServer) {
+  const [owner, other] = [await makePerson(atrium), await makePerson(atrium)];
+  const org = await makeOrganization(atrium, owner.name);
+  const call = atrium.as(owner.name);
+  const put = async (path: string, body?: unknown) => {
+    const answer = await call('PUT', path, body);
+    assert.equal(answer.status, 204, answer.text);
+  };
+  return { owner, other, org, call, put };
 }
