@@ -16,7 +16,7 @@ export const HIDDEN = /hush|\b77000\d\d\b/;
 /** IDs and names of what is created during the test. */
 export const CREATED = /\b9\d{6}\b|\bnew\d+[cnr]\b/g;
 
-const TABLES = ['account', 'team', 'role', 'cluster', 'contract', 'robot', 'token', 'audit'];
+const TABLES = ['account', 'team', 'role', 'guardrail', 'cluster', 'contract', 'robot', 'token', 'audit'];
 const NAMED_FROM = 7_000_000;
 const HIDDEN_FROM = 7_700_000;
 const CREATED_FROM = 9_000_000;
