@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { isRead } from './reads.ts';
 
 /** A site administrator sees what another person sees, until they stop, sign out or close the tab. */
 export interface View {
@@ -11,8 +12,6 @@ export interface View {
 
 const KEY = 'atrium.view-as';
 
-/** Calls that change nothing although they are no GET. */
-const READS: readonly RegExp[] = [/\/(allowed-permissions|preview|matrix|check)$/, /\/user\/validate\/\w+$/];
 /** Calls about the session itself, which is the administrator's own. */
 const OWN = /^\/api\/v1\/user\/sign(in|out)$/;
 
@@ -44,17 +43,11 @@ export function viewHeaders(path: string): Readonly<Record<string, string>> {
 }
 
 /** The answer to a change while the view is locked. The request does not reach the server. */
-export function lockedAnswer(method: string, { pathname, searchParams }: URL): Response | undefined {
+export function lockedAnswer(method: string, address: URL): Response | undefined {
   const view = viewing.value;
-  if (!view?.isLocked || isRead(method, pathname, searchParams)) return undefined;
+  if (!view?.isLocked || OWN.test(address.pathname) || isRead(method, address)) return undefined;
   const message = `You are viewing as ${view.name}, and can only read. Unlock changes first.`;
   return Response.json({ message, reason: 'forbidden' }, { status: 403 });
-}
-
-function isRead(method: string, path: string, query: URLSearchParams): boolean {
-  if (method === 'GET' || method === 'HEAD' || OWN.test(path)) return true;
-  if (query.get('dry_run') === 'true') return true;
-  return method === 'POST' && READS.some((read) => read.test(path));
 }
 
 function keep(view: View | undefined): void {
