@@ -2180,6 +2180,42 @@ export type PrincipalReason = {
   readonly name?: string;
 };
 
+/** Which unfinished deliveries to retry. Everything that is given must match; an empty object means all. */
+export type RedeliveryFilterInput = {
+  /** Only deliveries of this marketplace. Case does not matter. */
+  readonly marketplace?: 'CloudA' | 'CloudB' | 'CloudC' | undefined;
+  /** A state (received, done, refused, dead) or a reason such as bound, superseded, already_bound or unknown_event_type. */
+  readonly outcome?: string | undefined;
+  /** Part of the subject, such as an application ID or an installer ID. */
+  readonly search?: string | undefined;
+  /** The whole subject: all deliveries about one subscription or installer. */
+  readonly subject?: string | undefined;
+  /** Only deliveries that arrived from this time on (RFC 3339). */
+  readonly since?: string | undefined;
+  /** Only deliveries that arrived before this time (RFC 3339). */
+  readonly until?: string | undefined;
+  /** Only deliveries with a higher ID: the last one of an earlier request, to go on after it. */
+  readonly after?: bigint | number | undefined;
+  /** How many to retry at most. With 0, they are only counted. */
+  readonly most?: number | undefined;
+};
+
+/** What became of the deliveries that were retried. */
+export type RedeliveryResult = {
+  /** How many deliveries were retried. */
+  readonly tried: number;
+  /** How many of them are done now. */
+  readonly done: number;
+  /** How many of them were rejected again. */
+  readonly refused: number;
+  /** How many of them failed again. The server retries them by itself. */
+  readonly failed: number;
+  /** How many more match. They were not retried, because they are too many for one request. */
+  readonly left: number;
+  /** What became of each, oldest first. */
+  readonly deliveries: readonly RetriedDelivery[];
+};
+
 /** A stored relationship: the user holds the relation on the object. */
 export type Relationship = {
   /** Who holds the relation, such as user:2 or team:4#member. */
@@ -2277,6 +2313,16 @@ export type ResourceHistoryItemValue = {
   readonly version: string;
   /** When the server received the report. */
   readonly timestamp: string;
+};
+
+/** A delivery that was retried. */
+export type RetriedDelivery = {
+  /** ID of the delivery. */
+  readonly id: bigint;
+  /** Its state now. */
+  readonly state: 'received' | 'done' | 'refused' | 'dead';
+  /** What came of it, such as bound or failed. */
+  readonly reason: string;
 };
 
 /** An account for programs, owned by an organization. */
@@ -2826,6 +2872,13 @@ export interface Operations {
     };
     answer: DeliveryPage;
   };
+  /** Retry the unfinished deliveries that match a filter, oldest first */
+  'POST /admin/marketplace/deliveries/redeliver': {
+    input: {
+      body: RedeliveryFilterInput | RawBody;
+    };
+    answer: RedeliveryResult;
+  };
   /** Get a delivery with its notification */
   'GET /admin/marketplace/deliveries/{id}': {
     input: {
@@ -3126,6 +3179,16 @@ export interface Operations {
       };
     };
     answer: readonly Team[];
+  };
+  /** Record that the caller begins to see what another user sees, by the Sudo header */
+  'POST /admin/users/{username}/view-as': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+      };
+    };
+    answer: undefined;
   };
   /** List what has changed who may do what in an organization since a moment, newest first */
   'GET /authz/changes': {

@@ -10,6 +10,7 @@ export const EXACT: Readonly<Record<string, Exactness>> = {
   'GET /.well-known/jwks.json': { int64: [], open: true },
   'GET /admin/audit': { int64: ['items.*.id', 'items.*.organization_id', 'items.*.actor.id', 'items.*.on_behalf_of.id', 'items.*.object.id'], open: true },
   'GET /admin/marketplace/deliveries': { int64: ['items.*.id', 'items.*.links.organization_id', 'items.*.links.contract_id', 'items.*.links.subscription_id'] },
+  'POST /admin/marketplace/deliveries/redeliver': { int64: ['deliveries.*.id'] },
   'GET /admin/marketplace/deliveries/{id}': { int64: ['id', 'links.organization_id', 'links.contract_id', 'links.subscription_id'], open: true },
   'POST /admin/marketplace/deliveries/{id}/redeliver': { int64: ['id', 'links.organization_id', 'links.contract_id', 'links.subscription_id'], open: true },
   'GET /admin/marketplace/events': { int64: ['items.*.id'], open: true },

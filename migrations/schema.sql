@@ -932,16 +932,13 @@ UNION ALL
     'team'::text AS source_kind,
     t.id AS source_id
    FROM team t
-     CROSS JOIN LATERAL ( SELECT count(*) AS members,
-            count(*) FILTER (WHERE o.expires_at IS NULL) AS lasting
-           FROM team_member o
-          WHERE o.team_id = t.id) n
-     CROSS JOIN LATERAL ( SELECT m_1.account_id,
-            m_1.expires_at
+     CROSS JOIN LATERAL ( SELECT m_1.account_id
            FROM team_member m_1
-          WHERE m_1.team_id = t.id AND (n.members = 1 OR n.lasting = 1)
+          WHERE m_1.team_id = t.id
          OFFSET 0) m
-  WHERE t.permission = 'owner'::text AND (n.members = 1 OR n.lasting = 1 AND m.expires_at IS NULL)
+  WHERE t.permission = 'owner'::text AND (( SELECT count(*) AS count
+           FROM team_member o
+          WHERE o.team_id = t.id)) = 1
 UNION ALL
  SELECT r.organization_id AS store,
     'role'::text AS object_type,

@@ -85,4 +85,8 @@ export const OTHER_REQUESTS: Requests = {
     as: NOTIFICATION,
     because: 'acts on one notification again',
   },
+  'POST /api/v1/admin/marketplace/deliveries/redeliver': {
+    as: NOTIFICATION,
+    because: 'acts on up to 200 notifications again, and lets other requests in after each',
+  },
 };

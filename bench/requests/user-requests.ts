@@ -182,6 +182,10 @@ export const USER_REQUESTS: Requests = {
       body: mostKeys({ username: `made${round}`, email: `made${round}@example.com`, password: password(round) }),
     }),
   },
+  'POST /api/v1/admin/users/:username/view-as': {
+    as: 'POST /api/v1/admin/users',
+    because: 'reads one user and writes one audit entry',
+  },
   'PATCH /api/v1/admin/users/:username': { as: 'POST /api/v1/admin/users', because: 'reads the same body' },
   'DELETE /api/v1/admin/users/:username': {
     what: 'a member of 10,000 organizations who follows 5,000 and has 20,000 clusters',

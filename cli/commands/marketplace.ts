@@ -1,30 +1,25 @@
 import type { Answer, Item } from '../../client/client.ts';
 import { command, type Group, type ServerCommand } from '../command.ts';
-import { forEach } from '../each.ts';
-import { misuse } from '../failure.ts';
-import { momentIn, shortTime } from '../moments.ts';
-import { all, readId } from '../names.ts';
-import { type Columns, list, one, said } from '../output.ts';
+import { shortTime } from '../moments.ts';
+import { readId } from '../names.ts';
+import { type Columns, list, one } from '../output.ts';
 import { SERVER_COMMANDS } from '../server-commands.gen.ts';
-import { progress } from '../terminal.ts';
 import { addSecret, installer, retireSecret } from './marketplace-changes.ts';
 import {
   amountOf,
   events,
-  fullNameOf,
   installers,
-  onlyOf,
   secrets,
   strangers,
   subscriptions,
   summary,
   taken,
 } from './marketplace-lists.ts';
+import { deliveryFilters, filterOf, redeliver } from './marketplace-redeliver.ts';
 import { send } from './marketplace-send.ts';
 
 type Delivery = Item<'GET /admin/marketplace/deliveries'>;
 type Detail = Answer<'GET /admin/marketplace/deliveries/{id}'>;
-const PAGE = 200;
 const id = { about: 'ID of the delivery' } as const;
 
 const columns: Columns<Delivery> = {
@@ -62,12 +57,7 @@ export const marketplace: Group = {
     deliveries: command({
       summary: 'list the deliveries of marketplaces and their outcomes, newest first',
       options: {
-        marketplace: onlyOf,
-        outcome: { about: 'only received, done, refused or dead, or a reason such as already_bound', value: 'WORD' },
-        search: { about: 'only deliveries whose subject contains this text', value: 'TEXT' },
-        subject: { about: 'only deliveries with exactly this subject', value: 'SUBJECT' },
-        since: { about: 'only deliveries that arrived since then, such as 7d or 2026-01-31', value: 'WHEN' },
-        until: { about: 'only deliveries that arrived before then', value: 'WHEN' },
+        ...deliveryFilters,
         ...amountOf('deliveries'),
       },
       examples: [
@@ -77,10 +67,7 @@ export const marketplace: Group = {
       ],
       watch: { newestFirst: true },
       async run(session, { options }) {
-        const { marketplace: name, outcome, search, subject } = options;
-        const since = options.since === undefined ? undefined : momentIn(options.since, -1);
-        const until = options.until === undefined ? undefined : momentIn(options.until, -1);
-        const query = { marketplace: fullNameOf(name), outcome, search, subject, since, until };
+        const query = filterOf(options);
         const found = await taken(options, (page) =>
           session.client().each('GET /admin/marketplace/deliveries', { query: { ...query, ...page } }),
         );
@@ -97,30 +84,7 @@ export const marketplace: Group = {
         return one(await session.client().call('GET /admin/marketplace/deliveries/{id}', { path }), fields);
       },
     }),
-    redeliver: command({
-      summary: 'retry unfinished deliveries',
-      args: { id: { ...id, many: true, optional: true } },
-      options: { dead: { about: 'retry all dead deliveries' } },
-      examples: ['atrium marketplace redeliver 17 18', 'atrium marketplace redeliver --dead'],
-      async run(session, { args, options }) {
-        if (options.dead === args.id.length > 0) throw misuse('use either the IDs of deliveries or --dead');
-        const client = session.client();
-        const query = { outcome: 'dead', limit: PAGE };
-        const ids = options.dead
-          ? (await all(client.each('GET /admin/marketplace/deliveries', { query }))).map((row) => row.id)
-          : args.id.map(readId);
-        const bar = progress(Boolean(process.stderr.isTTY));
-        const states: string[] = [];
-        await forEach(ids, String, async (one_) => {
-          const path = { id: one_ };
-          const { state, reason } = await client.call('POST /admin/marketplace/deliveries/{id}/redeliver', { path });
-          states.push(`${one_}: ${[state, reason].filter(Boolean).join(', ')}`);
-          bar.tell(`${states.length} of ${ids.length} retried…`);
-        });
-        bar.done();
-        return said(states.length === 0 ? 'nothing to retry' : states.join('; '));
-      },
-    }),
+    redeliver,
     send,
     installers,
     installer,

@@ -4,6 +4,7 @@ export const AUDIT_ACTIONS = {
   'user.update': 'A site administrator or the user themselves changed a user.',
   'user.password': 'A user set their own password.',
   'user.delete': 'A user was deleted.',
+  'user.view_as': 'A site administrator began to see what another user sees.',
   'organization.create': 'An organization was created.',
   'organization.update': 'An organization was changed.',
   'organization.delete': 'An organization was deleted.',

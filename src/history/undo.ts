@@ -31,6 +31,7 @@ const MEANINGS: Readonly<Record<AuditAction, Meaning>> = {
   'user.create': administrator(),
   'user.update': administrator(),
   'user.password': 'nothing',
+  'user.view_as': 'nothing',
   'user.delete': administrator(),
   'organization.create': 'beginning',
   'organization.update': 'nothing',

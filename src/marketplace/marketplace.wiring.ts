@@ -157,13 +157,13 @@ export function wireMarketplace({
   /** What an administrator sees of the listener, if this deployment has one. */
   function mountPlatform(scope: Scope): void {
     if (config.DEPLOYMENT !== 'marketplace') return;
-    const redeliver = createRedelivery({
+    const redelivery = createRedelivery({
       deliveryLog: deliveryLogStore,
       deliveries: store,
       finish: deliveries.finish,
       report,
     });
-    deliveryLogRoutes(scope, deliveryLog, redeliver);
+    deliveryLogRoutes(scope, deliveryLog, redelivery);
     installerRoutes(scope, installers);
     subscriptionRoutes(scope, createSubscriptions(createSubscriptionStore(db.query), installers));
     secretRoutes(scope, secrets);

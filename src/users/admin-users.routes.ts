@@ -126,4 +126,22 @@ export function adminUserRoutes(scope: Scope, users: Users, baseUrl: () => strin
       return reply.code(204).send();
     },
   );
+
+  scope.post(
+    '/admin/users/:username/view-as',
+    {
+      config,
+      schema: {
+        summary: 'Record that the caller begins to see what another user sees, by the Sudo header',
+        tags,
+        extension: true,
+        params: Path,
+        response: { 204: NoBody },
+      },
+    },
+    async (request, reply) => {
+      await users.viewAs(request.params.username, actorOf(request));
+      return reply.code(204).send();
+    },
+  );
 }

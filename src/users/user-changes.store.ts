@@ -84,8 +84,14 @@ type Touch = (change: Change) => void;
  * Changes to existing users. There is always an active site administrator. Every organization keeps an owner, unless it
  * is left to the site administrators.
  */
-export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'remove'> {
-  return { update, remove };
+export function createUserChanges(write: Write): Pick<UserStore, 'update' | 'remove' | 'recordView'> {
+  return { update, remove, recordView };
+
+  async function recordView(id: bigint, name: string, actor: Actor): Promise<void> {
+    await write(async (_query, _touch, record) =>
+      record({ ...about(actor, 'user.view_as', id), after: { username: name } }),
+    );
+  }
 
   async function update(id: bigint, decide: (current: StoredUser) => UserUpdate, actor: Actor) {
     try {

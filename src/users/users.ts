@@ -88,6 +88,8 @@ export interface UserStore {
     decide: (current: StoredUser) => UserUpdate,
     actor: Actor,
   ): Promise<'done' | 'email taken' | 'last administrator' | undefined>;
+  /** Only an audit entry. */
+  recordView(id: bigint, name: string, actor: Actor): Promise<void>;
   remove(
     id: bigint,
     decide: (current: StoredUser) => void,
@@ -114,6 +116,7 @@ export function createUsers(store: UserStore) {
     updateOwn: (name: string, fields: OwnFields, precondition: Precondition, actor: Actor) =>
       update(name, fields, precondition, actor),
     remove,
+    viewAs,
     anyAccount: () => store.anyAccount(),
     signedIn: (id: bigint, at: Date) => store.setLastLogin(id, at),
   };
@@ -191,6 +194,15 @@ export function createUsers(store: UserStore) {
         reason: 'last_owner',
       });
     }
+  }
+
+  /** Records that an administrator begins to see what another user sees. Requests then use `sudo`, as any may. */
+  async function viewAs(name: string, actor: Actor): Promise<void> {
+    const { id, login, active, prohibitLogin } = (await person(name)).person;
+    if (!active || prohibitLogin) {
+      throw new AppError('conflict', `${login} cannot sign in, so there is nothing that they see`);
+    }
+    await store.recordView(id, login, actor);
   }
 }
 

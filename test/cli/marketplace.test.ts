@@ -39,7 +39,12 @@ describe('atrium marketplace', () => {
     assert.match((await root(`marketplace show ${newest.id}`)).stdout, /^state: +(done|refused)$/m);
     assert.ok(!(await root(`marketplace show ${newest.id} --json`)).stdout.includes(market.demo.secrets.cloudB));
     assert.equal((await root('marketplace redeliver --dead')).stdout, 'nothing to retry\n');
-    const subject = JSON.parse(stdout).find((one: { subject: string }) => one.subject !== '')?.subject;
+    const known = JSON.parse(stdout).find((one: { subject: string }) => one.subject !== '');
+    await market.rows(`update delivery set state = 'dead' where id = $1`, [known.id]);
+    assert.equal((await root('marketplace redeliver --dead --until 2020-01-01')).stdout, 'nothing to retry\n');
+    const retried = (await root('marketplace redeliver --dead')).stdout;
+    assert.equal(retried, `${known.id}: ${known.state}, ${known.reason}\n`);
+    const { subject } = known;
     const about = await root(`marketplace deliveries --subject "${subject}" --since 1h --json`);
     const subjects = JSON.parse(about.stdout).map((one: { subject: string }) => one.subject);
     assert.deepEqual([...new Set(subjects)], [subject]);
@@ -125,7 +130,10 @@ describe('atrium marketplace', () => {
 
   it('atrium marketplace rejects invalid requests with an error message and exit code 1 or 2', async () => {
     const REFUSED: readonly (readonly [line: string, says: RegExp, code: number])[] = [
-      ['marketplace redeliver', /use either the IDs of deliveries or --dead/, 2],
+      ['marketplace redeliver', /use either the IDs of deliveries, or --dead or another filter/, 2],
+      ['marketplace redeliver 17 --search shop', /use either the IDs of deliveries, or --dead or another filter/, 2],
+      ['marketplace redeliver --dead --outcome refused', /use either --dead or --outcome/, 2],
+      ['marketplace redeliver --since soon', /"soon" is not a time/, 2],
       ['marketplace redeliver 99999', /delivery does not exist/, 1],
       ['marketplace redeliver soon', /"soon" is not an ID/, 2],
       ['marketplace show 99999', /delivery does not exist/, 1],

@@ -183,6 +183,72 @@ describe('The administration pages of the console', { skip: lacks('chromium') },
     await page.getByRole('link', { name: 'The subscription' }).click();
     await page.getByRole('heading', { name: 'shop', level: 1 }).waitFor();
     await page.getByText(atrium.demo.installers.cloudB).waitFor();
+    const history = page.locator('.timeline');
+    for (const text of ['Announced: Running', 'An installer was bound', 'already_bound|installer_unknown']) {
+      await history.getByText(new RegExp(text)).first().waitFor();
+    }
+    await history.getByRole('button', { name: /^Redeliver BIND \d+$/ }).click();
+    await page.getByText('It failed again.').waitFor();
+
+    await atrium.rows("update delivery set state = 'dead', done_at = null where event_type = 'PUT'");
+    await go('/admin/deliveries?q=shop');
+    await page.getByRole('button', { name: 'Redeliver all that match' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 unfinished deliveries match.').waitFor();
+    await dialog.getByRole('button', { name: 'Redeliver', exact: true }).click();
+    await page.getByText('2 retried: 1 done, 1 refused again.').waitFor();
+    await page.getByRole('link', { name: /^\d+: installer_unknown$/ }).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  it('The administration pages show a site administrator what another person sees, and change nothing before it is unlocked', async () => {
+    const { page, go, faults } = await browser.visit(atrium, 'root');
+    const { id } = (await atrium.as('dan')('GET', '/user')).body;
+    const changes: string[] = [];
+    const calls: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (!pathname.startsWith('/api/v1/')) return;
+      if (request.method() === 'GET') calls.push(request.headers().sudo);
+      else changes.push(`${request.method()} ${pathname.slice('/api/v1'.length)}`);
+    });
+    await go('/admin/users/dan');
+    await page.getByRole('button', { name: 'View as', exact: true }).click();
+    await page.getByText('Viewing as dan. Read-only.').waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'Administration' }).count(), 0);
+    calls.length = 0;
+    await go('/me');
+    await page.getByLabel('Location').fill('Lisbon');
+    const save = page.getByRole('button', { name: 'Save profile' });
+    await save.click();
+    await page.getByText('You are viewing as dan, and can only read. Unlock changes first.').waitFor();
+    assert.deepEqual(changes, ['POST /admin/users/dan/view-as']);
+    assert.deepEqual([...new Set(calls)], ['dan']);
+    await page.getByRole('button', { name: 'Unlock changes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Unlock changes' }).click();
+    await page.getByText('Changes are made for them, and recorded under root.').waitFor();
+    await save.click();
+    await page.getByText('Your profile was saved.').waitFor();
+    await page.getByRole('button', { name: 'Stop viewing' }).click();
+    await page.getByRole('button', { name: 'View as', exact: true }).waitFor();
+    assert.equal(await page.getByText('Viewing as').count(), 0);
+    const { body } = await atrium.as('root')('GET', `/admin/audit?object=user:${id}&limit=2`);
+    assert.deepEqual(
+      body.items.map(({ action, actor, on_behalf_of: other }: Record<string, { name: string } | undefined>) => [
+        action,
+        actor?.name,
+        other?.name,
+      ]),
+      [
+        ['user.update', 'root', 'dan'],
+        ['user.view_as', 'root', undefined],
+      ],
+    );
+    await page.getByRole('button', { name: 'View as', exact: true }).click();
+    await page.getByText('Viewing as dan. Read-only.').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Password').waitFor();
+    assert.equal(await page.evaluate('sessionStorage.length'), 0);
     assert.deepEqual(faults, []);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from '../../src/db/db.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
 import { itLong } from '../support/long.ts';
 import { lacks } from '../support/requirements.ts';
@@ -19,7 +20,7 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await atrium?.close();
   });
 
-  it('The organization pages show an owner the state, the counts and the latest changes, and lead to the clusters of a phase', async () => {
+  it('The organization pages show an owner the state, the counts and the latest changes, lead to the clusters of a phase, and find a forged entry of the audit log', async () => {
     const { page, context, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme');
     await page.getByText('1 of 2 clusters has never reported; the rest is well.').waitFor();
@@ -31,6 +32,22 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
     await page.getByRole('link', { name: '1 Inactive' }).click();
     await page.getByRole('link', { name: 'prod', exact: true }).waitFor();
     assert.equal(await page.getByLabel('Phase').inputValue(), 'Inactive');
+
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const { rows } = (await atrium.as('ann')('GET', '/orgs/acme/audit/verify')).body;
+    await go('/orgs/acme/audit');
+    await page.getByRole('button', { name: 'Check the log' }).click();
+    await page.getByText(`All ${rows} entries are intact, checked by your browser.`).waitFor();
+    await page.getByRole('button', { name: 'Copy the last hash' }).waitFor();
+    const tamper = sql(
+      'test.tamper',
+      `update audit set actor_name = 'mallory' where action = 'robot.create' and organization_id = $1 returning id`,
+    );
+    const [forged] = await atrium.instance.db.query<{ id: bigint }>(tamper, [atrium.world.orgs.acme?.id]);
+    await page.getByRole('button', { name: 'Check the log' }).click();
+    await page.getByText(`Entry ${forged?.id} does not follow from the one before it.`).waitFor();
+    assert.ok(!asked.some((path) => path.endsWith('/audit/verify')), 'the server was not asked for its opinion');
     assert.deepEqual(faults, []);
     await context.close();
   });
@@ -82,6 +99,23 @@ describe('The organization pages of the console', { skip: lacks('chromium') }, (
       [],
     );
   });
+
+  itLong(
+    'The organization pages ask the server about the audit log if the browser cannot hash, and say so',
+    async () => {
+      const { page, context, go, faults } = await browser.visit(atrium, 'eve');
+      // As on a page that came by http from another machine.
+      await context.addInitScript("Object.defineProperty(crypto, 'subtle', { value: undefined })");
+      const { rows } = (await atrium.as('eve')('GET', '/orgs/globex/audit/verify')).body;
+      await go('/orgs/globex/audit');
+      await page.getByRole('button', { name: 'Check the log' }).click();
+      await page.getByText(`All ${rows} entries are intact, says the server.`).waitFor();
+      await page.getByText('Your browser can check it for itself only if the page came by https.').waitFor();
+      await go('/me/audit');
+      await page.locator('[aria-disabled="true"]', { hasText: 'Check the log' }).waitFor();
+      assert.deepEqual(faults, []);
+    },
+  );
 
   itLong('The organization pages show members only what they may see', async () => {
     const cat = await browser.visit(atrium, 'cat');

@@ -70,6 +70,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'PUT /api/v1/teams/:id/roles/:role': {},
   'POST /api/v1/orgs/:org/teams': { name: '-' },
   'PATCH /api/v1/teams/:id': {},
+  'POST /api/v1/admin/marketplace/deliveries/redeliver': { most: 0 },
   'POST /api/v1/admin/marketplace/installers': { marketplace: 'CloudA', days: 0 },
   'POST /api/v1/admin/marketplace/secrets': { marketplace: 'CloudB', secret: '' },
   'POST /api/v1/admin/users': { username: '-', email: 'x@example.com' },

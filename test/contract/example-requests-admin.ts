@@ -109,6 +109,7 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
   ],
   ['listUsers', () => ({ as: 'root', query: { q: 'newcomer', ...PAGE } })],
   ['updateUser', () => ({ as: 'root', path: { username: 'newcomer' }, body: { location: 'Bern', active: true } })],
+  ['reportViewAsUser', () => ({ as: 'root', path: { username: 'bob' } })],
   ['listUserTeams', () => ({ as: 'root', path: { username: 'bob' } })],
   [
     'createUserOrganization',
@@ -182,6 +183,10 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['getMarketplaceDelivery', ({ created: { delivery = 0 } }) => ({ as: 'root', path: { id: delivery } })],
+  [
+    'retryMarketplaceDeliveries',
+    () => ({ as: 'root', body: { outcome: 'dead', marketplace: 'CloudB', since: '2026-01-01T00:00:00Z', most: 50 } }),
+  ],
   ['listMarketplaceEvents', () => ({ as: 'root', query: { limit: 1 } })],
   ['createInstaller', () => ({ as: 'root', body: { marketplace: 'CloudA', days: 30 } })],
   ['listInstallers', () => ({ as: 'root', query: { marketplace: 'CloudA', state: 'bound', limit: 1 } })],

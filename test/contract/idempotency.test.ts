@@ -6,6 +6,8 @@ import { type Deployment, sharedServer } from '../support/shared-server.ts';
 
 /** Every POST that creates nothing of its own, and why a client can repeat it without a key. */
 const CREATES_NOTHING: Readonly<Record<string, string>> = {
+  '/api/v1/admin/marketplace/deliveries/redeliver': 'acts on deliveries that exist, at most once each',
+  '/api/v1/admin/users/:username/view-as': 'records what happens; twice is what happened',
   '/api/v1/admin/marketplace/deliveries/:id/redeliver': 'acts on a delivery that exists, at most once',
   '/api/v1/admin/marketplace/installers/:id/link': 'a link grants access for a day, and another one changes nothing',
   '/api/v1/admin/marketplace/installers/:id/revoke': 'links that are revoked stay revoked',

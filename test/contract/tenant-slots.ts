@@ -69,6 +69,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'PATCH /admin/users/:username':
     'username .email .password:secret .full_name .language .location .website .description .admin .active .prohibit_login',
   'DELETE /admin/users/:username': 'username ?orphan',
+  'POST /admin/users/:username/view-as': 'username',
   'GET /user/sessions': 'PAGE',
   'DELETE /user/sessions/:id': 'id:session',
   'GET /admin/users/:username/sessions': 'username PAGE',
@@ -156,6 +157,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /admin/marketplace/deliveries': '?marketplace ?outcome ?search ?subject ?since ?until ?cursor ?limit',
   'GET /admin/marketplace/deliveries/:id': 'id',
   'POST /admin/marketplace/deliveries/:id/redeliver': 'id',
+  'POST /admin/marketplace/deliveries/redeliver': '.marketplace .outcome .search .subject .since .until .after .most',
   'GET /admin/marketplace/installers': '?marketplace ?state ?q ?cursor ?limit',
   'POST /admin/marketplace/installers': '.marketplace .days .is_test',
   'GET /admin/marketplace/installers/:id': 'id',

@@ -4,6 +4,7 @@ import { notify } from '../parts/toast.tsx';
 import { harmlessBody, recordCall } from './calls.ts';
 import { noteServerTime } from './server-time.ts';
 import { isSignedOut, me, signedOut, waitForSignIn } from './session.ts';
+import { clearView, lockedAnswer, viewHeaders, viewing } from './view-as.ts';
 
 const TIMEOUT_MS = 30_000;
 const MAX_WAIT_SECONDS = 60;
@@ -16,12 +17,18 @@ const options: ClientOptions = { baseUrl: location.origin, timeoutMs: 0, retryRe
 export const api = createClient(options);
 
 async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise<Response> {
-  const { pathname: path, search } = new URL(url);
+  const address = new URL(url);
+  const { pathname: path, search } = address;
+  // With its own credential, a request does not depend on the session.
+  const isOwn = 'Authorization' in init.headers;
+  const locked = isOwn ? undefined : lockedAnswer(init.method, address);
+  if (locked) return locked;
   const began = performance.now();
-  const headers = { ...init.headers, ...csrf.headersFor(init.method) };
-  // A stream of events lasts, and whoever reads it handles its end.
+  const headers = { ...init.headers, ...csrf.headersFor(init.method), ...(isOwn ? {} : viewHeaders(path)) };
+  // A stream of events lasts, and whoever reads it handles its end. An export takes as long as it is.
   const isStream = path.endsWith('/api/v1/events');
-  const signal = isStream ? init.signal : AbortSignal.any([init.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const limit = isStream || path.endsWith('/export') ? [] : [AbortSignal.timeout(TIMEOUT_MS)];
+  const signal = AbortSignal.any([init.signal, ...limit]);
   const response = await fetch(url, { ...init, headers, signal, credentials: 'same-origin' });
   csrf.learnFrom(response);
   noteServerTime(response.headers.get('date'));
@@ -33,8 +40,7 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
     requestId: response.headers.get('x-request-id') ?? '',
     body: harmlessBody(path, init.body),
   });
-  // With its own credential, a request does not depend on the session.
-  if (isStream || path.endsWith('/user/signin') || 'Authorization' in init.headers) return response;
+  if (isStream || path.endsWith('/user/signin') || isOwn) return response;
   if (response.status === 401) return await again(response, url, init, waits);
   if (response.status === 429 && waits < MAX_WAITS) {
     const seconds = Math.min(Number(response.headers.get('retry-after') ?? 1) || 1, MAX_WAIT_SECONDS);
@@ -46,6 +52,12 @@ async function send(url: string, init: Parameters<Fetch>[1], waits = 0): Promise
 }
 
 async function again(response: Response, url: string, init: Parameters<Fetch>[1], waits: number): Promise<Response> {
+  // The session that ended is not that of the person on the screen.
+  if (viewing.value !== undefined) {
+    clearView();
+    location.assign('/signin');
+    return response;
+  }
   // Nothing is on the screen yet that could be lost.
   if (me.value === undefined) {
     signedOut();

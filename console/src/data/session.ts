@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Answer } from '../../../client/client.ts';
 import { pageData } from './page-data.ts';
+import { clearView } from './view-as.ts';
 
 export type Me = Answer<'GET /user'>;
 
@@ -42,6 +43,7 @@ export function signedInAs(user: Me): void {
 
 /** Before there is a page to keep, a missing session leads to the sign-in page. */
 export function signedOut(): void {
+  clearView();
   me.value = undefined;
   isSignedOut.value = true;
 }

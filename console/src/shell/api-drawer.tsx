@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { calls } from '../data/calls.ts';
+import { viewing } from '../data/view-as.ts';
 import { Icon } from '../icons/icon.tsx';
 import { Copy } from '../parts/copy.tsx';
 
@@ -57,6 +58,7 @@ export function curlOf({ method, path, body }: { method: string; path: string; b
     'curl',
     ...(method === 'GET' ? [] : ['-X', method]),
     '-H "Authorization: token $TOKEN"',
+    ...(viewing.value === undefined ? [] : ['-H', quoted(`Sudo: ${viewing.value.name}`)]),
     ...(body === undefined ? [] : ['--json', quoted(body)]),
     quoted(`${location.origin}${path}`),
   ].join(' ');

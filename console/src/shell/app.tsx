@@ -5,6 +5,7 @@ import { noteRevision, useLiveData } from '../data/events.ts';
 import { placeOf } from '../data/org.ts';
 import { preload } from '../data/resource.ts';
 import { isSignedOut, isSignInNeeded, me, signedInAs } from '../data/session.ts';
+import { stopViewing, viewing } from '../data/view-as.ts';
 import { Door, SignInPage } from '../pages/doors/sign-in.tsx';
 import { SignInForm } from '../pages/doors/sign-in-form.tsx';
 import { Button } from '../parts/button.tsx';
@@ -60,6 +61,7 @@ function Inside() {
     ) : (
       <Door title="Not available" lead="Who may do what, and why.">
         <Fault error={failed.value} onRetry={askWho} />
+        {viewing.value && <Button onClick={stopViewing}>Stop viewing as {viewing.value.name}</Button>}
       </Door>
     );
   }

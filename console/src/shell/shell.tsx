@@ -6,6 +6,7 @@ import { ApiDrawer } from './api-drawer.tsx';
 import { Navigation } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { KeysDialog, useShortcuts } from './shortcuts.tsx';
+import { ViewBar } from './view-bar.tsx';
 
 /** Navigation next to the page. On narrow screens it is behind a button. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -48,7 +49,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
         onCalls={() => (opened.value = 'calls')}
         onKeys={() => (opened.value = 'keys')}
       />
-      <main id="content">{children}</main>
+      <main id="content">
+        <ViewBar />
+        {children}
+      </main>
       {opened.value === 'palette' && <Palette onClose={close} />}
       {opened.value === 'keys' && <KeysDialog onClose={close} />}
       {opened.value === 'calls' && <ApiDrawer onClose={close} />}

@@ -121,6 +121,10 @@ export const SCHEMA_WORDS: Readonly<Record<string, string>> = {
   ResourceHistoryItem: 'A resource, and what was reported about it.',
   ResourceHistoryItemValue: 'One report about the resource.',
   Robot: 'An account for programs, owned by an organization.',
+  RedeliveryFilter:
+    'Which unfinished deliveries to retry. Everything that is given must match; an empty object means all.',
+  RedeliveryResult: 'What became of the deliveries that were retried.',
+  RetriedDelivery: 'A delivery that was retried.',
   Role: 'A custom role: permissions that the members of some teams have.',
   RoleAssignment: 'When the assignment of a role to a team ends.',
   ChangePlan: 'Changes that could be made, in this order.',

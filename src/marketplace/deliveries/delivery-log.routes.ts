@@ -1,7 +1,17 @@
 import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
-import { Int64, named, PathId, readId, readMoment, Timestamp, timestamp } from '../../http/schemas.ts';
+import {
+  Int64,
+  Int64Input,
+  named,
+  PathId,
+  readId,
+  readIdNumber,
+  readMoment,
+  Timestamp,
+  timestamp,
+} from '../../http/schemas.ts';
 import type { Scope } from '../../http/server.ts';
 import {
   MarketplaceText,
@@ -19,13 +29,13 @@ import { shortEventTime } from '../notifications/event-time.ts';
 import { SECRETIVE } from '../notifications/redaction.ts';
 import { DELIVERY_STATES } from './deliveries.ts';
 import type { DeliveryLinks, DeliveryLog, DeliveryLogDetail, DeliveryLogEntry } from './delivery-log.ts';
-import type { Redeliver } from './redelivery.ts';
+import { MAX_REDELIVERED, type Redelivered, type Redelivery } from './redelivery.ts';
 
 const STATES: readonly string[] = DELIVERY_STATES;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
-const ListQuery = Type.Object({
+const Filter = {
   marketplace: marketplaceQuery('deliveries'),
   outcome: text(
     `A state (${STATES.join(', ')}) or a reason such as bound, superseded, already_bound or unknown_event_type.`,
@@ -34,8 +44,27 @@ const ListQuery = Type.Object({
   subject: text('The whole subject: all deliveries about one subscription or installer.'),
   since: time('Only deliveries that arrived from this time on (RFC 3339).'),
   until: time('Only deliveries that arrived before this time (RFC 3339).'),
-  ...PlaceQuery,
-});
+};
+const ListQuery = Type.Object({ ...Filter, ...PlaceQuery });
+// A filter with a typing error would retry more than was meant.
+const RedeliveryFilter = named(
+  'RedeliveryFilter',
+  Type.Object(
+    {
+      ...Filter,
+      after: Type.Optional(Int64Input),
+      most: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_REDELIVERED,
+          default: MAX_REDELIVERED,
+          description: 'How many to retry at most. With 0, they are only counted.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
 const DeliveryPath = Type.Object({ id: PathId });
 
 const Entry = named(
@@ -88,13 +117,32 @@ const Detail = named(
   }),
 );
 
+const count = (description: string) => Type.Integer({ description });
+const RedeliveryResult = named(
+  'RedeliveryResult',
+  Type.Object({
+    tried: count('How many deliveries were retried.'),
+    done: count('How many of them are done now.'),
+    refused: count('How many of them were rejected again.'),
+    failed: count('How many of them failed again. The server retries them by itself.'),
+    left: count('How many more match. They were not retried, because they are too many for one request.'),
+    deliveries: Type.Array(
+      named(
+        'RetriedDelivery',
+        Type.Object({ id: Int64, state: Type.String({ enum: [...DELIVERY_STATES] }), reason: Type.String() }),
+      ),
+      { description: 'What became of each, oldest first.' },
+    ),
+  }),
+);
+
 const PLACES = { kind: 'delivery', write: ({ id }: DeliveryLogEntry) => String(id), read: readNumber };
 
 /** The delivery log for site administrators: what arrived, what came of it, and redelivery. */
 export function deliveryLogRoutes(
   scope: Scope,
   deliveryLog: Pick<DeliveryLog, 'list' | 'get'>,
-  redeliver: Redeliver,
+  { redeliver, redeliverAll }: Redelivery,
 ): void {
   const tags = ['administration'];
   const extension = true;
@@ -160,9 +208,44 @@ export function deliveryLogRoutes(
       return reply.type(JSON_TYPE).send(detail(entry) as never);
     },
   );
+
+  scope.post(
+    '/admin/marketplace/deliveries/redeliver',
+    {
+      config,
+      schema: {
+        summary: 'Retry the unfinished deliveries that match a filter, oldest first',
+        tags,
+        extension,
+        body: RedeliveryFilter,
+        errors: [400],
+        response: { 200: RedeliveryResult },
+      },
+    },
+    async (request) => {
+      const { after, most = MAX_REDELIVERED } = request.body;
+      const search = {
+        ...readSearch(request.body),
+        after: after === undefined ? undefined : readIdNumber(after, 'after'),
+      };
+      return presentRedelivered(await redeliverAll(search, most, actorOf(request)));
+    },
+  );
 }
 
-function readSearch(query: Static<typeof ListQuery>) {
+function presentRedelivered({ deliveries, left }: Redelivered) {
+  const inState = (...states: readonly string[]) => deliveries.filter(({ state }) => states.includes(state)).length;
+  return {
+    tried: deliveries.length,
+    done: inState('done'),
+    refused: inState('refused'),
+    failed: inState('received', 'dead'),
+    left,
+    deliveries: deliveries.map(({ id, state, reason }) => ({ id, state, reason })),
+  };
+}
+
+function readSearch(query: Omit<Static<typeof ListQuery>, 'cursor' | 'limit'>) {
   const { outcome, search } = query;
   const isState = outcome !== undefined && STATES.includes(outcome);
   return {

@@ -1,10 +1,17 @@
 import { PLATFORM, type Write } from '../../changes/write.ts';
-import { type Query, sql } from '../../db/db.ts';
-import { createFilters } from '../../db/filters.ts';
+import { only, type Query, sql } from '../../db/db.ts';
+import { createFilters, type Filters } from '../../db/filters.ts';
 import type { MarketplaceName } from '../marketplaces.ts';
 import type { RejectionReason } from '../notifications/rejection.ts';
 import type { Delivery } from './deliveries.ts';
-import { type DeliveryLogEntry, type DeliveryLogStore, OTHERS, type RefusalCount } from './delivery-log.ts';
+import {
+  type DeliveryLogEntry,
+  type DeliveryLogFilter,
+  type DeliveryLogStore,
+  OTHERS,
+  type RefusalCount,
+  type UnfinishedSearch,
+} from './delivery-log.ts';
 
 // The subject is that of a subscription, or of an installer that no subscription is reported for. What a bind names is in
 // its notification, which has been checked if there is a subject.
@@ -92,15 +99,9 @@ interface Row {
 
 export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogStore {
   return {
-    async list({ marketplace, state, reason, text, subject, since, until, before, limit }) {
+    async list({ before, limit, ...filter }) {
       const filters = createFilters(limit);
-      filters.add('marketplace', marketplace, (one) => `marketplace = ${one}`);
-      filters.add('state', state, (one) => `state = ${one}`);
-      filters.add('reason', reason, (one) => `reason = ${one}`);
-      filters.add('subject', subject, (one) => `subject = ${one}`);
-      filters.add('text', text, (one) => `position(lower(${one}) in lower(subject)) > 0`);
-      filters.add('since', since, (one) => `received_at >= ${one}`);
-      filters.add('until', until, (one) => `received_at < ${one}`);
+      narrow(filters, filter);
       filters.add('before', before, (one) => `id < ${one}`);
       const statement = filters.statement(
         'deliveryLog.list',
@@ -113,6 +114,24 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
     async get(id) {
       const [row] = await query<Row & { notification: string | null }>(GET, [id]);
       return row && { ...toEntry(row), notification: row.notification };
+    },
+    async unfinished(search, limit) {
+      const filters = createFilters(limit);
+      narrowToUnfinished(filters, search);
+      const statement = filters.statement(
+        'deliveryLog.unfinished',
+        (where) => `select id from delivery ${where} order by id limit $1`,
+      );
+      return (await query<{ id: bigint }>(statement, filters.values)).map(({ id }) => id);
+    },
+    async countUnfinished(search) {
+      const filters = createFilters();
+      narrowToUnfinished(filters, search);
+      const statement = filters.statement(
+        'deliveryLog.countUnfinished',
+        (where) => `select count(*)::integer as total from delivery ${where}`,
+      );
+      return only(await query<{ total: number }>(statement, filters.values)).total;
     },
     async refusals(limit) {
       const rows = await query<{
@@ -153,6 +172,24 @@ export function createDeliveryLogStore(query: Query, write: Write): DeliveryLogS
       await query(PRUNE_EVENTS, [refusedBefore]);
     },
   };
+}
+
+function narrow(filters: Filters, filter: DeliveryLogFilter): void {
+  const { marketplace, state, reason, text, subject, since, until } = filter;
+  filters.add('marketplace', marketplace, (one) => `marketplace = ${one}`);
+  filters.add('state', state, (one) => `state = ${one}`);
+  filters.add('reason', reason, (one) => `reason = ${one}`);
+  filters.add('subject', subject, (one) => `subject = ${one}`);
+  filters.add('text', text, (one) => `position(lower(${one}) in lower(subject)) > 0`);
+  filters.add('since', since, (one) => `received_at >= ${one}`);
+  filters.add('until', until, (one) => `received_at < ${one}`);
+}
+
+/** Exactly what `REDELIVER` accepts. */
+function narrowToUnfinished(filters: Filters, { after, ...filter }: UnfinishedSearch): void {
+  narrow(filters, filter);
+  filters.require('unfinished', `state in ('received', 'refused', 'dead') and subject <> ''`);
+  filters.add('after', after, (one) => `id > ${one}`);
 }
 
 function toEntry(row: Row): DeliveryLogEntry {

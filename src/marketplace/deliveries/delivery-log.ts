@@ -35,7 +35,7 @@ export interface DeliveryLinks {
   readonly subscriptionId: bigint | null;
 }
 
-export interface DeliveryLogSearch {
+export interface DeliveryLogFilter {
   readonly marketplace?: MarketplaceName | undefined;
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
@@ -46,9 +46,18 @@ export interface DeliveryLogSearch {
   /** When it arrived: from this time on, and before that one. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
+}
+
+export interface DeliveryLogSearch extends DeliveryLogFilter {
   /** Only deliveries with a lower ID. */
   readonly before?: bigint | undefined;
   readonly limit: number;
+}
+
+/** What can still be acted on: deliveries that were understood and are not done. */
+export interface UnfinishedSearch extends DeliveryLogFilter {
+  /** Only deliveries with a higher ID. */
+  readonly after?: bigint | undefined;
 }
 
 /** With the notification, checked and without secrets. It is null if the body was unreadable or too large to keep. */
@@ -68,6 +77,9 @@ export interface RefusalCount {
 export interface DeliveryLogStore {
   list(search: DeliveryLogSearch): Promise<DeliveryLogEntry[]>;
   get(id: bigint): Promise<DeliveryLogDetail | undefined>;
+  /** Oldest first. */
+  unfinished(search: UnfinishedSearch, limit: number): Promise<bigint[]>;
+  countUnfinished(search: UnfinishedSearch): Promise<number>;
   refusals(limit: number): Promise<RefusalCount[]>;
   /**
    * Marks one delivery to be acted on again, with an audit entry. Returns false if it is done or could not be

@@ -1,23 +1,81 @@
 import { AppError } from '../../base/errors.ts';
+import { breath } from '../../base/slices.ts';
 import type { Actor } from '../../changes/audit-entry.ts';
 import { Rejection } from '../notifications/rejection.ts';
-import type { Deliveries, DeliveryStore } from './deliveries.ts';
-import type { DeliveryLogDetail, DeliveryLogStore } from './delivery-log.ts';
+import type { Deliveries, Delivery, DeliveryStore } from './deliveries.ts';
+import type { DeliveryLogDetail, DeliveryLogStore, UnfinishedSearch } from './delivery-log.ts';
 
 interface Parts {
-  readonly deliveryLog: Pick<DeliveryLogStore, 'get' | 'revive'>;
+  readonly deliveryLog: Pick<DeliveryLogStore, 'get' | 'revive' | 'unfinished' | 'countUnfinished'>;
   readonly deliveries: Pick<DeliveryStore, 'get'>;
   readonly finish: Deliveries['finish'];
   readonly report: (problem: string, error: unknown) => void;
+  /** A clock in milliseconds that nobody can set. */
+  readonly clock?: () => number;
 }
 
-export type Redeliver = ReturnType<typeof createRedelivery>;
+/** What became of the deliveries that one request retried. */
+export interface Redelivered {
+  readonly deliveries: readonly Retried[];
+  /** How many match and were not tried, because they are too many for one request. */
+  readonly left: number;
+}
 
-/** Acts on one delivery again, immediately, and returns the outcome. A delivery that is done is not repeated. */
-export function createRedelivery({ deliveryLog, deliveries, finish, report }: Parts) {
-  return async function redeliver(id: bigint, actor: Actor): Promise<DeliveryLogDetail> {
+export interface Retried {
+  readonly id: bigint;
+  readonly state: Delivery['state'];
+  readonly reason: string;
+}
+
+export type Redelivery = ReturnType<typeof createRedelivery>;
+
+export const MAX_REDELIVERED = 200;
+/** No further delivery is started after this time. Clients wait for an answer for 30 seconds. */
+const MAX_MS = 10_000;
+
+/**
+ * Acts on deliveries again, immediately, and returns the outcome. A delivery that is done is not repeated. Attempts on
+ * one delivery never overlap: `finish` gives each subject its turn, and whoever comes second sees what the first did.
+ */
+export function createRedelivery({ deliveryLog, deliveries, finish, report, clock = () => performance.now() }: Parts) {
+  const underWay = new Set<bigint>();
+  return { redeliver, redeliverAll };
+
+  async function redeliver(id: bigint, actor: Actor): Promise<DeliveryLogDetail> {
     const known = await found(id);
-    if (!(await deliveryLog.revive(id, actor))) throw rejection(known);
+    if (!(await retry(id, actor))) throw rejection(known);
+    return await found(id);
+  }
+
+  /** Oldest first, one after the other. What another request is retrying right now is left to that request. */
+  async function redeliverAll(search: UnfinishedSearch, most: number, actor: Actor): Promise<Redelivered> {
+    const began = clock();
+    const tried: Retried[] = [];
+    let after = search.after;
+    for (const id of most === 0 ? [] : await deliveryLog.unfinished(search, most)) {
+      if (tried.length > 0 && clock() - began >= MAX_MS) break;
+      after = id;
+      if (underWay.has(id) || !(await retry(id, actor))) continue;
+      const entry = await deliveryLog.get(id);
+      if (entry) tried.push({ id, state: entry.state, reason: entry.reason });
+      await breath();
+    }
+    return { deliveries: tried, left: await deliveryLog.countUnfinished({ ...search, after }) };
+  }
+
+  /** Returns false if there is nothing to retry. */
+  async function retry(id: bigint, actor: Actor): Promise<boolean> {
+    underWay.add(id);
+    try {
+      if (!(await deliveryLog.revive(id, actor))) return false;
+      await attempt(id);
+      return true;
+    } finally {
+      underWay.delete(id);
+    }
+  }
+
+  async function attempt(id: bigint): Promise<void> {
     const delivery = await deliveries.get(id);
     try {
       if (delivery) await finish(delivery);
@@ -25,8 +83,7 @@ export function createRedelivery({ deliveryLog, deliveries, finish, report }: Pa
       // The delivery log has the outcome either way: a rejection is an answer, and the sweep retries after a fault.
       if (!(error instanceof Rejection)) report(`delivery ${id} is still unfinished`, error);
     }
-    return await found(id);
-  };
+  }
 
   async function found(id: bigint): Promise<DeliveryLogDetail> {
     const entry = await deliveryLog.get(id);

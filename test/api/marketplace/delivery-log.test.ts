@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Delivery } from '../../../src/marketplace/deliveries/deliveries.ts';
+import type { DeliveryLogDetail } from '../../../src/marketplace/deliveries/delivery-log.ts';
+import { createRedelivery } from '../../../src/marketplace/deliveries/redelivery.ts';
 import { assertRefused, type Refused } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { applicationId, binding, openMarketplace, type TestMarketplace } from '../../support/marketplace.ts';
@@ -162,6 +165,78 @@ for (const driver of API_DRIVERS) {
       assert.equal((await market.as('root')('POST', `${LIST}/${unread.id}/redeliver`)).status, 409);
     });
 
+    it(`Redelivering by filter retries what is unfinished, oldest first, and says what became of each on ${driver}`, async () => {
+      const again = async (filter: object) => {
+        const answer = await market.as('root')('POST', `${LIST}/redeliver`, filter);
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body;
+      };
+      const counts = async (filter: object) => {
+        const { tried, done, refused, failed, left } = await again(filter);
+        return [tried, done, refused, failed, left];
+      };
+      await market.rows('create trigger broken before insert on subscription for each row execute function broken()');
+      for (const name of ['bulk-1', 'bulk-2', 'bulk-3'])
+        assert.equal((await market.notify('B', put(name))).status, 500);
+      const ids = (await read('?search=bulk-')).body.items.map((one: { id: number }) => one.id).reverse();
+      const [first, second, third] = ids;
+      assert.deepEqual(await counts({ search: 'bulk-', most: 0 }), [0, 0, 0, 0, 3], 'only counted');
+      const failing = await again({ search: 'BULK-', marketplace: 'cloudb', most: 2 });
+      assert.deepEqual(failing, {
+        ...{ tried: 2, done: 0, refused: 0, failed: 2, left: 1 },
+        deliveries: [first, second].map((id) => ({ id, state: 'received', reason: 'failed' })),
+      });
+      // What the server would retry by itself, it does now, so that it does not do so in the middle of the test.
+      await market.sweep(0);
+      await market.rows(`update delivery set state = 'dead' where id = any($1)`, [ids]);
+      await market.rows('drop trigger broken on subscription');
+      assert.deepEqual(
+        await counts({ outcome: 'dead', search: 'bulk-', until: '2020-01-01T00:00:00Z' }),
+        [0, 0, 0, 0, 0],
+      );
+      assert.deepEqual(await counts({ outcome: 'dead', search: 'bulk-', after: second, most: 1 }), [1, 1, 0, 0, 0]);
+      assert.deepEqual(await again({ search: 'bulk-', since: '2020-01-01T00:00:00Z' }), {
+        ...{ tried: 2, done: 2, refused: 0, failed: 0, left: 0 },
+        deliveries: [first, second].map((id) => ({ id, state: 'done', reason: 'applied' })),
+      });
+      assert.deepEqual(await counts({ search: 'bulk-' }), [0, 0, 0, 0, 0], 'what is done is not repeated');
+      assert.deepEqual(await counts({ outcome: 'done' }), [0, 0, 0, 0, 0]);
+      assert.deepEqual(await counts({ outcome: 'unknown_event_type' }), [0, 0, 0, 0, 0], 'nobody understands it');
+      assert.deepEqual(await counts({ outcome: 'installer_unknown' }), [1, 0, 1, 0, 0]);
+      for (const [id, times] of [
+        [first, 2],
+        [third, 1],
+      ]) {
+        const { body } = await market.as('root')('GET', `/admin/audit?org=0&object=delivery:${id}`);
+        const entries = body.items.map((one: { action: string; actor: { name: string } }) => [
+          one.action,
+          one.actor.name,
+        ]);
+        assert.deepEqual(entries, Array(times).fill(['delivery.redeliver', 'root']), `delivery ${id}`);
+      }
+    });
+
+    it(`Two redeliveries by the same filter at once act on each delivery once on ${driver}`, async () => {
+      const names = ['twice-1', 'twice-2', 'twice-3', 'twice-4'];
+      await market.rows('create trigger broken before insert on subscription for each row execute function broken()');
+      for (const name of names) assert.equal((await market.notify('B', put(name))).status, 500);
+      await market.sweep(0);
+      await market.rows(`update delivery set state = 'dead' where subject like '%twice-%'`);
+      await market.rows('drop trigger broken on subscription');
+      const both = await Promise.all(
+        [1, 2].map(() => market.as('root')('POST', `${LIST}/redeliver`, { outcome: 'dead', search: 'twice-' })),
+      );
+      const tried = both.flatMap(({ body }) => body.deliveries.map((one: { id: number; state: string }) => one));
+      assert.deepEqual([...new Set(tried.map(({ state }: { state: string }) => state))], ['done']);
+      assert.equal(new Set(tried.map(({ id }: { id: number }) => id)).size, names.length);
+      assert.equal(tried.length, names.length, 'none is tried twice');
+      const made = await market.rows(
+        `select a.id from audit a join subscription s on s.id = a.object_id
+          where a.action = 'subscription.create' and s.application_id like '%twice-%'`,
+      );
+      assert.equal(made.length, names.length);
+    });
+
     it(`Neither the list of deliveries nor a single delivery contains a secret on ${driver}`, async () => {
       const { body, text } = await read('?limit=200');
       const { cloudB, cloudC } = market.demo.secrets;
@@ -186,6 +261,18 @@ for (const driver of API_DRIVERS) {
       { who: 'ann', send: ['GET', LIST], status: 403, message: 'user should be the site admin' },
       { who: 'ann', send: ['GET', `${LIST}/1`], status: 403, message: 'user should be the site admin' },
       { who: 'ann', send: ['POST', `${LIST}/1/redeliver`], status: 403, message: 'user should be the site admin' },
+      { send: ['POST', `${LIST}/redeliver`, {}], status: 401, message: 'token is required' },
+      { who: 'ann', send: ['POST', `${LIST}/redeliver`, {}], status: 403, message: 'user should be the site admin' },
+      {
+        who: 'root',
+        send: ['POST', `${LIST}/redeliver`, { marketplace: 'cloudZ' }],
+        status: 400,
+        message: /^marketplace must be one of/,
+      },
+      { who: 'root', send: ['POST', `${LIST}/redeliver`, { after: 0 }], status: 400, message: 'invalid after: 0' },
+      { who: 'root', send: ['POST', `${LIST}/redeliver`, { outcom: 'dead' }], status: 422, message: /additional/ },
+      { who: 'root', send: ['POST', `${LIST}/redeliver`, { most: 201 }], status: 422, message: /<= 200/ },
+      { who: 'root', send: ['POST', `${LIST}/redeliver`, { since: 'yesterday' }], status: 422, message: /date-time/ },
       { who: 'root', send: ['GET', `${LIST}/999999`], status: 404, message: 'delivery does not exist' },
       { who: 'root', send: ['POST', `${LIST}/999999/redeliver`], status: 404, message: 'delivery does not exist' },
       { who: 'root', send: ['GET', `${LIST}/x`], status: 400, message: /^invalid delivery ID/ },
@@ -198,11 +285,37 @@ for (const driver of API_DRIVERS) {
       },
     ];
     for (const line of TABLE) {
-      it(`${line.send.join(' ')} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status} on ${driver}`, () =>
+      const sent = line.send.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join(' ');
+      it(`${sent} by ${line.who ?? 'an anonymous caller'} is rejected with ${line.status} on ${driver}`, () =>
         assertRefused(market, line));
     }
   });
 }
+
+describe('Redelivery by filter', () => {
+  it('A redelivery by filter starts no further delivery after ten seconds, and says how many are left', async () => {
+    let now = 0;
+    const all = [1n, 2n, 3n, 4n];
+    const finished: bigint[] = [];
+    const { redeliverAll } = createRedelivery({
+      deliveryLog: {
+        unfinished: async (_search, most) => all.slice(0, most),
+        countUnfinished: async ({ after = 0n }) => all.filter((id) => id > after).length,
+        revive: async () => true,
+        get: async (id) => ({ id, state: 'done', reason: 'applied' }) as DeliveryLogDetail,
+      },
+      deliveries: { get: async (id) => ({ id }) as Delivery },
+      finish: async ({ id }) => {
+        finished.push(id);
+        now += 5_000;
+      },
+      report: (problem) => assert.fail(problem),
+      clock: () => now,
+    });
+    const { deliveries, left } = await redeliverAll({}, 200, { id: 1n, name: 'root', requestId: 'r' });
+    assert.deepEqual([finished, deliveries.length, left], [[1n, 2n], 2, 2]);
+  });
+});
 
 describe('Marketplace deliveries on a standard deployment', () => {
   it('A standard deployment answers GET /admin/marketplace/deliveries with 404', async () => {

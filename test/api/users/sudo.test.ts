@@ -82,6 +82,41 @@ describe('Sudo', () => {
     assert.deepEqual([own.actor.name, 'on_behalf_of' in own], ['ann', false]);
   });
 
+  it('Beginning to view the deployment as another user is in the audit log, under the administrator', async () => {
+    const root = atrium.as('root');
+    assert.equal((await root('POST', '/admin/users/DAN/view-as')).status, 204);
+    const { body } = await root('GET', '/admin/audit?action=user.view_as');
+    const [{ actor, object, after, organization_id }] = body.items;
+    const dan = Number(atrium.world.users.dan?.id);
+    assert.deepEqual([actor.name, object.type, object.id, after], ['root', 'user', dan, { username: 'dan' }]);
+    assert.equal(organization_id, 0);
+    assert.equal(body.items.length, 1);
+  });
+
+  it('Nobody can be viewed who cannot sign in, and only site administrators can view others', async () => {
+    const root = atrium.as('root');
+    for (const [username, more] of [
+      ['idle', { active: false }],
+      ['barred', { prohibit_login: true }],
+    ] as const) {
+      await root('POST', '/admin/users', { username, email: `${username}@example.com`, ...more });
+      const { status, body } = await root('POST', `/admin/users/${username}/view-as`);
+      assert.deepEqual([status, body.message], [409, `${username} cannot sign in, so there is nothing that they see`]);
+    }
+    for (const [who, username, status] of [
+      [undefined, 'dan', 401],
+      ['ann', 'dan', 403],
+      ['root', 'nobody', 404],
+      ['root', 'acme', 404],
+    ] as const) {
+      const answer = await atrium.as(who)('POST', `/admin/users/${username}/view-as`);
+      assert.equal(answer.status, status, answer.text);
+    }
+    assert.equal((await root('POST', '/admin/users/dan/view-as?sudo=ann')).status, 403);
+    const { body } = await root('GET', '/admin/audit?action=user.view_as');
+    assert.equal(body.items.length, 1, 'only the one that began');
+  });
+
   it('Entries on behalf of another user and older ones verify, and a forged user breaks the chain', async () => {
     const verify = async () => (await atrium.as('ann')('GET', '/orgs/acme/audit/verify')).body;
     const change = (text: string) => atrium.instance.db.query<{ id: bigint }>(statement(text));

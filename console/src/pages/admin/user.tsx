@@ -1,9 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso';
+import { useAction } from '../../data/action.ts';
+import { api } from '../../data/api.ts';
 import { useResource } from '../../data/resource.ts';
 import { me } from '../../data/session.ts';
+import { startViewing, viewing } from '../../data/view-as.ts';
 import { Avatar, Card, Facts, WebLink } from '../../parts/bits.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
+import { Fault } from '../../parts/fault.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
 import { AdminOnly } from './admin-only.tsx';
@@ -48,6 +52,7 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
       isStale={isStale}
       actions={
         <>
+          {!isMe && <ViewAs user={user} />}
           <span data-key="e">
             <Button onClick={() => (dialog.value = 'edit')}>Edit person</Button>
           </span>
@@ -111,4 +116,30 @@ function AccountDetails({ user, etag, isStale }: { user: User; etag: string | un
       )}
     </Page>
   );
+}
+
+/** The server records that it begins. From then on, every request is made in their name. */
+function ViewAs({ user: { login, active, prohibit_login: isBarred } }: { user: User }) {
+  const view = useAction(async () => {
+    await api.call('POST /admin/users/{username}/view-as', { path: { username: login } });
+    startViewing({ name: login, by: me.value?.login ?? '' });
+  });
+  return (
+    <>
+      <Fault error={view.error} />
+      <Button
+        isBusy={view.isRunning}
+        busyLabel="Opening"
+        disabledBecause={whyNotView(!active || isBarred)}
+        onClick={() => void view.run()}
+      >
+        View as
+      </Button>
+    </>
+  );
+}
+
+function whyNotView(isShutOut: boolean): string | undefined {
+  if (viewing.value !== undefined) return `Stop viewing as ${viewing.value.name} first.`;
+  return isShutOut ? 'They cannot sign in, so there is nothing that they see.' : undefined;
 }

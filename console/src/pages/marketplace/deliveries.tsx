@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import type { Item } from '../../../../client/client.ts';
 import { useQueryFields } from '../../data/address.ts';
 import { unlessEmpty, useKept, useSettled } from '../../data/filters.ts';
@@ -9,6 +10,7 @@ import { MarketplaceOnly } from '../admin/admin-only.tsx';
 import { DeliverySummary } from './delivery-summary.tsx';
 import { DeliveryTable } from './delivery-table.tsx';
 import { DELIVERY_STATES, MARKETPLACES, needsAttention } from './marketplace-words.ts';
+import { RedeliverAll, RedeliveryOutcome } from './redeliver-all.tsx';
 
 type Delivery = Item<'GET /admin/marketplace/deliveries'>;
 
@@ -36,6 +38,7 @@ function Deliveries() {
   const troubled = useTroubled(filters, isAttention);
   const log = useKept(isAttention ? troubled : found, '');
   const summary = useResource('GET /admin/marketplace/summary');
+  const retried = useSignal<Parameters<typeof RedeliveryOutcome>[0]['retried'] | undefined>(undefined);
   const isFiltered = [show, marketplace, q].some(({ value }) => value !== '');
   const clear = () => {
     for (const field of [show, marketplace, q]) field.value = '';
@@ -46,7 +49,19 @@ function Deliveries() {
       within="Administration"
       lead="What marketplaces sent, and what became of it."
       isStale={log.isStale}
+      actions={
+        <RedeliverAll
+          filter={{
+            search,
+            marketplace: filters.marketplace as Delivery['marketplace'] | undefined,
+            outcome: unlessEmpty(show.value),
+          }}
+          disabledBecause={whyNotAll(show.value)}
+          onResult={(all) => (retried.value = all)}
+        />
+      }
     >
+      {retried.value && <RedeliveryOutcome retried={retried.value} />}
       <Show of={summary} rows={2}>
         {(counts) => <DeliverySummary summary={counts} />}
       </Show>
@@ -72,6 +87,11 @@ function Deliveries() {
       </Show>
     </Page>
   );
+}
+
+function whyNotAll(show: string): string | undefined {
+  if (show === 'done') return 'What is done is not repeated.';
+  return show === ATTENTION ? 'Choose one state under "Show" first.' : undefined;
 }
 
 function emptyText(isAttention: boolean, isFiltered: boolean): string {

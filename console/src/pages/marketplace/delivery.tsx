@@ -1,18 +1,14 @@
 import { useRoute } from 'preact-iso';
 import type { Answer } from '../../../../client/client.ts';
-import { useAction } from '../../data/action.ts';
-import { api } from '../../data/api.ts';
 import { useResource } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
-import { Button } from '../../parts/button.tsx';
 import { CodeBlock, Copy } from '../../parts/copy.tsx';
-import { Fault } from '../../parts/fault.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
-import { notify } from '../../parts/toast.tsx';
 import { When } from '../../parts/when.tsx';
 import { MarketplaceOnly } from '../admin/admin-only.tsx';
 import { jsonText } from './json-text.ts';
 import { DELIVERY_STATES, reasonInWords, shortSubject } from './marketplace-words.ts';
+import { RedeliverButton } from './redeliver.tsx';
 import { StateMark } from './state-mark.tsx';
 import { SubjectLink } from './subject-link.tsx';
 import { Timeline } from './timeline.tsx';
@@ -39,32 +35,14 @@ function Loaded({ id }: { id: string }) {
 
 function Details({ delivery, isStale }: { delivery: Delivery; isStale: boolean }) {
   const { id, state, reason, subject, marketplace, notification } = delivery;
-  const again = useAction(async () => {
-    const { state: now, message } = await api.call('POST /admin/marketplace/deliveries/{id}/redeliver', {
-      path: { id },
-    });
-    const kind = now === 'done' ? 'ok' : 'bad';
-    notify({ kind, text: now === 'done' ? 'The delivery is done now.' : `It failed again. ${message ?? ''}` });
-  });
   return (
     <Page
       title={shortSubject(subject) || `Delivery ${id}`}
       within="Deliveries"
       lead={`${delivery.event_type || 'A notification'} of ${marketplace}`}
       isStale={isStale}
-      actions={
-        <Button
-          kind={state === 'dead' || state === 'received' ? 'main' : 'plain'}
-          isBusy={again.isRunning}
-          busyLabel="Redelivering"
-          disabledBecause={whyNotAgain(delivery)}
-          onClick={() => void again.run()}
-        >
-          Redeliver
-        </Button>
-      }
+      actions={<RedeliverButton delivery={delivery} />}
     >
-      <Fault error={again.error} />
       <Card>
         <div class="line">
           <StateMark words={DELIVERY_STATES[state]} />
@@ -111,10 +89,4 @@ function Details({ delivery, isStale }: { delivery: Delivery; isStale: boolean }
       )}
     </Page>
   );
-}
-
-function whyNotAgain({ state, subject, reason }: Delivery): string | undefined {
-  if (state === 'done') return 'It is done. Nothing would change.';
-  if (subject === '' || reason === 'malformed') return 'It could not be understood, so there is nothing to process.';
-  return undefined;
 }

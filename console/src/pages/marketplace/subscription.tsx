@@ -1,6 +1,6 @@
 import { useRoute } from 'preact-iso';
-import type { Answer } from '../../../../client/client.ts';
-import { useResource } from '../../data/resource.ts';
+import type { Answer, Item } from '../../../../client/client.ts';
+import { useList, useResource } from '../../data/resource.ts';
 import { Card, Facts } from '../../parts/bits.tsx';
 import { CodeBlock, Copy } from '../../parts/copy.tsx';
 import { Page, ShowPage } from '../../parts/page.tsx';
@@ -10,8 +10,9 @@ import { InstallerTable } from './installers.tsx';
 import { jsonText } from './json-text.ts';
 import { SUBSCRIPTION_STATES, shortSubject } from './marketplace-words.ts';
 import { StateMark } from './state-mark.tsx';
-import { Timeline } from './timeline.tsx';
+import { type Happening, Timeline } from './timeline.tsx';
 
+type AuditEntry = Item<'GET /admin/audit'>;
 type Subscription = Answer<'GET /admin/marketplace/subscriptions/{id}'>;
 
 export function SubscriptionPage() {
@@ -34,6 +35,7 @@ function Loaded({ id }: { id: string }) {
 
 function Details({ subscription, isStale }: { subscription: Subscription; isStale: boolean }) {
   const { application_id: application, installers, plan } = subscription;
+  const happenings = useHappenings(subscription);
   return (
     <Page
       title={shortSubject(application)}
@@ -75,8 +77,9 @@ function Details({ subscription, isStale }: { subscription: Subscription; isStal
           <InstallerTable installers={installers} />
         )}
       </Card>
-      <Card title="Deliveries">
-        <Timeline subject={subscription.subject} />
+      <Card title="History">
+        <p class="quiet small">What the marketplace sent, and what became of the subscription. The newest is first.</p>
+        <Timeline subject={subscription.subject} others={happenings} />
       </Card>
       {plan !== null && plan !== undefined && (
         <Card title="What was bought">
@@ -85,4 +88,41 @@ function Details({ subscription, isStale }: { subscription: Subscription; isStal
       )}
     </Page>
   );
+}
+
+const MAX_HAPPENINGS = 200;
+
+/** Each state that it was in, and the links that were issued or revoked since it was bound. */
+function useHappenings({ id, installers }: Subscription): readonly Happening[] {
+  const org = installers.find(({ binding }) => binding !== undefined)?.binding?.organization.name;
+  const states = useList('GET /admin/audit', { query: { object: `subscription:${id}`, limit: MAX_HAPPENINGS } });
+  const links = useList(org === undefined ? undefined : 'GET /admin/audit', {
+    query: { org, action: 'installer.', limit: MAX_HAPPENINGS },
+  });
+  return [...(links.data ?? []), ...(states.data ?? [])].map((entry) => ({
+    key: `audit ${entry.id}`,
+    at: entry.at,
+    text: happeningText(entry),
+    // What a marketplace causes is recorded under its own name, or that of the server.
+    by: entry.action.startsWith('subscription.') ? '' : entry.actor.name,
+  }));
+}
+
+function happeningText({ action, after }: AuditEntry): string {
+  const { state = '' } = (after ?? {}) as { state?: string };
+  const label = SUBSCRIPTION_STATES[state as Subscription['state']]?.label ?? state;
+  switch (action) {
+    case 'subscription.create':
+      return `Announced: ${label}`;
+    case 'subscription.update':
+      return label;
+    case 'installer.bind':
+      return 'An installer was bound, and the customer got a link';
+    case 'installer.link':
+      return 'Another link was issued';
+    case 'installer.revoke':
+      return 'All links were revoked';
+    default:
+      return action;
+  }
 }

@@ -1,0 +1,125 @@
+import { useSignal } from '@preact/signals';
+import { Button } from '../../parts/button.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { Fault } from '../../parts/fault.tsx';
+import { type ChainResult, checkChain } from './chain.ts';
+
+interface Verdict extends ChainResult {
+  readonly by: 'browser' | 'server';
+}
+
+/** Where a log comes from. */
+interface Log {
+  /** Every entry, as a line of the export. */
+  readonly read: () => AsyncIterable<string>;
+  /** Asks the server, for browsers that cannot hash. */
+  readonly ask?: (() => Promise<Omit<ChainResult, 'lastHash'>>) | undefined;
+}
+
+export interface LogCheck {
+  readonly run: () => Promise<void>;
+  readonly isRunning: boolean;
+  readonly whyNot: string | undefined;
+  readonly checked: number;
+  readonly verdict: Verdict | undefined;
+  readonly error: unknown;
+}
+
+/** Browsers hash only on pages that came by https, or from the machine itself. */
+const canHash = () => globalThis.crypto?.subtle !== undefined;
+
+export function useLogCheck({ read, ask }: Log): LogCheck {
+  const checked = useSignal(0);
+  const isRunning = useSignal(false);
+  const verdict = useSignal<Verdict | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+
+  async function check(): Promise<Verdict> {
+    if (canHash() || !ask) {
+      return { by: 'browser', ...(await checkChain(read(), (entries) => (checked.value = entries))) };
+    }
+    return { by: 'server', lastHash: undefined, ...(await ask()) };
+  }
+
+  async function run(): Promise<void> {
+    if (isRunning.peek()) return;
+    isRunning.value = true;
+    checked.value = 0;
+    error.value = verdict.value = undefined;
+    try {
+      verdict.value = await check();
+    } catch (fault) {
+      error.value = fault;
+    } finally {
+      isRunning.value = false;
+    }
+  }
+
+  return {
+    run,
+    isRunning: isRunning.value,
+    whyNot: canHash() || ask ? undefined : 'Your browser can check it only if the page came by https.',
+    checked: checked.value,
+    verdict: verdict.value,
+    error: error.value,
+  };
+}
+
+export function CheckButton({ check }: { check: LogCheck }) {
+  return (
+    <Button
+      isBusy={check.isRunning}
+      busyLabel="Checking"
+      disabledBecause={check.whyNot}
+      onClick={() => void check.run()}
+    >
+      Check the log
+    </Button>
+  );
+}
+
+export function CheckOutcome({ check }: { check: LogCheck }) {
+  const { isRunning, checked, verdict, error } = check;
+  return (
+    <>
+      <div role="status">
+        {isRunning && <p class="quiet">{inWords(checked)} checked</p>}
+        {verdict && <Finding verdict={verdict} />}
+      </div>
+      <Fault error={error} />
+    </>
+  );
+}
+
+function Finding({ verdict: { by, entries, firstBroken, lastHash } }: { verdict: Verdict }) {
+  const checker = by === 'browser' ? 'checked by your browser' : 'says the server';
+  if (firstBroken !== undefined) {
+    return (
+      <div class="note bad stack tight">
+        <p class="strong">Entry {firstBroken} does not follow from the one before it.</p>
+        <p>
+          It was changed, or an entry before it was removed or inserted: {checker}. Compare the log with a backup, and
+          find out who can write to the database.
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div class="note ok stack tight">
+      <p class="strong">
+        All {inWords(entries)} entries are intact, {checker}.
+      </p>
+      {by === 'server' && <p>Your browser can check it for itself only if the page came by https.</p>}
+      {lastHash !== undefined && (
+        <>
+          <p>Keep the hash of the last entry elsewhere. If it is missing later, the end of the log was cut off.</p>
+          <Copy text={lastHash} label="Copy the last hash" />
+        </>
+      )}
+    </div>
+  );
+}
+
+function inWords(count: number): string {
+  return count.toLocaleString('en');
+}
