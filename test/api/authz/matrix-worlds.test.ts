@@ -216,7 +216,7 @@ function idsOf(world: PlainWorld, type: AskedType): number[] {
 
 /**
  * Each team, role and office of a person alone: the same person in a copy of the organization in which nothing else makes
- * them anybody. Somebody else is in every team, so that nobody is the last.
+ * them anybody. Others are in every team, so that nobody is the last.
  */
 function sourcesOf(who: PlainPerson, where: PlainOrganization) {
   const nobody = { ...who, isAdmin: false };
@@ -224,7 +224,9 @@ function sourcesOf(who: PlainPerson, where: PlainOrganization) {
   const ids = new Set(mine.map(({ id }) => id));
   const roles = [...where.roles.values()].filter((role) => [...role.teams].some((team) => ids.has(team)));
   const without = (change: (team: PlainTeam) => Partial<PlainTeam>): Map<number, PlainTeam> =>
-    new Map([...where.teams].map(([id, team]) => [id, { ...team, members: new Set(['other']), ...change(team) }]));
+    new Map(
+      [...where.teams].map(([id, team]) => [id, { ...team, members: new Set(['other', 'another']), ...change(team) }]),
+    );
   const just = new Set([who.name, 'other']);
   return [
     ...mine.map(({ id }) => ({
