@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { auditOf } from '../../support/audit.ts';
+import { assertRefused, clusterPermission, makeHolder, orgPermission } from '../../support/authz.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
 import { inHours, letExpire, openScene } from '../../support/expiry.ts';
 import { addMember, makePerson } from '../../support/people.ts';
