@@ -46,14 +46,15 @@ function bodyOf(options: Details) {
 type Overview = Answer<'GET /orgs/{org}/overview'>;
 
 /** Only what the answer contains: the rest is not for this caller. */
-function overviewOf({ tokens, clusters, contracts, last_change: last, ...counts }: Overview): Columns<Overview> {
+function overviewOf({ tokens, clusters, contracts, expiring, last_change, ...counts }: Overview): Columns<Overview> {
   const phases = Object.entries(clusters?.by_phase ?? {}).filter(([, count]) => count > 0);
   const lines: Readonly<Record<string, string | undefined>> = {
     ...Object.fromEntries(Object.entries(counts).map(([title, count]) => [title, String(count)])),
     tokens: tokens && `${tokens.all} (${tokens.expiring} expire soon, ${tokens.unused} unused)`,
     clusters: clusters && [clusters.all, ...phases.map(([phase, count]) => `${count} ${phase}`)].join(', '),
     contracts: contracts && `${contracts.all} (${contracts.ending} end soon)`,
-    'last change': last && `${shortTime(last.at)} ${last.action} by ${last.actor.name}`,
+    'expire soon': expiring && `${expiring.memberships} memberships, ${expiring.assignments} roles of teams`,
+    'last change': last_change && `${shortTime(last_change.at)} ${last_change.action} by ${last_change.actor.name}`,
   };
   const shown = Object.entries(lines).filter(([, text]) => text !== undefined);
   return Object.fromEntries(shown.map(([title, text]) => [title, () => text]));

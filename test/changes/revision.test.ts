@@ -339,7 +339,10 @@ describe('Revisions', () => {
 
   it('If what has expired cannot be removed, everybody who waits gets an error that it is unavailable', async () => {
     const { store } = slowStore();
-    const revisions = createRevisions({ ...store, news: async (_since, expire) => await expire().then(() => assert.fail()) });
+    const revisions = createRevisions({
+      ...store,
+      news: async (_since, expire) => await expire().then(() => assert.fail()),
+    });
     revisions.addExpirer(() => Promise.reject(new AppError('conflict', 'no')));
     const message = 'what has expired could not be removed';
     await Promise.all([1, 2].map(() => assert.rejects(revisions.current(), { kind: 'unavailable', message })));
