@@ -83,6 +83,7 @@ export type AccessMatrix = {
   readonly objects: readonly ObjectName[];
   /** cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An organization has more than 32 relations, so divide instead of shifting. */
   readonly cells: readonly (readonly number[])[];
+  readonly changed_since?: ChangesSince;
   readonly left_out?: MatrixLeftOut;
 };
 
@@ -2750,6 +2751,7 @@ export type UserAccess = {
   readonly user: UserReference;
   /** When it was read: everything in it was so at one moment, not before this one. */
   readonly at: string;
+  readonly changed_since?: ChangesSince;
   /** The teams of the organization that the user is in. */
   readonly teams: readonly ObjectName[];
   /** The custom roles that the user has through teams. */
@@ -3291,6 +3293,8 @@ export interface Operations {
         org: Text;
         /** By default, CSV if the Accept header asks for text/csv, otherwise JSON. */
         format?: 'json' | 'csv' | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
       body: MatrixQuestionInput | RawBody;
     };
@@ -3564,6 +3568,8 @@ export interface Operations {
         limit?: Text | undefined;
         /** Only objects of this type. By default, all types except organization and user. */
         type?: 'user' | 'organization' | 'team' | 'cluster' | 'contract' | 'robot_ac' | 'token' | undefined;
+        /** Answer as of this past moment (RFC 3339), from the audit log. Needs can_view_audit_log, unless callers ask about themselves. */
+        at?: Text | undefined;
       };
     };
     answer: UserAccess;

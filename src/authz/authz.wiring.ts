@@ -67,8 +67,8 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
       const remedies = createRemedies(graphs, names, catalog, room.limits);
       explainRoutes(scope, explainAt, timeMachine, remedies, baseUrl);
       changesSinceRoutes(scope, past);
-      userAccessRoutes(scope, createUserAccess(graphs, names, judge), baseUrl);
-      matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names)));
+      userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
+      matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names)), past, timeMachine);
     },
   };
 

@@ -16,9 +16,9 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
   'GET /authz/objects/:objectType/:objID/explain': 'objectType objID ?org ?relation ?user ?paths ?remedies ?at',
   'GET /authz/objects/:objectType/:objID/principals': 'objectType objID ?org PAGE ?relation ?also:relation ?reason ?at',
   'GET /authz/objects/:objectType': 'objectType ?org PAGE ?relation ?user',
-  'GET /authz/users/:username/access': 'username ?org ?type:objectType PAGE',
+  'GET /authz/users/:username/access': 'username ?org ?type:objectType PAGE ?at',
   'POST /authz/matrix':
-    '?org ?format .type:objectType .ids[]:cluster .all .users[]:person .team:team .relations[]:relation .differences',
+    '?org ?format ?at .type:objectType .ids[]:cluster .all .users[]:person .team:team .relations[]:relation .differences',
   'GET /authz/roles/available_permissions': '?org',
   'GET /authz/changes': '?org ?since ?limit',
   'GET /authz/roles': '?org ?at',

@@ -134,7 +134,47 @@ for (const driver of IS_LONG ? DRIVERS : [ANY_DRIVER])
         assert.deepEqual(found, expected, `${step.organization} after ${step.after}, user ${personId}`);
       }
       await compareOverHttp(step);
+      await compareMatrix(step);
+      await compareAccess(step, present);
       return answers.size;
+    }
+
+    /** What everybody held on the clusters of the organization. */
+    async function compareMatrix({ at, organization, objects, answers, after: change }: Remembered) {
+      const path = `/authz/matrix?org=${organization}&at=${at.toISOString()}`;
+      const { status, body, text } = await atrium.as('root')('POST', path, { type: 'cluster' });
+      assert.equal(status, 200, text);
+      const place = (list: readonly { id: number }[], id: bigint) => list.findIndex((one) => BigInt(one.id) === id);
+      const clusters = objects.filter(({ type, owner }) => type === 'cluster' && owner === organization);
+      assert.equal(body.objects.length, clusters.length, `${organization} after ${change}`);
+      for (const [personId, given] of answers) {
+        const row = body.cells[place(body.users, personId)];
+        if (row === undefined) continue;
+        for (const { id } of clusters) {
+          const cell = row[place(body.objects, id)];
+          const held = body.relations.filter((_: string, bit: number) => Math.floor(cell / 2 ** bit) % 2 === 1);
+          const one = JSON.parse(given)[objects.findIndex((object) => object.type === 'cluster' && object.id === id)];
+          assert.deepEqual(held, one.allowedPermissions, `${organization} after ${change}, user ${personId}`);
+        }
+      }
+    }
+
+    /** What one of them held on the organization, and on its clusters. */
+    async function compareAccess(step: Remembered, present: ReadonlyMap<bigint, string>) {
+      const { at, organization, objects, answers, after: change } = step;
+      const [personId, given] = [...answers].find(([id]) => present.has(id)) ?? [];
+      if (personId === undefined || given === undefined) return;
+      const path = `/authz/users/${present.get(personId)}/access?org=${organization}&limit=50&at=${at.toISOString()}`;
+      const { status, body, text } = await atrium.as('root')('GET', path);
+      assert.equal(status, 200, text);
+      const told = `${organization} after ${change}, user ${personId}`;
+      const held: { allowedPermissions: string[] }[] = JSON.parse(given);
+      const relations = body.permissions.map((one: { relation: string }) => one.relation);
+      assert.deepEqual(relations, held[0]?.allowedPermissions, told);
+      const isHeld = (object: OwnedRef, index: number) =>
+        object.type === 'cluster' && object.owner === organization && held[index]?.allowedPermissions.length !== 0;
+      const clusters = body.types.find((one: { type: string }) => one.type === 'cluster');
+      assert.equal(clusters.total, objects.filter(isHeld).length, told);
     }
 
     async function compareOverHttp({ at, organization, objects, answers, roles, after: change }: Remembered) {

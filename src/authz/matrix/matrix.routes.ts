@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { invalidField } from '../../base/errors.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
+import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
+import type { Past } from '../../history/past.ts';
 import { callerIn, holds } from '../../http/access.ts';
 import {
   alsoAs,
@@ -18,6 +20,7 @@ import {
 } from '../../http/schemas.ts';
 import { type Scope, sendText } from '../../http/server.ts';
 import { readObjectType } from '../objects.ts';
+import type { TimeMachine } from '../time-machine.ts';
 import type { MatrixQuestion, MatrixRules } from './matrix.ts';
 import { writeCsv, writeMatrix } from './matrix.view.ts';
 
@@ -81,6 +84,7 @@ const Matrix = named(
         'cells[u][o] is what users[u] holds on objects[o], as a sum of powers of two: 2^i for relations[i]. An ' +
         'organization has more than 32 relations, so divide instead of shifting.',
     }),
+    changed_since: Type.Optional(ChangedSince),
     left_out: Type.Optional(
       named(
         'MatrixLeftOut',
@@ -96,7 +100,12 @@ const Matrix = named(
   }),
 );
 
-export function matrixRoutes(scope: Scope, { matrix }: MatrixRules): void {
+export function matrixRoutes(
+  scope: Scope,
+  { matrix }: MatrixRules,
+  past: Pick<Past, 'graphsAt'>,
+  timeMachine: Pick<TimeMachine, 'requireReader' | 'changesSince'>,
+): void {
   scope.post(
     '/authz/matrix',
     {
@@ -112,6 +121,7 @@ export function matrixRoutes(scope: Scope, { matrix }: MatrixRules): void {
               description: 'By default, CSV if the Accept header asks for text/csv, otherwise JSON.',
             }),
           ),
+          ...AtQuery,
         }),
         body: Asked,
         response: { 200: alsoAs(Matrix, 'text/csv') },
@@ -121,11 +131,16 @@ export function matrixRoutes(scope: Scope, { matrix }: MatrixRules): void {
       const { person, organization } = callerIn(request);
       const { type, ...rest } = request.body;
       const asked = { organizationId: organization.id, callerId: person.id, type: readObjectType(type) };
-      const at = timestamp(new Date());
-      const found = await matrix({ ...asked, ...readAsked(rest) });
+      const then = readAt(request.query.at);
+      const at = timestamp(then ?? new Date());
+      const historian = historianOf(callerIn(request));
+      if (then) await timeMachine.requireReader(historian);
+      const found = await matrix({ ...asked, ...readAsked(rest) }, then && past.graphsAt(then));
+      const since = then && (await timeMachine.changesSince(historian, then));
+      if (then) showAsOf(reply, then, since);
       reply.header('Vary', 'Accept');
       if (formatOf(request, request.query.format) === 'json') {
-        sendText(reply, writeMatrix(asked.type, at, found));
+        sendText(reply, writeMatrix(asked.type, at, found, since && presentSince(since)));
         return reply;
       }
       reply.type('text/csv; charset=utf-8');

@@ -1,5 +1,6 @@
 import { AppError } from '../../base/errors.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
+import type { PastGraphs } from '../../history/past.ts';
 import { nameKey } from '../../identity/account-names.ts';
 import { check } from '../../rebac/engine.ts';
 import type { Graph } from '../../rebac/graph.ts';
@@ -8,6 +9,7 @@ import { possibleUsers } from '../../rebac/list-users.ts';
 import { type ExplainStore, type ObjectName, type PersonRef, requireRelationOf } from '../explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
+import { existsIn } from '../viewpoint.ts';
 import { createCells, type Row, sortAlike } from './cells.ts';
 import { differencesOf, type LeftOut } from './differences.ts';
 import { inOneMoment } from './one-moment.ts';
@@ -51,16 +53,23 @@ const MAX_CELLS = 200_000;
 export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixStore) {
   return { matrix };
 
-  /** Callers must hold can_view_members. What they may not see is absent. Other graphs answer for another moment. */
-  async function matrix(question: MatrixQuestion, graphs: Pick<Graphs, 'together'> = present): Promise<Matrix> {
+  /**
+   * Callers must hold can_view_members, and be readers of the audit log if they ask about the past. What they may not see
+   * is absent.
+   */
+  async function matrix(question: MatrixQuestion, past?: PastGraphs): Promise<Matrix> {
     const { organizationId, type } = question;
     if (type === 'user') throw new AppError('invalid', 'a matrix has people as rows; its columns cannot be users');
     const { people } = question;
     const named = typeof people === 'object' && 'logins' in people ? await idsOf(people.logins) : undefined;
-    const found = await inOneMoment(graphs, organizationId, organizationId, (graph) => fill(graph, question, named));
+    const found = await inOneMoment(past ?? present, organizationId, organizationId, (graph, _, now) =>
+      fill(graph, question, named, now?.first),
+    );
     const { relations, users, objects, rows, leftOut } = found;
     const names = await store.names([...users, ...objects]);
-    const shown = (text: string) => ({ id: BigInt(text.slice(text.indexOf(':') + 1)), name: names.get(text) ?? '' });
+    const former = await past?.names(organizationId);
+    const nameOf = (text: string) => names.get(text) ?? former?.get(text) ?? '';
+    const shown = (text: string) => ({ id: BigInt(text.slice(text.indexOf(':') + 1)), name: nameOf(text) });
     return { relations, users: users.map(shown), objects: objects.map(shown), rows, leftOut };
   }
 
@@ -73,11 +82,12 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
   }
 }
 
-function* fill(graph: Graph, question: MatrixQuestion, named: readonly bigint[] | undefined) {
+/** If `now` is given, the graph is of a past moment. */
+function* fill(graph: Graph, question: MatrixQuestion, named: readonly bigint[] | undefined, now: Graph | undefined) {
   const relations = relationsOf(graph, question);
-  const users = named ? named.map((id) => `user:${id}`).sort(byId) : peopleIn(graph, question).sort(byId);
+  const users = named ? named.map((id) => `user:${id}`).sort(byId) : peopleIn(graph, question, now).sort(byId);
   yield;
-  const objects = yield* visibleObjects(graph, question);
+  const objects = now ? yield* objectsThen(graph, question, now) : yield* visibleObjects(graph, question);
   if (users.length * objects.length > MAX_CELLS) throw tooMany(users.length, objects.length);
   const cells = createCells(graph, yield* sortAlike(graph, objects), relations);
   const rows: Row[] = [];
@@ -95,12 +105,18 @@ function relationsOf(graph: Graph, { type, relations }: MatrixQuestion): string[
   return all.filter((name) => (relations ? relations.includes(name) : name.startsWith('can_')));
 }
 
-function peopleIn(graph: Graph, { organizationId, callerId, people }: MatrixQuestion): string[] {
+function peopleIn(
+  graph: Graph,
+  { organizationId, callerId, people }: MatrixQuestion,
+  now: Graph | undefined,
+): string[] {
   if (typeof people !== 'object' || !('teamId' in people)) {
     return possibleUsers(graph, { object: `organization:${organizationId}`, relation: 'participant', filter: 'user' });
   }
   const object = `team:${people.teamId}`;
-  if (!check(graph, { user: `user:${callerId}`, relation: 'can_view', object })) {
+  const home = `organization:${organizationId}`;
+  const isGone = now && existsIn(graph, home, object) && !existsIn(now, home, object);
+  if (!isGone && !check(now ?? graph, { user: `user:${callerId}`, relation: 'can_view', object })) {
     throw new AppError('invalid', `team does not exist: ${people.teamId}`, { reason: 'team_not_found' });
   }
   return possibleUsers(graph, { object, relation: 'member', filter: 'user' });
@@ -115,6 +131,25 @@ function* visibleObjects(graph: Graph, { callerId, type, ids }: MatrixQuestion):
   yield;
   const seen = createCells(graph, yield* sortAlike(graph, asked), ['can_view']).row(user);
   return asked.filter((_, place) => seen[place] === 1);
+}
+
+/** What existed then. Of that, callers see what they may see now, and what is gone: they can read it in the audit log. */
+function* objectsThen(
+  graph: Graph,
+  { organizationId, callerId, type, ids }: MatrixQuestion,
+  now: Graph,
+): Generator<void, string[], void> {
+  const home = `organization:${organizationId}`;
+  const ties = type === 'organization' ? [] : type === 'team' ? ['organization', 'owned_by'] : ['organization'];
+  const asked = ids
+    ? [...new Set(ids)].map((id) => `${type}:${id}`).filter((object) => existsIn(graph, home, object))
+    : type === 'organization'
+      ? [home]
+      : ties.flatMap((relation) => possibleObjects(graph, { user: home, relation, type }));
+  asked.sort(byId);
+  yield;
+  const seen = createCells(now, yield* sortAlike(now, asked), ['can_view']).row(`user:${callerId}`);
+  return asked.filter((object, place) => seen[place] === 1 || !existsIn(now, home, object));
 }
 
 function tooMany(users: number, objects: number): AppError {

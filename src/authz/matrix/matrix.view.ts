@@ -7,7 +7,8 @@ const FORMULA = /^[=+\-@\t\r]/;
 const SPECIAL = /[",\r\n]/;
 
 /** Users who are alike share a row, so each row becomes text once: there may be a hundred thousand cells. */
-export function writeMatrix(type: string, at: string, { relations, users, objects, rows, leftOut }: Matrix): string {
+export function writeMatrix(type: string, at: string, found: Matrix, since?: object): string {
+  const { relations, users, objects, rows, leftOut } = found;
   const texts = textOnce((row) => `[${row.join()}]`);
   const parts = [
     `"type":${writeJson(type)},"at":${writeJson(at)},"relations":${writeJson(relations)}`,
@@ -15,6 +16,7 @@ export function writeMatrix(type: string, at: string, { relations, users, object
     `"cells":[${rows.map(texts).join()}]`,
   ];
   if (leftOut) parts.push(`"left_out":${writeJson({ ...leftOut, common: leftOut.common ?? [] })}`);
+  if (since) parts.push(`"changed_since":${writeJson(since)}`);
   return `{${parts.join()}}`;
 }
 

@@ -1,10 +1,14 @@
 import { AppError } from '../../base/errors.ts';
 import { breath } from '../../base/slices.ts';
+import type { NowGraphs } from '../../history/past.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import type { Graphs } from '../graphs.ts';
 
-/** Work on two graphs that may be interrupted at each `yield`, and that begins anew if a graph changed meanwhile. */
-export type Work<T> = (first: Graph, second: Graph) => Generator<void, T, void>;
+/**
+ * Work on two graphs that may be interrupted at each `yield`, and that begins anew if a graph changed meanwhile. If they
+ * are of a past moment, it also gets those of the present, which decide what the caller may see.
+ */
+export type Work<T> = (first: Graph, second: Graph, now?: NowGraphs) => Generator<void, T, void>;
 
 const MAX_STARTS = 8;
 /** From this start on, pieces are longer, so that fewer changes come between them. */
@@ -13,9 +17,8 @@ const PIECE_MS = 10;
 const HURRIED_PIECE_MS = 60;
 
 interface Running<T> {
-  readonly first: Graph;
-  readonly second: Graph;
-  readonly revisions: readonly [number, number];
+  readonly graphs: readonly Graph[];
+  readonly revisions: readonly number[];
   readonly work: Generator<void, T, void>;
 }
 
@@ -32,9 +35,11 @@ export async function inOneMoment<T>(
   for (let start = 1; start <= MAX_STARTS; start++) {
     let running: Running<T> | undefined;
     for (let isSame = true; isSame; ) {
-      const piece = await graphs.together(one, other, (first, second) => {
-        running ??= { first, second, revisions: [first.revision, second.revision], work: work(first, second) };
-        isSame = isUnchanged(running, first, second);
+      const piece = await graphs.together(one, other, (first, second, now) => {
+        const all = now ? [first, second, now.first, now.second] : [first, second];
+        const revisions = all.map(({ revision }) => revision);
+        running ??= { graphs: all, revisions, work: work(first, second, now) };
+        isSame = isUnchanged(running, all);
         return isSame ? advance(running.work, start < HURRIED_START ? PIECE_MS : HURRIED_PIECE_MS) : undefined;
       });
       if (piece?.done) return piece.value;
@@ -46,9 +51,8 @@ export async function inOneMoment<T>(
   });
 }
 
-function isUnchanged<T>({ revisions, ...begun }: Running<T>, first: Graph, second: Graph): boolean {
-  if (begun.first !== first || begun.second !== second) return false;
-  return first.revision === revisions[0] && second.revision === revisions[1];
+function isUnchanged<T>({ revisions, graphs }: Running<T>, all: readonly Graph[]): boolean {
+  return all.every((graph, place) => graph === graphs[place] && graph.revision === revisions[place]);
 }
 
 function advance<T>(work: Generator<void, T, void>, ms: number): IteratorResult<void, T> {

@@ -1,11 +1,15 @@
 import Type from 'typebox';
 import { writeJson } from '../../base/json.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
+import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
+import type { Past } from '../../history/past.ts';
 import { callerIn, signedIn } from '../../http/access.ts';
 import { PageQuery, readPage, showPage } from '../../http/paging.ts';
 import { Int64, named, OrgQuery, shownAs, Timestamp, timestamp } from '../../http/schemas.ts';
 import { type Scope, sendText } from '../../http/server.ts';
+import { nameKey } from '../../identity/account-names.ts';
 import { readObjectType } from '../objects.ts';
+import type { TimeMachine } from '../time-machine.ts';
 import type { UserAccessRules } from './user-access.ts';
 
 const Reference = named('ObjectName', Type.Object({ id: Int64, name: Type.String() }));
@@ -44,6 +48,7 @@ const Access = named(
   Type.Object({
     user: Person,
     at: Timestamp,
+    changed_since: Type.Optional(ChangedSince),
     teams: Type.Array(Reference, { description: 'The teams of the organization that the user is in.' }),
     roles: Type.Array(
       named(
@@ -82,7 +87,13 @@ const Access = named(
   }),
 );
 
-export function userAccessRoutes(scope: Scope, { access }: UserAccessRules, baseUrl: () => string): void {
+export function userAccessRoutes(
+  scope: Scope,
+  { access }: UserAccessRules,
+  past: Pick<Past, 'graphsAt'>,
+  timeMachine: Pick<TimeMachine, 'requireReader' | 'changesSince'>,
+  baseUrl: () => string,
+): void {
   scope.get(
     '/authz/users/:username/access',
     {
@@ -101,6 +112,7 @@ export function userAccessRoutes(scope: Scope, { access }: UserAccessRules, base
               enum: OBJECT_TYPES,
             }),
           ),
+          ...AtQuery,
         }),
         response: { 200: Access },
       },
@@ -114,11 +126,17 @@ export function userAccessRoutes(scope: Scope, { access }: UserAccessRules, base
         type: type === undefined ? undefined : readObjectType(type),
       };
       const page = readPage(request.query);
-      const at = timestamp(new Date());
-      const found = await access(question, request.params.username, page);
+      const then = readAt(request.query.at);
+      const at = timestamp(then ?? new Date());
+      const historian = historianOf(callerIn(request));
+      const isSelf = nameKey(request.params.username) === nameKey(person.login);
+      if (then && !isSelf) await timeMachine.requireReader(historian);
+      const found = await access(question, request.params.username, page, then && past.graphsAt(then));
+      const since = then && (await timeMachine.changesSince(historian, then));
+      if (then) showAsOf(reply, then, since);
       const total = found.types.reduce((most, one) => Math.max(most, one.total), 0);
       showPage(request, reply, baseUrl(), page, total);
-      sendText(reply, writeJson({ ...found, at }));
+      sendText(reply, writeJson({ ...found, at, ...(since && { changed_since: presentSince(since) }) }));
       return reply;
     },
   );

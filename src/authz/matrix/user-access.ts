@@ -1,6 +1,7 @@
 import { AppError, missingRelation } from '../../base/errors.ts';
 import type { PageRequest } from '../../base/page.ts';
 import { OBJECT_TYPES, type ObjectType } from '../../changes/object-kinds.ts';
+import type { PastGraphs } from '../../history/past.ts';
 import { allowed, check } from '../../rebac/engine.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
@@ -9,6 +10,7 @@ import type { ExplainStore, ObjectName, PersonRef } from '../explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
 import { byId } from '../object-ref.ts';
+import { existsIn } from '../viewpoint.ts';
 import { createCells, sortAlike } from './cells.ts';
 import { inOneMoment } from './one-moment.ts';
 import { givenBy, type Source, sourcesOf } from './sources.ts';
@@ -74,18 +76,18 @@ export function createUserAccess(
 
   /**
    * Only callers who may see the members can ask about others. They get no reason, and no object, that they may not see.
-   * Other graphs answer for another moment.
+   * Whoever asks about the past of others must be a reader of the audit log.
    */
   async function access(
     question: AccessQuestion,
     login: string,
     { offset, limit }: PageRequest,
-    graphs: Pick<Graphs, 'together'> = present,
+    past?: PastGraphs,
   ): Promise<UserAccess> {
     const { organizationId, callerId, type } = question;
     if (type === 'user')
       throw new AppError('invalid', 'access is about the objects of an organization, not about users');
-    const person = await store.personNamed(login);
+    const person = (await store.personNamed(login)) ?? (await past?.personNamed(organizationId, login));
     if (person?.id !== callerId) {
       const organization = { type: 'organization', id: organizationId } as const;
       const mayAsk = await judge.holds(callerId, organizationId, 'can_view_members', organization);
@@ -93,8 +95,8 @@ export function createUserAccess(
     }
     if (!person) throw new AppError('notFound', `user does not exist: ${login}`, { reason: 'user_not_found' });
     const user = `user:${person.id}`;
-    const found = await inOneMoment(graphs, organizationId, callerId, (organization, own) =>
-      collect({ ...question, user }, organization, own),
+    const found = await inOneMoment(past ?? present, organizationId, callerId, (organization, own, now) =>
+      collect({ ...question, user }, organization, own, now?.first),
     );
     const pages = found.types.map(({ type, groups }) => ({ type, ...pageOf(groups, offset, limit) }));
     const names = await store.names([
@@ -102,7 +104,8 @@ export function createUserAccess(
       ...found.sources.map(({ object }) => object),
       ...pages.flatMap(({ groups }) => groups.flatMap(({ page }) => page)),
     ]);
-    const named = (object: string) => ({ id: idOf(object), name: names.get(object) ?? '' });
+    const former = await past?.names(organizationId);
+    const named = (object: string) => ({ id: idOf(object), name: names.get(object) ?? former?.get(object) ?? '' });
     const reason = ({ kind, object }: Via): Reason =>
       kind === 'platform' ? { kind, id: 0n, name: nameOfPlatform(object) } : { kind, ...named(object) };
     const ofKind = (kind: Source['kind']) => found.sources.filter((source) => source.kind === kind);
@@ -129,12 +132,21 @@ export function createUserAccess(
   }
 }
 
-function* collect(question: AccessQuestion & { readonly user: string }, organization: Graph, own: Graph) {
+/** If `now` is given, the graphs are of a past moment. */
+function* collect(
+  question: AccessQuestion & { readonly user: string },
+  organization: Graph,
+  own: Graph,
+  now: Graph | undefined,
+) {
   const { organizationId, callerId, user, type: only } = question;
   const caller = `user:${callerId}`;
   const home = `organization:${organizationId}`;
   const isSelf = user === caller;
-  const sees = (object: string) => check(organization, { user: caller, relation: 'can_view', object });
+  // What is gone can be read in the audit log.
+  const isGone = (object: string) => now !== undefined && !existsIn(now, home, object);
+  const sees = (object: string) =>
+    isGone(object) || check(now ?? organization, { user: caller, relation: 'can_view', object });
   const all = sourcesOf(organization, home, user);
   // What a user is in is theirs to know.
   const sources = all.filter(({ kind, object }) => isSelf || kind === 'platform' || sees(object));
@@ -145,7 +157,7 @@ function* collect(question: AccessQuestion & { readonly user: string }, organiza
     yield;
     const groups = new Map<string, Group>();
     const objects = (yield* heldObjects(organization, user, type)).sort(byId);
-    const seen = isSelf ? objects : yield* seenBy(organization, caller, objects);
+    const seen = isSelf ? objects : yield* seenBy(now ?? organization, caller, objects, isGone);
     yield* intoGroups(organization, user, seen, sources, groups);
     if (isSelf && mayBeOwn({ type, id: 0n })) {
       const owned = (yield* heldObjects(own, user, type)).sort(byId);
@@ -177,9 +189,14 @@ function* heldObjects(graph: Graph, user: string, type: ObjectType): Generator<v
   return [...found];
 }
 
-function* seenBy(graph: Graph, caller: string, objects: readonly string[]): Generator<void, string[], void> {
+function* seenBy(
+  graph: Graph,
+  caller: string,
+  objects: readonly string[],
+  isGone: (object: string) => boolean,
+): Generator<void, string[], void> {
   const row = createCells(graph, yield* sortAlike(graph, objects), ['can_view']).row(caller);
-  return objects.filter((_, place) => row[place] === 1);
+  return objects.filter((object, place) => row[place] === 1 || isGone(object));
 }
 
 /** Objects of a class are alike, unless something is stated about the user and one of them. */
