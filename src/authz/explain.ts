@@ -10,6 +10,7 @@ import type { Graph } from '../rebac/graph.ts';
 import { possibleObjects } from '../rebac/list-objects.ts';
 import { possibleUsers } from '../rebac/list-users.ts';
 import { allPaths, type Paths, type Reason, reasonsFor } from './all-paths.ts';
+import { idOf, type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
@@ -43,22 +44,6 @@ export interface ExplainedStep {
   readonly subjectName: string;
   /** The row of the database that the step rests on, if it rests on one. */
   readonly tuple: ShownTuple | undefined;
-}
-
-export interface ShownTuple {
-  readonly user: string;
-  readonly relation: string;
-  readonly object: string;
-}
-
-/** What is missing, for programs: `missing` says the same in sentences. */
-export interface MissingParts {
-  /** Tuples that would have to be added. */
-  readonly needs: readonly (ShownTuple & { readonly userName: string; readonly objectName: string })[];
-  /** Relations that exclude the user. */
-  readonly excludedBy: readonly { readonly object: string; readonly relation: string; readonly name: string }[];
-  /** Tuples on the way that exist already. */
-  readonly trail: readonly ShownTuple[];
 }
 
 export interface Explained {
@@ -370,31 +355,6 @@ function reasons(
   const standing = !isSeen ? 'hidden' : viewpoint.isOwn ? 'own' : 'seen';
   const answer = { allowed: found.allowed, allowedNow, isMissed, ...shown };
   return { ...answer, visible: [user, ...visible], paths, standing };
-}
-
-function partsOf(missing: MissingLink | undefined, nameOf: (object: string) => string): MissingParts {
-  return {
-    needs: (missing?.add ?? []).map((tuple) => ({
-      ...shown(tuple),
-      userName: nameOf(objectOf(tuple.user)),
-      objectName: nameOf(tuple.object),
-    })),
-    excludedBy: (missing?.excludedBy ?? []).map(({ object, relation }) => ({ object, relation, name: nameOf(object) })),
-    trail: (missing?.trail ?? []).map(shown),
-  };
-}
-
-function shown({ user, relation, object }: ShownTuple): ShownTuple {
-  return { user, relation, object };
-}
-
-function idOf(object: string): bigint {
-  return BigInt(object.slice(object.indexOf(':') + 1));
-}
-
-/** `team:4#member` is about `team:4`. */
-function objectOf(subject: string): string {
-  return subject.split('#')[0] ?? subject;
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */

@@ -64,7 +64,7 @@ export async function readDocument(value: unknown): Promise<RoleDocument> {
   const rules = guardrails
     ?.slice(0, MAX_ITEMS)
     .map((guardrail, place) => readGuardrail(guardrail, `guardrails[${place}]`, fault));
-  const read = { organization, roles: entries, guardrails: rules };
+  const read = { organization, roles: entries, ...(rules && { guardrails: rules }) };
   if (faults.length > 0) throw rejection(faults.slice(0, MAX_FAULTS));
   return read;
 

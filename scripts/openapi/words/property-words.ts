@@ -1,3 +1,5 @@
+import { ACCESS_WORDS } from './access-words.ts';
+
 const RESOURCE_NAME = '1 to 100 letters, digits, "-", "_" or ".", with a letter or digit at both ends';
 const ACCOUNT_NAME =
   '1 to 40 letters, digits or single "-", "_" or ".", with a letter or digit at both ends. Users and organizations share one namespace, in which case does not matter';
@@ -8,6 +10,7 @@ const COUNTED = 'Absent if the caller may not see them.';
  * leads into a list. Properties that are described where they are declared are not repeated here.
  */
 export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
+  ...ACCESS_WORDS,
   '*.id': 'Assigned by the server, never reused.',
   '*.created_at': 'When it was created.',
   '*.updated_at': 'When it was last changed.',
@@ -22,14 +25,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'AdminBusCredentials.jwt': 'Signed claims of the user, which the bus verifies.',
   'ObjectPermissions.allowedPermissions': 'Names of the relations, such as can_view.',
   'ArchiveLink.expires_at': 'When the link stops working: 24 hours after it was issued.',
-
-  'AccessGroupReason.name': 'Name of the team, role or user, or of the deployment.',
-  'AccessMatrix.type': 'The type of the objects.',
-  'AccessMatrix.at': 'When it was read: everything in it was so at one moment, not before this one.',
-  'AccessPermission.relation': 'Name of the relation, such as can_edit.',
-  'AccessReason.name': 'Name of the team, role or user, or of the deployment.',
-  'AccessRole.name': 'Name of the role.',
-  'AccessType.type': 'The type, as the authorization model names it.',
 
   'AuditAction.action': 'Name of the action, such as role.create.',
   'AuditEntry.at': 'When it happened.',
@@ -159,24 +154,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'ExcludingRelation.object': 'Type and ID of the object, such as cluster:7.',
   'ExcludingRelation.relation': 'The relation that excludes the user.',
   'ExcludingRelation.name': 'Name of the object, or its type and ID if the caller may not know it.',
-  'AccessChanges.since': 'The moment that was asked about.',
-  'AccessChanges.total': 'Number of changes since then.',
-  'ChangeSince.at': 'When it was changed.',
-  'ChangeSince.actor': 'Who changed it.',
-  'ChangeSince.actor.id': 'ID of the account. 0 is the server.',
-  'ChangeSince.actor.name': 'Name of the account at that time.',
-  'ChangeSince.object': 'What was changed.',
-  'ChangeSince.object.type': 'Type of the object.',
-  'ChangeSince.object.id': 'ID of the object.',
-  'ChangeSince.user.id': 'ID of the user.',
-  'ChangeSince.user.name': 'Login name of the user at that time.',
-  'ChangesSince.total': 'Number of changes since then.',
-  'Explanation.relation': 'The relation that was asked about.',
-  'Explanation.userID': 'ID of the user that was asked about.',
-  'Explanation.allowed': 'Whether the user holds the relation.',
-  'ExplanationStep.depth': 'How deep the step is in the chain, from 0.',
-  'ExplanationStep.object': 'Type and ID of the object, such as cluster:7.',
-  'ExplanationStep.relation': 'The relation on the object that the step establishes.',
 
   'Heartbeat.phase': 'State of the cluster, as it sees itself. By default, the last reported one, or Active.',
   'Heartbeat.reason': 'Short cause of the phase for programs.',
@@ -298,7 +275,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'PermissionDetail.associated[].namespace': 'First half of the other permission.',
   'PermissionDetail.associated[].action': 'Second half of the other permission.',
   'PermissionDetail.associated[].required': 'If true, this permission implies the other one.',
-  'MatrixQuestion.team': 'ID of a team: the people are its members. Excludes users.',
   'ObjectName.name': 'Name of the object.',
   'Principal.type': 'What holds the relation: always a user.',
   'RetriedDelivery.id': 'ID of the delivery.',
@@ -339,14 +315,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'PlannedChange.id':
     'The role or team to change. Below zero, one that an earlier change of the list creates: -1 is the first.',
   'PlannedChange.username': 'Login name of the user to add or remove.',
-  'ImpactObject.type': 'Type of the object, as the authorization model names it.',
-  'ImpactObject.id': 'ID of the object. Below zero if the changes create it.',
-  'ImpactObject.name': 'Name of the object.',
-  'ImpactRefusal.reason': 'The reason of the error that the real call would answer with.',
-  'ImpactRefusal.message': 'The message of that error.',
-  'UserImpact.gains':
-    'What the user could do then. Effects on single objects are listed if they do not follow from those on the organization.',
-  'UserImpact.loses': 'What the user could do no longer.',
   'RoleEffects.changes[].gains': 'Permissions that the user would get.',
   'RoleEffects.changes[].loses': 'Permissions that the user would lose.',
   'RoleImportReport.changes': 'One entry for each role that changed.',
@@ -388,9 +356,6 @@ export const PROPERTY_WORDS: Readonly<Record<string, string>> = {
   'NewToken.expires_at': 'When it stops working. By default, never, or with the token that creates it.',
 
   'UnknownCaller.last_at': 'When the last of these requests came.',
-  'UserAccess.at': 'When it was read: everything in it was so at one moment, not before this one.',
-  'UserAccess.roles': 'The custom roles that the user has through teams.',
-  'UserAccess.types': 'The objects, by type.',
   'User.login': 'Login name, as paths contain it.',
   'User.username': 'The same as login.',
   'User.full_name': 'Name for people, at most 100 characters.',

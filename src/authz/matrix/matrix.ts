@@ -11,8 +11,8 @@ import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
 import { existsIn } from '../viewpoint.ts';
 import { createCells, type Row, sortAlike } from './cells.ts';
-import { differencesOf, type LeftOut } from './differences.ts';
 import { inOneMoment } from './one-moment.ts';
+import { differencesOf, type LeftOut } from './row-differences.ts';
 
 export interface MatrixQuestion {
   readonly organizationId: bigint;
