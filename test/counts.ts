@@ -15,9 +15,9 @@ const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
   deliveryKills: [1, 30],
   /** Random lists of changes that are previewed, then made. */
-  previewedPlans: [25, 1000],
+  previewedPlans: [25, 200, 1000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
-  previewsOfStrangers: [60, 10_000],
+  previewsOfStrangers: [60, 1500, 10_000],
   /** The same delivery to each of two servers, all at once. */
   deliveriesPerReplica: [10, 30],
   /** The same delivery to one server, all at once. */
@@ -31,9 +31,9 @@ const ALL_COUNTS = {
   /** Containers in Azurite; a page holds 1,000. */
   azureContainers: [3, 1020],
   /** Random searches whose results are compared with what the caller may see. */
-  searches: [40, 1500, 10_000],
+  searches: [40, 800, 10_000],
   /** Random writes while a listener disconnects and resumes, and all that it heard is compared with what was written. */
-  eventWrites: [30, 600, 3000],
+  eventWrites: [30, 300, 3000],
   /** Random values that are written as YAML and read back. */
   yamlTexts: [300, 10_000],
   /** Private addresses that are tried as endpoints of Azure and Google. */
@@ -56,15 +56,15 @@ const ALL_COUNTS = {
   /** A role is changed in one process, and another process is queried at once. */
   revokeAskPairs: [60, 6000, 20_000],
   /** Random changes on two servers while there are guardrails. */
-  guardedChanges: [40, 800, 6000],
+  guardedChanges: [40, 250, 6000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
   accountRounds: [2, 40],
   /** Requests over 64 connections, which share their queries to the database. */
   sharedRequests: [800, 20_000],
   /** Random changes, each of which is looked back on. */
-  historyChanges: [6, 120],
+  historyChanges: [6, 30, 120],
   /** Random questions about the past of two organizations, looking for what the caller may not see. */
-  historyCanaries: [40, 10_000],
+  historyCanaries: [40, 1500, 10_000],
   /** Odd requests to every route. */
   oddRequestsPerRoute: [2, 60],
   /** SIGKILLs of a process that writes to PGlite. */
@@ -105,13 +105,13 @@ const ALL_COUNTS = {
   openFgaFaultPairs: [0, 80],
   openFgaFaults: [0, 8],
   /** Memberships that expire at the same moment. */
-  expiringAtOnce: [600, 3000, 20_000],
+  expiringAtOnce: [600, 1500, 20_000],
   /** Memberships and assignments that expire one by one, each queried at two servers at once. */
-  expiryPairs: [10, 1000, 5000],
+  expiryPairs: [10, 150, 5000],
   /** Random steps in which memberships and roles of teams end, each compared with what must be left. */
-  expirySteps: [30, 600, 5000],
+  expirySteps: [30, 200, 5000],
   /** SIGKILLs of a process while it removes what has expired, on each database. */
-  expiryKills: [0, 6],
+  expiryKills: [0, 3, 6],
   /** Something is removed in one process, and another process is queried about it at once. */
   removalRounds: [2, 15],
   /** Concurrent requests that contradict each other, such as two owners who both leave. */
@@ -135,12 +135,12 @@ const ALL_COUNTS = {
   /** Rows of an audit log that is exported to a client that does not read. */
   exportedRows: [10_000, 60_000],
   /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */
-  remedyQuestions: [5, 40, 150],
-  blindQuestions: [40, 800, 10_000],
+  remedyQuestions: [5, 15, 150],
+  blindQuestions: [40, 300, 10_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
   decisions: [0, 200_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
-  matrixQuestions: [12, 2000, 10_000],
+  matrixQuestions: [12, 500, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
   tenantRequests: [0, 10_000, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */

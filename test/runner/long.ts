@@ -48,7 +48,7 @@ export const LANES: readonly Lane[] = [
     name: 'guardrails',
     what: `${COUNTS.guardedChanges} random changes on two servers while there are guardrails`,
     files: ['test/api/guardrails/guardrail-property.test.ts'],
-    minutes: 2,
+    minutes: 1,
   },
   {
     name: 'races',
@@ -107,13 +107,13 @@ export const LANES: readonly Lane[] = [
     name: 'history',
     what: `${COUNTS.historyChanges} random changes that are looked back on, ${COUNTS.historyCanaries} questions about the past of others`,
     files: ['test/history/random-history.test.ts', 'test/api/history/history-canaries.test.ts'],
-    minutes: 4,
+    minutes: 1,
   },
   {
     name: 'previews',
     what: `${COUNTS.previewedPlans} previews compared with what happens, ${COUNTS.previewsOfStrangers} about another organization`,
     files: ['test/api/impact/impact-agreement.test.ts', 'test/api/impact/impact-secrecy.test.ts'],
-    minutes: 3,
+    minutes: 1,
   },
   {
     name: 'tenants',
@@ -129,7 +129,7 @@ export const LANES: readonly Lane[] = [
       'test/api/events/event-history.test.ts',
       'test/api/search/search.test.ts',
     ],
-    minutes: 2,
+    minutes: 1,
   },
   {
     name: 'stale',
