@@ -1,5 +1,6 @@
 import type { AccessGroupReason, AccessReason, UserAccess } from '../../client/api.gen.ts';
 import { command } from '../command.ts';
+import { AT, pastMoment } from '../moments.ts';
 import { objectType } from '../object-type.ts';
 import type { Shown, Style } from '../output.ts';
 import { type Cell, layTable } from '../table.ts';
@@ -15,8 +16,13 @@ export const access = command({
     'Shows the teams and roles of a user in the organization, what they may do there, and through which team or role, ' +
     'as far as you may see it.',
   args: { who: { about: 'a user, or me', kind: 'user' } },
-  options: { type: { about: 'only objects of this type, such as cluster', value: 'TYPE' } },
-  examples: ['atrium access bob', 'atrium access me --type cluster', 'atrium access dan --json teams,roles'],
+  options: { type: { about: 'only objects of this type, such as cluster', value: 'TYPE' }, ...AT },
+  examples: [
+    'atrium access bob',
+    'atrium access me --type cluster',
+    'atrium access dan --json teams,roles',
+    'atrium access dan --at 7d',
+  ],
   watch: { ignore: ['at'] },
   async run(session, { args, options }) {
     const org = session.org();
@@ -25,7 +31,7 @@ export const access = command({
     const type = options.type === undefined ? undefined : objectType(options.type);
     const found = await client.call('GET /authz/users/{username}/access', {
       path: { username },
-      query: { org, type, limit: MAX_LIMIT },
+      query: { org, type, limit: MAX_LIMIT, at: pastMoment(options.at, session.isWatching) },
     });
     // Whoever asks about one type has no use for dozens of words about the organization.
     return shown(found, type === undefined ? org : undefined);

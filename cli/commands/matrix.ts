@@ -1,5 +1,6 @@
 import type { AccessMatrix } from '../../client/api.gen.ts';
 import { command } from '../command.ts';
+import { AT, pastMoment } from '../moments.ts';
 import { idOf, OBJECT_TYPES } from '../names.ts';
 import { objectType } from '../object-type.ts';
 import type { Shown } from '../output.ts';
@@ -22,11 +23,13 @@ export const matrix = command({
       many: true,
     },
     differences: { about: 'leave out what is the same for everybody, and whoever holds what most do' },
+    ...AT,
   },
   examples: [
     'atrium matrix clusters',
     'atrium matrix clusters --relation connect --differences',
     'atrium matrix teams --team Editors -o csv',
+    'atrium matrix clusters --at 2026-01-31',
   ],
   watch: { ignore: ['at'] },
   hasCsv: true,
@@ -42,7 +45,8 @@ export const matrix = command({
       differences: options.differences,
     };
     const format = session.format === 'csv' ? 'csv' : 'json';
-    const asked = session.client().call('POST /authz/matrix', { query: { org, format }, body });
+    const at = pastMoment(options.at, session.isWatching);
+    const asked = session.client().call('POST /authz/matrix', { query: { org, format, at }, body });
     const answer: unknown = await orRelationHint(asked, relations[0] ?? '', { type, id: 0n, name: '', org });
     return typeof answer === 'string' ? { csv: answer, lay: () => [] } : shown(answer as AccessMatrix);
   },

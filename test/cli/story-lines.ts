@@ -94,6 +94,8 @@ export const STORIES: Readonly<Record<string, readonly Line[]>> = {
     ['ann', 'matrix clusters --user bob --user cat --relation edit -o csv'],
     ['ann', 'matrix teams --team operators --json relations,cells'],
     ['ann', 'matrix robots --user bob --user ann --differences'],
+    ['ann', 'matrix clusters --at 2020-01-31'],
+    ['ann', 'access dan --at 2020-01-31'],
     ['ann', 'matrix clusters --relation conect'],
     ['ann', 'matrix clusters --user nobody'],
     ['dan', 'matrix clusters'],

@@ -119,6 +119,52 @@ describe('The time machine', () => {
     assert.deepEqual([missing.status, missing.body.reason], [404, 'role_not_found']);
   });
 
+  it('The matrix and the access of a person are as they were, also on what has been deleted since', async () => {
+    const owner = atrium.as('ann');
+    const made = await done(owner('POST', '/orgs/acme/clusters', { name: 'brief', uid: crypto.randomUUID() }));
+    const team = await done(owner('POST', '/orgs/acme/teams', { name: 'passing', permission: 'write' }));
+    await done(owner('PUT', `/teams/${team.body.id}/members/cat`));
+    const at = await moment();
+    await done(owner('DELETE', `/clusters/${made.body.id}`));
+    await done(owner('DELETE', `/teams/${team.body.id}`));
+    const asked = { type: 'cluster', users: ['cat'], relations: ['can_edit'] };
+    const now = await done(owner('POST', '/authz/matrix?org=acme', asked));
+    assert.ok(!namesOf(now.body.objects).includes('brief') && now.body.cells[0].every((cell: number) => cell === 0));
+    const { body, headers } = await done(owner('POST', `/authz/matrix?org=acme&at=${at}`, asked));
+    const index = namesOf(body.objects).indexOf('brief');
+    assert.deepEqual([body.cells[0][index], body.changed_since.total], [1, 2]);
+    assert.deepEqual([headers.get('x-as-of'), headers.get('x-changed-since')], [at, '2']);
+    const all = { type: 'cluster', team: team.body.id };
+    assert.deepEqual(namesOf((await done(owner('POST', `/authz/matrix?org=acme&at=${at}`, all))).body.users), ['cat']);
+    assert.equal((await owner('POST', '/authz/matrix?org=acme', all)).status, 400);
+
+    const access = `/authz/users/cat/access?org=acme&type=cluster`;
+    const then = await done(owner('GET', `${access}&at=${at}`));
+    assert.ok(namesOf(then.body.teams).includes('passing') && then.body.changed_since.total === 2);
+    const groups: { relations: string[]; objects: { name: string }[] }[] = then.body.types[0].groups;
+    const brief = groups.find(({ objects }) => namesOf(objects).includes('brief'));
+    assert.ok(brief?.relations.includes('can_edit'), then.text);
+    assert.ok(!(await done(owner('GET', access))).text.includes('can_edit'));
+    // Everybody may ask about themselves, and only readers of the audit log about others, or what has changed.
+    const own = await done(atrium.as('cat')('GET', `${access}&at=${at}`));
+    assert.deepEqual([own.body.teams.length, own.body.changed_since], [then.body.teams.length, undefined]);
+    for (const answer of [
+      await atrium.as('cat')('GET', `/authz/users/ann/access?org=acme&at=${at}`),
+      await atrium.as('cat')('POST', `/authz/matrix?org=acme&at=${at}`, asked),
+    ]) {
+      assert.equal(answer.status, 403, answer.text);
+      assert.match(answer.text, /can_view_audit_log|view audit log/);
+    }
+    for (const path of [`/authz/users/cat/access?org=acme`, '/authz/matrix?org=acme']) {
+      const early = await owner(
+        path.includes('matrix') ? 'POST' : 'GET',
+        `${path}&at=2020-01-01T00:00:00Z`,
+        path.includes('matrix') ? asked : undefined,
+      );
+      assert.deepEqual([early.status, early.body.reason], [400, 'before_audit_log'], early.text);
+    }
+  });
+
   it('About something that did not exist yet, the answer says so', async () => {
     const at = await moment();
     const cluster = { name: 'newborn', uid: crypto.randomUUID() };

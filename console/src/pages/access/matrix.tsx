@@ -12,6 +12,7 @@ import { Fault } from '../../parts/fault.tsx';
 import { CheckField, SelectField } from '../../parts/field.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
+import { AsOfBanner, AsOfField, atOf } from './as-of.tsx';
 import { MatrixGrid } from './matrix-grid.tsx';
 import { askedIn, type Mark, marksOf, sayingOf } from './matrix-marks.ts';
 import { TYPES } from './object-picker.tsx';
@@ -22,8 +23,8 @@ type Matrix = Answer<'POST /authz/matrix'>;
 /** People × objects, exact at one moment. Every cell leads to why. */
 export function MatrixPage() {
   const { org, may, question } = useOrg();
-  const fields = useQueryFields({ type: 'cluster', relation: '', team: '', users: '', differences: '' });
-  const { type, relation, team, users, differences } = fields;
+  const fields = useQueryFields({ type: 'cluster', relation: '', team: '', users: '', differences: '', at: '' });
+  const { type, relation, team, users, differences, at } = fields;
   const model = useResource('GET /authz/model');
   const teams = useResource(may('can_view_teams') ? 'GET /orgs/{org}/teams' : undefined, {
     path: { org },
@@ -37,9 +38,12 @@ export function MatrixPage() {
     ...(relation.value !== '' && { relations: [relation.value] }),
     ...(differences.value === 'true' && { differences: true }),
   };
-  const matrix = useKept(useResource('POST /authz/matrix', { query: { org }, body }), `${org} ${type.value}`);
+  const matrix = useKept(
+    useResource('POST /authz/matrix', { query: { org, ...atOf(at) }, body }),
+    `${org} ${type.value}`,
+  );
   const download = useAction(async () => {
-    const csv = await api.call('POST /authz/matrix', { query: { org, format: 'csv' }, body });
+    const csv = await api.call('POST /authz/matrix', { query: { org, format: 'csv', ...atOf(at) }, body });
     save(csv as unknown as string, `${org}-${type.value}-access.csv`);
   });
   const relations = (model.data?.types.find((one) => one.type === type.value)?.relations ?? []).filter((one) =>
@@ -82,15 +86,24 @@ export function MatrixPage() {
           onChange={(isChecked) => (differences.value = isChecked ? 'true' : '')}
         />
       </form>
+      <AsOfField at={at} />
+      <AsOfBanner at={at} changes={matrix.data?.changed_since} />
       <Fault error={download.error} onRetry={() => void download.run()} />
       <Show of={together(matrix, model)} whyNot={question('can_view_members', 'see who may do what')}>
-        {(found) => <Found org={org} found={found} titleOf={titleOf} />}
+        {(found) => <Found org={org} found={found} titleOf={titleOf} at={atOf(at)} />}
       </Show>
     </Page>
   );
 }
 
-function Found({ org, found, titleOf }: { org: string; found: Matrix; titleOf: ReadonlyMap<string, string> }) {
+interface FoundProps {
+  readonly org: string;
+  readonly found: Matrix;
+  readonly titleOf: ReadonlyMap<string, string>;
+  readonly at: { readonly at?: string };
+}
+
+function Found({ org, found, titleOf, at }: FoundProps) {
   const { users, objects, relations, cells, left_out: leftOut } = found;
   const marks = useMemo(
     () => marksOf(relations.map((one) => titleOf.get(one) ?? one)),
@@ -100,7 +113,7 @@ function Found({ org, found, titleOf }: { org: string; found: Matrix; titleOf: R
   const whyHref = (row: number, column: number) => {
     const [user, object] = [users[row], objects[column]];
     const relation = askedIn(cells[row]?.[column] ?? 0, relations);
-    const query = { user: user?.name ?? '', relation, object: `${found.type}:${object?.id}` };
+    const query = { user: user?.name ?? '', relation, object: `${found.type}:${object?.id}`, ...at };
     return orgPath(org, `/access/why?${new URLSearchParams(query)}`);
   };
   const isEmpty = users.length === 0 || objects.length === 0;
