@@ -68,7 +68,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
       explainRoutes(scope, explainAt, timeMachine, remedies, baseUrl);
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
-      matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names)), past, timeMachine);
+      matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names), model), past, timeMachine);
     },
   };
 

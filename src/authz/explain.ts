@@ -358,8 +358,8 @@ function reasons(
 }
 
 /** Structural relations are internal: callers can ask only about relations that are shown. */
-export function requireRelationOf(graph: Graph, object: ObjectRef, relation: string): void {
-  const isKnown = graph.model.typeIndex.get(object.type)?.relationIndex.has(relation);
+export function requireRelationOf({ model }: Pick<Graph, 'model'>, object: ObjectRef, relation: string): void {
+  const isKnown = model.typeIndex.get(object.type)?.relationIndex.has(relation);
   if (isKnown && relation.startsWith('can_')) return;
   throw new AppError('invalid', `${object.type} has no relation ${JSON.stringify(relation.slice(0, 60))}`, {
     reason: 'unknown_relation',

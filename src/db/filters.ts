@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Statement, sql } from './statement.ts';
 
 /**
@@ -38,6 +39,14 @@ export function createFilters(...first: readonly unknown[]): Filters {
 
   function statement(name: string, compose: (where: string) => string): Statement {
     const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-    return sql([name, ...words].join('.'), compose(where));
+    return sql(nameOf(name, words), compose(where));
   }
+}
+
+/** PostgreSQL cuts longer names off, and then two statements could have the same one. */
+const MAX_NAME = 63;
+
+function nameOf(name: string, words: readonly string[]): string {
+  const whole = [name, ...words].join('.');
+  return whole.length <= MAX_NAME ? whole : `${name}.${hash('sha256', words.join('.'), 'hex').slice(0, 16)}`;
 }

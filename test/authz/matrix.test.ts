@@ -115,6 +115,7 @@ describe('The matrix', () => {
     const { matrix } = createMatrix(
       graphsOf(graph, () => {}),
       store,
+      model,
     );
     const question = { organizationId: 1n, callerId: 1n, type: 'cluster', people: 'members' } as const;
     const all = { ...question, ids: undefined, relations: undefined, isDifferencesOnly: false };

@@ -28,8 +28,8 @@ const TOLD_BY_DESIGN: readonly (readonly [route: RegExp, meanings: RegExp])[] = 
 const TOLD_AT_HOME: typeof TOLD_BY_DESIGN = [
   [/\/members\/:username$/, /^(person|organization)$/],
   [/\/audit(\/export)?$/, /^(person|organization)$/],
-  [/\/explain$/, /^(person|organization)$/],
-  [/\/authz\/(check|guardrails)/, /^(person|organization)$/],
+  [/\/(explain|access)$/, /^(person|organization)$/],
+  [/\/authz\/(check|guardrails|matrix|preview)/, /^(person|organization)$/],
 ];
 /** Owners may add anybody to what they own, so the person would then be a member. */
 const NOT_TRIED: readonly (readonly [route: RegExp, slots: RegExp, meanings: RegExp])[] = [

@@ -6,6 +6,7 @@ import { check } from '../../rebac/engine.ts';
 import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { possibleUsers } from '../../rebac/list-users.ts';
+import type { Model } from '../../rebac/model.ts';
 import { type ExplainStore, type ObjectName, type PersonRef, requireRelationOf } from '../explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
@@ -50,7 +51,7 @@ export type MatrixRules = ReturnType<typeof createMatrix>;
 const MAX_CELLS = 200_000;
 
 /** Who holds what on which objects, all as of one moment. The answers are those of the engine, as everywhere. */
-export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixStore) {
+export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixStore, model: Model) {
   return { matrix };
 
   /**
@@ -61,11 +62,13 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
     const { organizationId, type } = question;
     if (type === 'user') throw new AppError('invalid', 'a matrix has people as rows; its columns cannot be users');
     const { people } = question;
+    // Before anybody is looked up: what is wrong with a question must not depend on who exists.
+    const relations = relationsOf(model, question);
     const named = typeof people === 'object' && 'logins' in people ? await idsOf(people.logins) : undefined;
     const found = await inOneMoment(past ?? present, organizationId, organizationId, (graph, _, now) =>
-      fill(graph, question, named, now?.first),
+      fill(graph, { ...question, relations }, named, now?.first),
     );
-    const { relations, users, objects, rows, leftOut } = found;
+    const { users, objects, rows, leftOut } = found;
     const names = await store.names([...users, ...objects]);
     const former = await past?.names(organizationId);
     const nameOf = (text: string) => names.get(text) ?? former?.get(text) ?? '';
@@ -83,8 +86,13 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
 }
 
 /** If `now` is given, the graph is of a past moment. */
-function* fill(graph: Graph, question: MatrixQuestion, named: readonly bigint[] | undefined, now: Graph | undefined) {
-  const relations = relationsOf(graph, question);
+function* fill(
+  graph: Graph,
+  question: MatrixQuestion & { readonly relations: readonly string[] },
+  named: readonly bigint[] | undefined,
+  now: Graph | undefined,
+) {
+  const { relations } = question;
   const users = named ? named.map((id) => `user:${id}`).sort(byId) : peopleIn(graph, question, now).sort(byId);
   yield;
   const objects = now ? yield* objectsThen(graph, question, now) : yield* visibleObjects(graph, question);
@@ -96,12 +104,12 @@ function* fill(graph: Graph, question: MatrixQuestion, named: readonly bigint[] 
     yield;
   }
   const all = { users, objects, rows };
-  return { relations, ...(question.isDifferencesOnly ? differencesOf(all) : { ...all, leftOut: undefined }) };
+  return question.isDifferencesOnly ? differencesOf(all) : { ...all, leftOut: undefined };
 }
 
-function relationsOf(graph: Graph, { type, relations }: MatrixQuestion): string[] {
-  for (const relation of relations ?? []) requireRelationOf(graph, { type, id: 0n }, relation);
-  const all = graph.model.typeIndex.get(type)?.relations.map(({ name }) => name) ?? [];
+function relationsOf(model: Model, { type, relations }: MatrixQuestion): string[] {
+  for (const relation of relations ?? []) requireRelationOf({ model }, { type, id: 0n }, relation);
+  const all = model.typeIndex.get(type)?.relations.map(({ name }) => name) ?? [];
   return all.filter((name) => (relations ? relations.includes(name) : name.startsWith('can_')));
 }
 

@@ -3,7 +3,7 @@ import { writeJson } from '../../base/json.ts';
 import { OBJECT_TYPES } from '../../changes/object-kinds.ts';
 import { AtQuery, ChangedSince, historianOf, presentSince, readAt, showAsOf } from '../../history/as-of.view.ts';
 import type { Past } from '../../history/past.ts';
-import { callerIn, signedIn } from '../../http/access.ts';
+import { callerIn, member } from '../../http/access.ts';
 import { PageQuery, readPage, showPage } from '../../http/paging.ts';
 import { Int64, named, OrgQuery, shownAs, Timestamp, timestamp } from '../../http/schemas.ts';
 import { type Scope, sendText } from '../../http/server.ts';
@@ -97,7 +97,7 @@ export function userAccessRoutes(
   scope.get(
     '/authz/users/:username/access',
     {
-      config: { access: signedIn('authz', { about: 'query' }) },
+      config: { access: member('authz') },
       schema: {
         summary: 'Show everything that a user holds in an organization, and why, as far as the caller may see it',
         tags: ['authorization'],

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
 import {
+  documented,
   Int64,
   Int64Input,
   named,
@@ -52,7 +53,7 @@ const RedeliveryFilter = named(
   Type.Object(
     {
       ...Filter,
-      after: Type.Optional(Int64Input),
+      after: Type.Optional(documented(Int64Input, { minimum: 1 })),
       most: Type.Optional(
         Type.Integer({
           minimum: 0,

@@ -216,6 +216,13 @@ for (const driver of API_DRIVERS) {
       }
     });
 
+    it(`A redelivery can be narrowed by all filters at once on ${driver}`, async () => {
+      const filter = { outcome: 'dead', marketplace: 'CloudB', search: 'x', subject: 'B:x', after: 1, most: 5 };
+      const span = { since: '2026-01-01T00:00:00Z', until: '2100-01-01T00:00:00Z' };
+      const answer = await market.as('root')('POST', `${LIST}/redeliver`, { ...filter, ...span });
+      assert.deepEqual([answer.status, answer.body.tried, answer.body.left], [200, 0, 0], answer.text);
+    });
+
     it(`Two redeliveries by the same filter at once act on each delivery once on ${driver}`, async () => {
       const names = ['twice-1', 'twice-2', 'twice-3', 'twice-4'];
       await market.rows('create trigger broken before insert on subscription for each row execute function broken()');

@@ -53,6 +53,7 @@ def names_nothing(kind, case, response):
         "marketplace must be one of",
         "object must be a type",
         "must be an RFC 3339 time",
+        "; at must not be earlier",
         "types must be some of",
         "q must have 1 to 64 characters",
     )
