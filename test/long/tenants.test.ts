@@ -123,7 +123,7 @@ describe('Requests that name things of another tenant', () => {
       }
     }
     assert.deepEqual(faults, []);
-    assert.ok(compared > sent * 0.9, `only ${compared} of ${sent} were compared`);
+    assert.ok(compared > sent * 0.85, `only ${compared} of ${sent} were compared`);
     assert.deepEqual(await stateOfVictim(), before);
     progress(`${sent} requests, ${compared} compared, by status ${JSON.stringify(Object.fromEntries(statuses))}`);
   });
