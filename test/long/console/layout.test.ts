@@ -70,6 +70,9 @@ const STEP = `(async () => {
   const one = document.activeElement;
   // After the last control comes the window itself, and then the first one.
   if (one === null || one === document.body) return 'visible';
+  // Day, month, year, hours and minutes of a time are places of their own within one control.
+  if (one.type === 'datetime-local' && one === window.last) return 'visible';
+  window.last = one;
   if (window.tabbed.has(one)) return 'over';
   window.tabbed.add(one);
   const inner = one.shadowRoot?.activeElement?.closest('.cm-editor') ?? one;
