@@ -31,6 +31,8 @@ interface Way {
 const MAX_KEPT = 32;
 /** So many ways are combined in all before the search ends. */
 const MAX_COMBINED = 50_000;
+/** So many relations are looked at in all: in a graph full of circles, there is no end of ways to go. */
+const MAX_LOOKS = 20_000;
 
 export function waysOf(evidence: Evidence, frame: number, relation: number, max: number): Ways {
   const search = new Search(evidence);
@@ -48,6 +50,7 @@ class Search {
   /** The place of the outermost open relation that was skipped. */
   #skipped = Number.POSITIVE_INFINITY;
   #combined = 0;
+  #looks = 0;
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
@@ -61,6 +64,11 @@ class Search {
     const place = this.#open.get(key);
     if (place !== undefined) {
       this.#skipped = Math.min(this.#skipped, place);
+      return [];
+    }
+    if (++this.#looks > MAX_LOOKS) {
+      this.isCut = true;
+      this.#skipped = -1;
       return [];
     }
     const { name, rewrite } = this.#evidence.relation(frame, relation);

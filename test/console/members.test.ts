@@ -73,7 +73,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
   itLong('The members page shows what a member holds through which team, and changes it', async () => {
     const { page, go, faults } = await browser.visit(atrium, 'ann');
     await go('/orgs/acme/members/dan');
-    await page.getByRole('link', { name: 'cluster-operator' }).waitFor();
+    await page.getByRole('link', { name: 'cluster-operator', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Show when they joined and left teams' }).click();
     await page.getByText('added dan to').waitFor();
     await page.getByRole('button', { name: 'Add to a team' }).click();
@@ -156,7 +156,7 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
       await page.getByRole('heading', { name: 'You cannot see this' }).waitFor();
       await page.getByText(/dan cannot view the members of acme/).waitFor();
       await go('/orgs/acme/members/dan');
-      await page.getByRole('link', { name: 'operators' }).waitFor();
+      await page.getByRole('table', { name: 'Teams' }).getByRole('link', { name: 'operators' }).waitFor();
       await page.getByRole('button', { name: 'Leave organization' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Leave organization' }).click();
       await page.getByText('You left acme.').waitFor();

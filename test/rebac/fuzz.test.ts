@@ -20,6 +20,8 @@ import { type World, weigh, worlds } from './world.ts';
 /** For more worlds: FUZZ_WORLDS=20000 TEST_SEED=7 npm test -- test/rebac/fuzz.test.ts */
 const WORLDS = Number(process.env.FUZZ_WORLDS ?? COUNTS.engineWorlds);
 
+const MAX_WORLDS_WITH_WAYS = 60;
+
 test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds with seed ${SEED}`, async () => {
   const coverage = new Coverage();
   let tried = 0;
@@ -33,7 +35,8 @@ test(`The engine agrees with the reference evaluator on ${WORLDS} random worlds 
       patchedIsRebuilt(world, model, graph);
       listsAreBruteForce(world, graph);
       explanationsAgree(world, model, graph);
-      waysAreAllAndMinimal(world, model, graph);
+      // It builds hundreds of graphs for a world.
+      if (tried < MAX_WORLDS_WITH_WAYS) waysAreAllAndMinimal(world, model, graph);
       tried += 1;
       if (tried % 500 === 0) progress(`${tried} of ${WORLDS} random worlds`);
     }),
@@ -269,7 +272,8 @@ function waysAreAllAndMinimal(world: World, model: Model, graph: Graph): void {
     if (came === 'error') continue;
     const { ways, hasMore } = explainAll(graph, { user, relation, object, context: world.context }, 1000);
     const told = `${user} ${relation} ${object}`;
-    assert.equal(ways.length > 0, came, told);
+    assert.ok(ways.length === 0 || came === true, told);
+    if (!hasMore) assert.equal(ways.length > 0, came, told);
     const used = ways.map((steps) => [
       ...new Set(steps.flatMap(({ tuple }) => (tuple === undefined ? [] : [key(tuple)]))),
     ]);
