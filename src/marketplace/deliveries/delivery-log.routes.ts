@@ -2,7 +2,6 @@ import Type, { type Static } from 'typebox';
 import { AppError } from '../../base/errors.ts';
 import { actorOf, siteAdmin } from '../../http/access.ts';
 import {
-  documented,
   Int64,
   Int64Input,
   named,
@@ -53,7 +52,7 @@ const RedeliveryFilter = named(
   Type.Object(
     {
       ...Filter,
-      after: Type.Optional(documented(Int64Input, { minimum: 1 })),
+      after: Type.Optional(Int64Input),
       most: Type.Optional(
         Type.Integer({
           minimum: 0,
@@ -227,7 +226,8 @@ export function deliveryLogRoutes(
       const { after, most = MAX_REDELIVERED } = request.body;
       const search = {
         ...readSearch(request.body),
-        after: after === undefined ? undefined : readIdNumber(after, 'after'),
+        // Nothing has the ID 0, so after it comes everything.
+        after: after === undefined || Number(after) === 0 ? undefined : readIdNumber(after, 'after'),
       };
       return presentRedelivered(await redeliverAll(search, most, actorOf(request)));
     },
