@@ -13,7 +13,7 @@ type Counts = readonly [everyday: number, long: number, whole?: number];
 /** Without a third number, a named lane takes the second. */
 const ALL_COUNTS = {
   /** SIGKILLs of a server while marketplace deliveries arrive. */
-  deliveryKills: [1, 30],
+  deliveryKills: [1, 15, 30],
   /** Random lists of changes that are previewed, then made. */
   previewedPlans: [25, 200, 1000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
@@ -49,12 +49,12 @@ const ALL_COUNTS = {
   /** Starts of the demo on a marketplace deployment, one after the other. */
   marketplaceDemoStarts: [0, 2],
   /** SIGKILLs of a process that writes roles, on each database. */
-  roleKillsOnPostgres: [1, 30],
+  roleKillsOnPostgres: [1, 15, 30],
   roleKillsOnPglite: [1, 8],
   /** SIGKILLs of a server while requests with an idempotency key are repeated until they are answered. */
-  keyedKills: [0, 20],
+  keyedKills: [0, 10, 20],
   /** A role is changed in one process, and another process is queried at once. */
-  revokeAskPairs: [60, 6000, 20_000],
+  revokeAskPairs: [60, 3000, 20_000],
   /** Random changes on two servers while there are guardrails. */
   guardedChanges: [40, 250, 6000],
   /** Rounds in the life of an account (token, session, membership, deactivation), queried in another process. */
