@@ -77,7 +77,7 @@ const ALL_COUNTS = {
   soakSeconds: [0, 60],
   /** Clients that send or read next to nothing, while others are served. */
   slowClients: [0, 300, 2000],
-  rollingRestarts: [0, 12],
+  rollingRestarts: [0, 8, 12],
   /** Rolling restarts of four workers under load, SIGKILLs of one of them, and of a server of the bus. */
   workerRolls: [0, 2, 12],
   workerKills: [0, 3, 16],
