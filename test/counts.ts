@@ -66,7 +66,7 @@ const ALL_COUNTS = {
   /** Random questions about the past of two organizations, looking for what the caller may not see. */
   historyCanaries: [40, 1500, 10_000],
   /** Odd requests to every route. */
-  oddRequestsPerRoute: [2, 60],
+  oddRequestsPerRoute: [2, 30, 60],
   /** SIGKILLs of a process that writes to PGlite. */
   pgliteKills: [1, 12],
   /** Rounds in which 5,000 wide rows are written and deleted; each writes some 13 MB of log. */
@@ -96,7 +96,7 @@ const ALL_COUNTS = {
   /** Restores of one backup, one after the other. */
   repeatedRestores: [2, 4],
   /** Random worlds in which the engine must agree with the second evaluator. */
-  engineWorlds: [30, 1500],
+  engineWorlds: [30, 800, 1500],
   /** Checks in random worlds, and random conditions, that are compared with a real OpenFGA; only in the long suite. */
   openFgaChecks: [0, 100_000],
   openFgaExpressions: [0, 2000],
@@ -138,13 +138,13 @@ const ALL_COUNTS = {
   remedyQuestions: [5, 15, 150],
   blindQuestions: [40, 300, 10_000],
   /** Decisions in random worlds, compared with a plain evaluator; only in the long suite. */
-  decisions: [0, 200_000, 1_000_000],
+  decisions: [0, 100_000, 1_000_000],
   /** Matrices, and accesses of a person, in random worlds, compared cell by cell with the same plain evaluator. */
   matrixQuestions: [12, 500, 10_000],
   /** Requests that name things of another tenant, each next to one that names nothing; only in the long suite. */
-  tenantRequests: [0, 10_000, 50_000],
+  tenantRequests: [0, 5000, 50_000],
   /** Revoke and ask pairs over three processes, and faults meanwhile; only in the long suite. */
-  stalePairs: [0, 4000, 100_000],
+  stalePairs: [0, 2000, 100_000],
   staleFaults: [0, 24, 120],
   /** Revoke and ask pairs while PostgreSQL fails over to standbys that lack commits; only in the long suite. */
   failoverPairs: [0, 2000, 100_000],
