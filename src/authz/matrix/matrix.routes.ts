@@ -140,7 +140,7 @@ export function matrixRoutes(
       if (then) showAsOf(reply, then, since);
       reply.header('Vary', 'Accept');
       if (formatOf(request, request.query.format) === 'json') {
-        sendText(reply, writeMatrix(asked.type, at, found, since && presentSince(since)));
+        sendText(reply, await writeMatrix(asked.type, at, found, since && presentSince(since)));
         return reply;
       }
       reply.type('text/csv; charset=utf-8');

@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts';
+import { breath } from '../../base/slices.ts';
 import type { ObjectType } from '../../changes/object-kinds.ts';
 import type { PastGraphs } from '../../history/past.ts';
 import { nameKey } from '../../identity/account-names.ts';
@@ -7,7 +8,7 @@ import type { Graph } from '../../rebac/graph.ts';
 import { possibleObjects } from '../../rebac/list-objects.ts';
 import { possibleUsers } from '../../rebac/list-users.ts';
 import type { Model } from '../../rebac/model.ts';
-import { type ExplainStore, type ObjectName, type PersonRef, requireRelationOf } from '../explain.ts';
+import { type ExplainStore, type Names, type ObjectName, type PersonRef, requireRelationOf } from '../explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { byId } from '../object-ref.ts';
 import { existsIn } from '../viewpoint.ts';
@@ -49,6 +50,7 @@ export type MatrixRules = ReturnType<typeof createMatrix>;
 
 /** People × objects: 200 × 1,000, for example. Such a matrix takes a fraction of a second. */
 const MAX_CELLS = 200_000;
+const NAMES_IN_SLICE = 2_000;
 
 /** Who holds what on which objects, all as of one moment. The answers are those of the engine, as everywhere. */
 export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixStore, model: Model) {
@@ -69,11 +71,23 @@ export function createMatrix(present: Pick<Graphs, 'together'>, store: MatrixSto
       fill(graph, { ...question, relations }, named, now?.first),
     );
     const { users, objects, rows, leftOut } = found;
-    const names = await store.names([...users, ...objects]);
+    const names = await namesInSlices([...users, ...objects]);
     const former = await past?.names(organizationId);
     const nameOf = (text: string) => names.get(text) ?? former?.get(text) ?? '';
     const shown = (text: string) => ({ id: BigInt(text.slice(text.indexOf(':') + 1)), name: nameOf(text) });
     return { relations, users: users.map(shown), objects: objects.map(shown), rows, leftOut };
+  }
+
+  /** The built-in database reads in this thread, and there may be 200,000 names. */
+  async function namesInSlices(objects: readonly string[]): Promise<Names> {
+    const names = new Map<string, string>();
+    for (let first = 0; first < objects.length; first += NAMES_IN_SLICE) {
+      if (first > 0) await breath();
+      for (const [object, name] of await store.names(objects.slice(first, first + NAMES_IN_SLICE))) {
+        names.set(object, name);
+      }
+    }
+    return names;
   }
 
   async function idsOf(logins: readonly string[]): Promise<bigint[]> {

@@ -1,23 +1,33 @@
-import { writeJson } from '../../base/json.ts';
+import { writeJson, writeLongListInSlices } from '../../base/json.ts';
+import { mapInSlices } from '../../base/slices.ts';
+import { plainId } from '../../http/schemas.ts';
+import type { ObjectName } from '../explain.ts';
 import { isSet, type Row } from './cells.ts';
 import type { Matrix } from './matrix.ts';
 
 /** A spreadsheet takes a cell that begins with one of these for a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
+/** A row may have 20,000 cells. */
+const ROWS_IN_SLICE = 5;
 const SPECIAL = /[",\r\n]/;
 
 /** Users who are alike share a row, so each row becomes text once: there may be a hundred thousand cells. */
-export function writeMatrix(type: string, at: string, found: Matrix, since?: object): string {
+export async function writeMatrix(type: string, at: string, found: Matrix, since?: object): Promise<string> {
   const { relations, users, objects, rows, leftOut } = found;
   const texts = textOnce((row) => `[${row.join()}]`);
+  const cells = await mapInSlices(rows, ROWS_IN_SLICE, texts);
   const parts = [
     `"type":${writeJson(type)},"at":${writeJson(at)},"relations":${writeJson(relations)}`,
-    `"users":${writeJson(users)},"objects":${writeJson(objects)}`,
-    `"cells":[${rows.map(texts).join()}]`,
+    `"users":${await writeLongListInSlices(users, plain)},"objects":${await writeLongListInSlices(objects, plain)}`,
+    `"cells":[${cells.join()}]`,
   ];
   if (leftOut) parts.push(`"left_out":${writeJson({ ...leftOut, common: leftOut.common ?? [] })}`);
   if (since) parts.push(`"changed_since":${writeJson(since)}`);
   return `{${parts.join()}}`;
+}
+
+function plain({ id, name }: ObjectName) {
+  return { id: plainId(id), name };
 }
 
 /** A row for each user, a column for each object, and in each cell the relations, separated by spaces. */

@@ -9,7 +9,7 @@ import { nodeOf, textsByObject } from '../../rebac/stated.ts';
 import type { ExplainStore, ObjectName, PersonRef } from '../explain.ts';
 import type { Graphs } from '../graphs.ts';
 import { type Judge, mayBeOwn } from '../judge.ts';
-import { byId } from '../object-ref.ts';
+import { byId, idOf } from '../object-ref.ts';
 import { existsIn } from '../viewpoint.ts';
 import { createCells, sortAlike } from './cells.ts';
 import { inOneMoment } from './one-moment.ts';
@@ -263,8 +263,4 @@ function pageOf(groups: readonly Group[], offset: number, limit: number) {
 /** `platform:atrium` has a name instead of a number. */
 function nameOfPlatform(object: string): string {
   return object.slice(object.indexOf(':') + 1);
-}
-
-function idOf(object: string): bigint {
-  return BigInt(object.slice(object.indexOf(':') + 1));
 }
