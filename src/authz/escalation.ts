@@ -1,4 +1,5 @@
 import { AppError } from '../base/errors.ts';
+import { RELATION_OF } from '../changes/derived-tuples.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { Judge } from './judge.ts';
 
@@ -17,13 +18,6 @@ export interface TeamGrant {
 
 export type EscalationGuard = ReturnType<typeof createEscalationGuard>;
 
-/** The relation to the organization that a permission gives the members of a team, in the words of the model. */
-export const RELATION_OF: Readonly<Record<Exclude<Permission, 'none'>, string>> = {
-  read: 'viewer',
-  write: 'editor',
-  admin: 'admin',
-  owner: 'owner',
-};
 const PERMISSIONS = Object.keys(RELATION_OF) as (keyof typeof RELATION_OF)[];
 
 /** Nobody can grant more than they hold. What a user holds is read once, at the moment of the request. */

@@ -10,12 +10,12 @@ import type { Graph } from '../rebac/graph.ts';
 import { possibleObjects } from '../rebac/list-objects.ts';
 import { possibleUsers } from '../rebac/list-users.ts';
 import { allPaths, type Paths, type Reason, reasonsFor } from './all-paths.ts';
-import { idOf, type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
+import { type MissingParts, objectOf, partsOf, type ShownTuple, shown } from './explained-parts.ts';
 import { missingTexts, sentenceFor, textOf } from './explanation-text.ts';
 import type { Graphs } from './graphs.ts';
 import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } from './hidden-objects.ts';
 import { type Judge, mayBeOwn } from './judge.ts';
-import { nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
+import { idOf, nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from './viewpoint.ts';
 

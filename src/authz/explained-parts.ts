@@ -32,10 +32,6 @@ export function shown({ user, relation, object }: ShownTuple): ShownTuple {
   return { user, relation, object };
 }
 
-export function idOf(object: string): bigint {
-  return BigInt(object.slice(object.indexOf(':') + 1));
-}
-
 /** `team:4#member` is about `team:4`. */
 export function objectOf(subject: string): string {
   return subject.split('#')[0] ?? subject;

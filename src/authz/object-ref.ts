@@ -13,3 +13,8 @@ export function nameOf({ type, id }: ObjectRef): string {
 export function byId(one: string, other: string): number {
   return one.length - other.length || (one < other ? -1 : 1);
 }
+
+/** `4` of `team:4`. */
+export function idOf(object: string): bigint {
+  return BigInt(object.slice(object.indexOf(':') + 1));
+}

@@ -3,6 +3,7 @@ import { allowed, check } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import type { Graphs } from './graphs.ts';
+import { idOf } from './object-ref.ts';
 
 /** A team of the organization that the caller may see. */
 export interface TeamInScene {
@@ -178,8 +179,4 @@ function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);
-}
-
-function idOf(object: string): bigint {
-  return BigInt(object.slice(object.indexOf(':') + 1));
 }

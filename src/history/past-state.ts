@@ -1,3 +1,4 @@
+import { assignmentsOf, membershipOf, PERMISSION_OF, structureOf } from '../changes/derived-tuples.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { OBJECT_KINDS } from '../changes/object-kinds.ts';
 
@@ -42,14 +43,6 @@ const RESOURCE_TYPES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(OBJECT_KINDS).flatMap(([type, { source, isPersonal }]) => (isPersonal ? [[source, type]] : [])),
 );
 export const ADMINISTRATORS = 'platform:0';
-/** How the `tuple` view calls the permission of a team on its organization. */
-const RELATION_OF: Readonly<Record<string, string>> = {
-  read: 'viewer',
-  write: 'editor',
-  admin: 'admin',
-  owner: 'owner',
-};
-const PERMISSION_OF = new Map(Object.entries(RELATION_OF).map(([permission, relation]) => [relation, permission]));
 
 /** Reads the state of rows from their tuples, which tell everything that the model depends on. */
 export function stateOf(ownerId: bigint, ownership: Ownership, tuples: Iterable<GraphTuple>): PastState {
@@ -90,7 +83,7 @@ function roleOf(tuples: readonly GraphTuple[]): RoleState {
   };
 }
 
-/** The tuples of a state: the rules of the `tuple` view once more, which a test compares with the view. */
+/** The tuples of a state. */
 export function* tuplesOf(state: PastState): Generator<GraphTuple> {
   for (const id of state.administrators) {
     yield { object: 'platform:atrium', relation: 'admin', user: `user:${id}`, source: ADMINISTRATORS };
@@ -104,29 +97,16 @@ export function* tuplesOf(state: PastState): Generator<GraphTuple> {
   }
 }
 
-function* tuplesOfTeam(ownerId: string, id: string, { permission, isBuiltIn, members }: TeamState) {
-  const [team, organization, source] = [`team:${id}`, `organization:${ownerId}`, `team:${id}`];
-  const inTeam = `${team}#member`;
-  const isOwners = permission === 'owner';
-  yield { object: team, relation: isOwners ? 'owned_by' : 'organization', user: organization, source };
-  yield { object: organization, relation: 'participant', user: inTeam, source };
-  const relation = RELATION_OF[permission];
-  if (relation !== undefined) yield { object: organization, relation, user: inTeam, source };
-  if (isBuiltIn) yield { object: team, relation: 'built_in', user: 'user:*', source };
-  if (isBuiltIn && permission === 'read') {
-    yield { object: team, relation: 'steward', user: `${organization}#editor`, source };
+function* tuplesOfTeam(ownerId: string, id: string, state: TeamState): Generator<GraphTuple> {
+  const [team, source] = [{ id, ...state }, `team:${id}`];
+  for (const tuple of structureOf(ownerId, team)) yield { ...tuple, source };
+  for (const member of team.members) {
+    for (const tuple of membershipOf(ownerId, team, `user:${member}`)) yield { ...tuple, source };
   }
-  for (const member of members) yield { object: team, relation: 'member', user: `user:${member}`, source };
-  if (!isOwners || members.size !== 1) return;
-  yield { object: team, relation: 'kept', user: 'user:*', source };
-  for (const member of members) yield { object: organization, relation: 'last_owner', user: `user:${member}`, source };
 }
 
-function* tuplesOfRole(ownerId: string, id: string, { relations, teams }: RoleState) {
-  const [role, organization] = [`role:${id}`, `organization:${ownerId}`];
-  yield { object: role, relation: 'organization', user: organization, source: role };
-  for (const relation of relations) yield { object: organization, relation, user: `${role}#assignee`, source: role };
-  for (const team of teams) yield { object: role, relation: 'assignee', user: `team:${team}#member`, source: role };
+function* tuplesOfRole(ownerId: string, id: string, { relations, teams }: RoleState): Generator<GraphTuple> {
+  for (const tuple of assignmentsOf(ownerId, id, relations, teams)) yield { ...tuple, source: `role:${id}` };
 }
 
 /** `4` of `team:4#member`. */

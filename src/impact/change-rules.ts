@@ -1,8 +1,9 @@
-import { RELATION_OF, type RoleGrant, rejectEscalation } from '../authz/escalation.ts';
+import { type RoleGrant, rejectEscalation } from '../authz/escalation.ts';
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
 import { type Limits, limitReached } from '../base/limits.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
+import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';
 import type { Permission } from '../identity/callers.ts';
 import { FIRST_TEAM, settle, unknown } from '../organizations/members.ts';
 import { builtIn, nameTaken, noTeam, readName, readPermission } from '../organizations/teams.ts';
@@ -22,7 +23,7 @@ import {
 import type { Hypothesis } from './hypothesis.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
 import type { RoleState } from './scene.ts';
-import { hasLastOwner, type TeamState } from './tuple-rules.ts';
+import type { TeamState } from './team-state.ts';
 
 export interface ChangeParts {
   readonly organizationName: string;

@@ -1,9 +1,10 @@
 import type { GraphTuple } from '../authz/graphs.ts';
+import { idOf } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import type { Hypothesis } from './hypothesis.ts';
-import { idOf, type Scene, saidAbout } from './scene.ts';
-import { membershipsOf } from './tuple-rules.ts';
+import { type Scene, saidAbout } from './scene.ts';
+import { membershipsOf } from './team-state.ts';
 
 /**
  * Users about whom the same is said, before and after the changes. The model does not know users by name, so they hold

@@ -1,11 +1,11 @@
 import { createPace } from '../base/slices.ts';
+import { structureOf } from '../changes/derived-tuples.ts';
 import { allowedMany, check } from '../rebac/engine.ts';
 import { roleTuples } from '../roles/role-preview.ts';
 import type { Crowd, Group } from './crowd.ts';
 import type { Hypothesis } from './hypothesis.ts';
 import type { Kin, ObjectClasses } from './object-classes.ts';
 import type { Scene } from './scene.ts';
-import { structureOf } from './tuple-rules.ts';
 
 /** What each group holds on each object that was asked about. */
 export type Holdings = ReadonlyMap<Group, ReadonlyMap<string, readonly string[]>>;

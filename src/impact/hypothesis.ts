@@ -1,10 +1,11 @@
 import { createPace } from '../base/slices.ts';
+import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import { allowed, check } from '../rebac/engine.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { roleTuples } from '../roles/role-preview.ts';
 import type { RoleDraft } from '../roles/roles.ts';
 import { type RoleState, type Scene, saidAbout } from './scene.ts';
-import { membershipOf, structureOf, type TeamState } from './tuple-rules.ts';
+import type { TeamState } from './team-state.ts';
 
 /** A team whose members can still be changed. */
 type Working = TeamState & { readonly members: Set<string> };

@@ -1,5 +1,6 @@
 import type { ExplainStore, PersonRef } from '../authz/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
+import { byId, idOf } from '../authz/object-ref.ts';
 import { createPace } from '../base/slices.ts';
 import { check } from '../rebac/engine.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
@@ -10,7 +11,7 @@ import { type Comparison, compareHoldings, type Held } from './holdings.ts';
 import { createHypothesis, type Hypothesis } from './hypothesis.ts';
 import { classify, type ObjectClasses } from './object-classes.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
-import { idOf, readScene, type Scene, type SceneNames } from './scene.ts';
+import { readScene, type Scene, type SceneNames } from './scene.ts';
 
 export interface ImpactStore {
   names(organizationId: bigint): Promise<SceneNames>;
@@ -231,10 +232,6 @@ function firstOf(list: readonly Held[]): Held[] {
   const onOrganization = list.filter(({ object }) => object.startsWith('organization:'));
   const onObjects = list.filter(({ object }) => !object.startsWith('organization:'));
   return [...onOrganization, ...onObjects.slice(0, MAX_OBJECTS)];
-}
-
-function byId(one: string, other: string): number {
-  return one.length - other.length || (one < other ? -1 : 1);
 }
 
 /** The organization first, then by type and number; what is said about one object stays in the order of the model. */

@@ -1,9 +1,10 @@
 import { createPace } from '../base/slices.ts';
+import { structureOf } from '../changes/derived-tuples.ts';
 import type { Tuple } from '../rebac/tuple.ts';
 import { roleTuples } from '../roles/role-preview.ts';
 import type { Hypothesis } from './hypothesis.ts';
 import type { RoleState, Scene } from './scene.ts';
-import { structureOf, type TeamState } from './tuple-rules.ts';
+import type { TeamState } from './team-state.ts';
 
 /**
  * Objects of one type about which the same is said, apart from who is in which team. To everybody whose teams they have

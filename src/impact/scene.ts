@@ -2,13 +2,15 @@
  * An organization as it is at one moment, read from the tuples of its graph: its teams and roles, which the changes are
  * about, who is in which team, and a graph in which nobody is anywhere yet.
  */
-import { RELATION_OF } from '../authz/escalation.ts';
+
 import type { Graphs, GraphTuple } from '../authz/graphs.ts';
+import { idOf } from '../authz/object-ref.ts';
+import { PERMISSION_OF } from '../changes/derived-tuples.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
 import type { RoleDraft } from '../roles/roles.ts';
-import type { TeamState } from './tuple-rules.ts';
+import type { TeamState } from './team-state.ts';
 
 export interface RoleState extends RoleDraft {
   readonly id: bigint;
@@ -43,9 +45,6 @@ interface RoleParts {
   readonly teamIds: bigint[];
 }
 
-const PERMISSION_OF = new Map(
-  Object.entries(RELATION_OF).map(([permission, relation]) => [relation, permission as Permission]),
-);
 const STRUCTURE = new Set(['platform', 'organization', 'team', 'role']);
 const NO_TUPLES: readonly GraphTuple[] = [];
 
@@ -134,11 +133,7 @@ export function saidAbout({ said }: Pick<Scene, 'said'>, user: string): readonly
   return said.get(user) ?? NO_TUPLES;
 }
 
-export function idOf(name: string): bigint {
-  return BigInt(name.slice(name.indexOf(':') + 1));
-}
-
-/** Two entries of the catalog can mean one relation. Then the role has both, which makes no difference to anybody. */
+export /** Two entries of the catalog can mean one relation. Then the role has both, which makes no difference to anybody. */
 function entriesOf(relations: ReadonlySet<string>): CatalogEntry[] {
   return CATALOG.filter(({ relation }) => relations.has(relation));
 }

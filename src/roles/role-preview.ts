@@ -1,8 +1,10 @@
 import type { ExplainStore, PersonRef } from '../authz/explain.ts';
 import type { Graphs, GraphTuple } from '../authz/graphs.ts';
 import type { Judge } from '../authz/judge.ts';
+import { byId } from '../authz/object-ref.ts';
 import { AppError, missingRelation } from '../base/errors.ts';
 import { breath, mapInSlices } from '../base/slices.ts';
+import { assignmentsOf } from '../changes/derived-tuples.ts';
 import { allowed } from '../rebac/engine.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { CATALOG, type CatalogEntry } from './catalog.ts';
@@ -136,15 +138,10 @@ export function createRolePreview(
   }
 }
 
-/** The tuples of a role, as the database derives them from its rows. */
+/** The tuples of a role as it would be. */
 export function roleTuples(organizationId: bigint, id: bigint, draft: Pick<RoleDraft, 'permissions' | 'teamIds'>) {
-  const role = `role:${id}`;
-  const organization = `organization:${organizationId}`;
-  return [
-    { object: role, relation: 'organization', user: organization },
-    ...draft.permissions.map(({ relation }) => ({ object: organization, relation, user: `${role}#assignee` })),
-    ...draft.teamIds.map((team) => ({ object: role, relation: 'assignee', user: `team:${team}#member` })),
-  ];
+  const relations = draft.permissions.map(({ relation }) => relation);
+  return assignmentsOf(organizationId, id, relations, draft.teamIds);
 }
 
 async function heldBy(graph: Graph, organizationId: bigint, groups: readonly Group[]): Promise<Held> {
@@ -153,10 +150,6 @@ async function heldBy(graph: Graph, organizationId: bigint, groups: readonly Gro
     GROUPS_IN_SLICE,
     ({ representative }) => new Set(allowed(graph, representative, `organization:${organizationId}`)),
   );
-}
-
-function byId(one: string, other: string): number {
-  return one.length - other.length || (one < other ? -1 : 1);
 }
 
 function teamsOf(role: Pick<RoleDraft, 'teamIds'> | undefined): readonly bigint[] {

@@ -1,0 +1,70 @@
+import type { GraphTuple } from './graph-tuple.ts';
+
+/**
+ * What the view `tuple` of the database derives from rows of teams and roles, once more in TypeScript: for rows that do
+ * not exist any more, or not yet. Tests hold the two equal.
+ */
+export type DerivedTuple = Omit<GraphTuple, 'source'>;
+
+/** A team as far as tuples follow from it. */
+export interface DerivingTeam {
+  readonly id: bigint | string;
+  readonly permission: string;
+  readonly isBuiltIn: boolean;
+  readonly members: { readonly size: number };
+}
+
+/** How the model calls the permission of a team on its organization. */
+export const RELATION_OF = { read: 'viewer', write: 'editor', admin: 'admin', owner: 'owner' } as const;
+
+/** The other way round. */
+export const PERMISSION_OF: ReadonlyMap<string, keyof typeof RELATION_OF> = new Map(
+  Object.entries(RELATION_OF).map(([permission, relation]) => [relation, permission as keyof typeof RELATION_OF]),
+);
+
+const EVERYBODY = 'user:*';
+
+/** The tuples of a team that name no user. */
+export function structureOf(organizationId: bigint | string, team: DerivingTeam): DerivedTuple[] {
+  const { permission, isBuiltIn } = team;
+  const [organization, name] = [`organization:${organizationId}`, `team:${team.id}`];
+  const members = `${name}#member`;
+  const relation = (RELATION_OF as Readonly<Record<string, string>>)[permission];
+  const tuples: DerivedTuple[] = [
+    { object: name, relation: permission === 'owner' ? 'owned_by' : 'organization', user: organization },
+    { object: organization, relation: 'participant', user: members },
+  ];
+  if (relation !== undefined) tuples.push({ object: organization, relation, user: members });
+  if (isBuiltIn && permission === 'read') {
+    tuples.push({ object: name, relation: 'steward', user: `${organization}#editor` });
+  }
+  if (isBuiltIn) tuples.push({ object: name, relation: 'built_in', user: EVERYBODY });
+  if (hasLastOwner(team)) tuples.push({ object: name, relation: 'kept', user: EVERYBODY });
+  return tuples;
+}
+
+/** The others, for a member such as `user:7`. */
+export function membershipOf(organizationId: bigint | string, team: DerivingTeam, user: string): DerivedTuple[] {
+  const member = { object: `team:${team.id}`, relation: 'member', user };
+  if (!hasLastOwner(team)) return [member];
+  return [member, { object: `organization:${organizationId}`, relation: 'last_owner', user }];
+}
+
+export function hasLastOwner({ permission, members }: Pick<DerivingTeam, 'permission' | 'members'>): boolean {
+  return permission === 'owner' && members.size === 1;
+}
+
+/** The tuples of a role with these relations, which is assigned to these teams. */
+export function assignmentsOf(
+  organizationId: bigint | string,
+  id: bigint | string,
+  relations: Iterable<string>,
+  teamIds: Iterable<bigint | string>,
+): DerivedTuple[] {
+  const [role, organization] = [`role:${id}`, `organization:${organizationId}`];
+  return [
+    { object: role, relation: 'organization', user: organization },
+    ...Array.from(relations, (relation) => ({ object: organization, relation, user: `${role}#assignee` })),
+    ...Array.from(teamIds, (team) => ({ object: role, relation: 'assignee', user: `team:${team}#member` })),
+  ];
+}
