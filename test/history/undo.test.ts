@@ -28,7 +28,7 @@ function undone(tuples: readonly GraphTuple[], ...changes: LoggedChange[]): stri
     tuples.filter(({ source }) => touched.has(source)),
   );
   for (const change of changes) undo(state, change, relationOf);
-  return [...tuplesOf(state)].map(({ object, relation, user }) => `${user} ${relation} ${object}`);
+  return [...tuplesOf(state)].map(({ object, relation, user }) => `${user} ${relation} ${object}`).sort();
 }
 
 describe('Undoing entries of the audit log', () => {
@@ -39,15 +39,15 @@ describe('Undoing entries of the audit log', () => {
     ];
     const before = { name: 'ops', permission: 'owner', members: ['7'], roleIds: ['5'] };
     assert.deepEqual(undone(role, entry('team.delete', 'team:6', { before })), [
-      'organization:9 owned_by team:6',
-      'team:6#member participant organization:9',
-      'team:6#member owner organization:9',
-      'user:7 member team:6',
-      'user:* kept team:6',
-      'user:7 last_owner organization:9',
       'organization:9 organization role:5',
+      'organization:9 owned_by team:6',
       'role:5#assignee can_view_clusters organization:9',
       'team:6#member assignee role:5',
+      'team:6#member owner organization:9',
+      'team:6#member participant organization:9',
+      'user:* kept team:6',
+      'user:7 last_owner organization:9',
+      'user:7 member team:6',
     ]);
   });
 
