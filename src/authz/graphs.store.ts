@@ -1,9 +1,9 @@
 import type { GraphTuple } from '../changes/graph-tuple.ts';
-import { CHANGE_KINDS } from '../changes/object-kinds.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
 import { LINES, readLines, tuplesInSlices } from '../changes/tuple-lines.store.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
-import { type Db, only, type Query, type Script, sql } from '../db/db.ts';
+import { type Db, only, type Query, type Script, type Statement, sql } from '../db/db.ts';
 import type { GraphStore, Patch } from './graphs.ts';
 
 interface PatchRow {
@@ -11,7 +11,7 @@ interface PatchRow {
   revision: bigint | null;
   stamp: string | null;
   continues: boolean | null;
-  changed_kind: string | null;
+  changed_kind: ChangeKind | null;
   changed_id: bigint;
   object_type: string | null;
   object_id: string;
@@ -29,27 +29,42 @@ const LOAD = sql(
   'graphs.load',
   `select r.value as revision, r.stamp, l.count, l.lines from revision r, (${LINES}) l where r.id = 1`,
 );
+const patches = new Map<string, Statement>();
+const ALL_KINDS: ReadonlySet<ChangeKind> = new Set(CHANGE_KINDS);
 const REVISION = sql('graphs.revision', 'select value as revision, stamp from revision where id = 1');
-// A join with the changes would make the view produce all tuples of the account for each of them; with values, the view
-// uses its indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
-// be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is loaded anew.
-const PATCH = sql(
-  'graphs.patch',
-  `with changed as materialized (
-     select distinct kind, id from change where organization_id in ($1, ${PLATFORM}) and revision > $2
-      limit ${MAX_PATCH + 1}
-   )
-   select r.value as revision, r.stamp,
-          exists (select 1 from revision_stamp s where s.revision = $2 and s.stamp = $3) as continues,
-          c.kind as changed_kind, c.id as changed_id, null as object_type, null as object_id, null as relation,
-          null as subject, null as source_kind, null::bigint as source_id
-     from revision r left join changed c on true where r.id = 1
-   union all (${CHANGE_KINDS.map(freshOf).join(' union all ')} limit ${MAX_PATCH + 1})`,
-);
+/**
+ * A patch of what changed, as long as only rows of these kinds did. There is a statement for each set of kinds, because
+ * planning one over all parts of the view takes fifty times as long as running it, and every connection has to.
+ *
+ * A join with the changes would make the view produce all tuples of the account for each of them; with values, the view
+ * uses its indexes. Nor are the tuples joined to their changes afterwards: a thousand roles that change at once would
+ * be searched for in each other's tuples. More tuples than a patch may have are not read: the graph is loaded anew.
+ */
+function patchOf(kinds: ReadonlySet<ChangeKind>): Statement {
+  const known = patches.get([...kinds].join());
+  if (known) return known;
+  const read = CHANGE_KINDS.filter((kind) => kinds.has(kind));
+  const isAll = read.length === CHANGE_KINDS.length;
+  const fresh = read.length === 0 ? '' : ` union all (${read.map(freshOf).join(' union all ')} limit ${MAX_PATCH + 1})`;
+  const made = sql(
+    `graphs.patch:${isAll ? 'all' : read.join('-') || 'none'}`,
+    `with changed as materialized (
+       select distinct kind, id from change where organization_id in ($1, ${PLATFORM}) and revision > $2
+        limit ${MAX_PATCH + 1}
+     )
+     select r.value as revision, r.stamp,
+            exists (select 1 from revision_stamp s where s.revision = $2 and s.stamp = $3) as continues,
+            c.kind as changed_kind, c.id as changed_id, null as object_type, null as object_id, null as relation,
+            null as subject, null as source_kind, null::bigint as source_id
+       from revision r left join changed c on true where r.id = 1${fresh}`,
+  );
+  patches.set([...kinds].join(), made);
+  return made;
+}
 
 function freshOf(kind: (typeof CHANGE_KINDS)[number]): string {
-  return `select null::bigint, null::uuid, null::boolean, null, null::bigint, object_type, object_id, relation, subject, source_kind,
-          source_id
+  return `select null::bigint, null::uuid, null::boolean, null, null::bigint, object_type, object_id, relation, subject,
+          source_kind, source_id
      from tuple where store in ($1, ${PLATFORM}) and source_kind = '${kind}'
       and source_id = any (array (select id from changed where kind = '${kind}'))`;
 }
@@ -77,7 +92,7 @@ export function createGraphStore(db: Db): GraphStore {
       }
       return await readTuples(db.query, accountId);
     },
-    patch: (accountId, since) => readPatch(db.query, accountId, since),
+    patch: (accountId, since, kinds) => readPatch(db.query, accountId, since, kinds),
   };
 }
 
@@ -93,8 +108,16 @@ export async function readTuplesInSlices(query: Query, script: Script, accountId
   return { ...moment, ...(await tuplesInSlices(query, script, accountId)) };
 }
 
-export async function readPatch(query: Query, accountId: bigint, since: Moment): Promise<Patch> {
-  const rows = await query<PatchRow>(PATCH, [accountId, since.revision, since.stamp]);
+/** `kinds` are those that are known to have changed. If others did meanwhile, everything is read once more. */
+export async function readPatch(
+  query: Query,
+  accountId: bigint,
+  since: Moment,
+  kinds: ReadonlySet<ChangeKind> = ALL_KINDS,
+): Promise<Patch> {
+  const rows = await query<PatchRow>(patchOf(kinds), [accountId, since.revision, since.stamp]);
+  const isForeseen = rows.every(({ changed_kind: kind }) => kind === null || kinds.has(kind) || !ALL_KINDS.has(kind));
+  if (!isForeseen) return await readPatch(query, accountId, since);
   const changed = rows.flatMap((row) => (row.changed_kind === null ? [] : [`${row.changed_kind}:${row.changed_id}`]));
   const { revision, stamp, continues } = rows.find((row) => row.revision !== null) ?? {};
   if (revision == null || stamp == null) throw new Error('the database has no revision');

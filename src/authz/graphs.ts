@@ -15,6 +15,7 @@
 import { AppError } from '../base/errors.ts';
 import { breath } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
+import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import type { NowGraphs } from '../history/past.ts';
@@ -45,7 +46,8 @@ export interface Patch extends Snapshot {
 
 export interface GraphStore {
   load(accountId: bigint): Promise<Snapshot & { readonly count: number }>;
-  patch(accountId: bigint, since: Moment): Promise<Patch>;
+  /** `kinds` are those that are known to have changed since. */
+  patch(accountId: bigint, since: Moment, kinds: ReadonlySet<ChangeKind>): Promise<Patch>;
 }
 
 /** The graph of one account: an organization's, or that of the resources that a user owns. */
@@ -58,6 +60,8 @@ interface Entry {
   /** Of that revision. */
   stamp: string;
   isStale: boolean;
+  /** What made it stale. */
+  changed: Set<ChangeKind>;
   /** What it counts for in the total: its size after its last refresh. */
   bytes: number;
 }
@@ -84,9 +88,9 @@ export function createGraphs(
 
   revisions.listen({
     forget(change: Change) {
-      if (change.organizationId === PLATFORM) for (const entry of entries.values()) entry.isStale = true;
+      if (change.organizationId === PLATFORM) for (const entry of entries.values()) makeStale(entry, change.kind);
       const entry = change.organizationId == null ? undefined : entries.get(change.organizationId);
-      if (entry) entry.isStale = true;
+      if (entry) makeStale(entry, change.kind);
     },
     forgetAll() {
       for (const accountId of entries.keys()) drop(accountId);
@@ -187,9 +191,11 @@ export function createGraphs(
 
   async function refresh(accountId: bigint): Promise<Entry> {
     const known = entries.get(accountId);
-    const patch = known && (await store.patch(accountId, { revision: known.revision, stamp: known.stamp }));
+    const since = known && { revision: known.revision, stamp: known.stamp };
+    const patch = since && (await store.patch(accountId, since, new Set(known.changed)));
     const entry = known && patch && !patch.isUseless ? patched(known, patch) : await loaded(accountId);
     entry.isStale = !revisions.isLatest(entry);
+    if (!entry.isStale) entry.changed.clear();
     // Whoever still holds the replaced graph must not take it for exact from now on.
     if (entry !== known) drop(accountId);
     // The account may have been dropped meanwhile, so it is counted anew.
@@ -203,7 +209,15 @@ export function createGraphs(
 
   async function loaded(accountId: bigint): Promise<Entry> {
     const { revision, stamp, tuples, count } = await store.load(accountId);
-    return { graph: await build(tuples, count), since: revision, revision, stamp, isStale: false, bytes: 0 };
+    return {
+      graph: await build(tuples, count),
+      since: revision,
+      revision,
+      stamp,
+      isStale: false,
+      changed: new Set(),
+      bytes: 0,
+    };
   }
 
   function patched(entry: Entry, patch: Patch): Entry {
@@ -214,6 +228,11 @@ export function createGraphs(
     entry.revision = patch.revision;
     entry.stamp = patch.stamp;
     return entry;
+  }
+
+  function makeStale(entry: Entry, kind: ChangeKind): void {
+    entry.isStale = true;
+    entry.changed.add(kind);
   }
 
   /** Marks a graph as just used, so it is the last to be dropped. The graph in use is kept, however large it is. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { createGraphStore } from '../../src/authz/graphs.store.ts';
 import { createGraphs, type Graphs, type GraphTuple } from '../../src/authz/graphs.ts';
+import type { ChangeKind } from '../../src/changes/object-kinds.ts';
 import { createRevisionStore } from '../../src/changes/revision.store.ts';
 import { createRevisions, type Moment, type Revisions } from '../../src/changes/revision.ts';
 import { type Db, sql } from '../../src/db/db.ts';
@@ -55,9 +56,9 @@ for (const driver of DRIVERS) {
           counts.load++;
           return store.load(id);
         },
-        patch(id: bigint, since: Moment) {
+        patch(id: bigint, since: Moment, kinds: ReadonlySet<ChangeKind>) {
           counts.patch++;
-          return store.patch(id, since);
+          return store.patch(id, since, kinds);
         },
       };
       return {
@@ -134,6 +135,24 @@ for (const driver of DRIVERS) {
       const before = await revision();
       while ((await revision()) === before) await changeSomething();
     }
+
+    it(`A patch contains what changed, whatever was known to have changed on ${driver}`, async () => {
+      const store = createGraphStore(atrium.instance.db);
+      const since = await store.load(acme().id);
+      await createCluster(atrium.instance, { ownerId: acme().id, name: `known${driver}`, uid: `known${driver}` });
+      await createTeam(atrium.instance, { organizationId: acme().id, name: `known${driver}`, permission: 'read' });
+      const known: readonly (readonly ChangeKind[])[] = [
+        [],
+        ['role'],
+        ['team'],
+        ['cluster', 'team'],
+        ['team', 'cluster'],
+      ];
+      const [first, ...others] = await Promise.all(known.map((kinds) => store.patch(acme().id, since, new Set(kinds))));
+      const kinds = new Set(first?.sources.map((source) => source.split(':')[0]));
+      assert.ok(kinds.has('cluster') && kinds.has('team'));
+      for (const other of others) assert.deepEqual(other, first);
+    });
 
     it(`A patched graph answers like a newly loaded one on ${driver}`, async () => {
       const { graphs, revisions, loads, patches } = openReplica();
