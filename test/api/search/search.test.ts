@@ -28,6 +28,20 @@ describe('GET /search', () => {
   });
   after(() => atrium.close());
 
+  it('Clusters are found in the same order, however far apart their IDs are', async () => {
+    const ownerId = atrium.world.orgs.acme?.id ?? 0n;
+    for (const [name, id] of [
+      ['slice-b', 30_001],
+      ['far-slice', 20_000],
+      ['slice-a', 50_000],
+    ] as const) {
+      await createCluster(atrium.instance, { ownerId, name, uid: name });
+      await atrium.instance.db.query(statement('update cluster set id = $2 where name = $1'), [name, id]);
+    }
+    assert.deepEqual(names((await search('ann', 'q=slice')).clusters), ['slice-a', 'slice-b', 'far-slice']);
+    await atrium.instance.db.query(statement('delete from cluster where id >= 20000'));
+  });
+
   it('What the caller may see is found by any part of its name, by kind, with its organization', async () => {
     const found = await search('ann', 'q=PRO');
     assert.deepEqual(Object.keys(found), [...TYPES]);
