@@ -22,6 +22,8 @@ export class Evidence {
   readonly user: string;
   readonly #walk: Walk;
   readonly #object: string;
+  /** By frame and relation. An organization depends on each of its roles once for each permission. */
+  readonly #dependencies = new Map<number, Map<number, Dependency[]>>();
 
   constructor(walk: Walk, user: string, object: string) {
     this.#walk = walk;
@@ -116,22 +118,24 @@ export class Evidence {
   /** Usersets that are assigned the relation. */
   usersets(frame: number, relation: number): Lead[] {
     const { graph } = this.#walk;
-    return this.#dependencies(frame, relation).flatMap((each) => {
-      const { type, relation: of } = graph.kind(graph.edges.subject(each.edge));
-      if (of === undefined || type !== this.type(each.frame)) return [];
-      return [{ tuple: this.#tuple(each.edge, relation), frame: each.frame, relation: of }];
-    });
+    const leads: Lead[] = [];
+    for (const { edge, frame: other } of this.#dependenciesOf(frame, relation)) {
+      const { type, relation: of } = graph.kind(graph.edges.subject(edge));
+      if (of !== undefined && type === this.type(other)) leads.push(this.#lead(edge, relation, other, of));
+    }
+    return leads;
   }
 
   /** Parents through a tupleset, if their type has the requested relation. */
   parents(frame: number, tupleset: number, name: string): Lead[] {
     const { graph } = this.#walk;
-    return this.#dependencies(frame, tupleset).flatMap((each) => {
-      const { type, relation: of } = graph.kind(graph.edges.subject(each.edge));
+    const leads: Lead[] = [];
+    for (const { edge, frame: other } of this.#dependenciesOf(frame, tupleset)) {
+      const { type, relation: of } = graph.kind(graph.edges.subject(edge));
       const theirs = type.relationIndex.get(name);
-      if (of !== undefined || theirs === undefined) return [];
-      return [{ tuple: this.#tuple(each.edge, tupleset), frame: each.frame, relation: theirs }];
-    });
+      if (of === undefined && theirs !== undefined) leads.push(this.#lead(edge, tupleset, other, theirs));
+    }
+    return leads;
   }
 
   /** The tuple by which the user would be assigned the relation directly, if the model admits one. */
@@ -147,8 +151,25 @@ export class Evidence {
     return conditions.has(undefined) || condition === undefined ? tuple : { ...tuple, condition: { name: condition } };
   }
 
-  #dependencies(frame: number, relation: number): Dependency[] {
-    return (this.#walk.dependencies[frame] ?? []).filter((each) => each.relation === relation);
+  #dependenciesOf(frame: number, relation: number): readonly Dependency[] {
+    let known = this.#dependencies.get(frame);
+    if (known === undefined) {
+      known = Map.groupBy(this.#walk.dependencies[frame] ?? [], (each) => each.relation);
+      this.#dependencies.set(frame, known);
+    }
+    return known.get(relation) ?? [];
+  }
+
+  /** Of thousands of leads few are shown, so the tuple is put into words only then. */
+  #lead(edge: number, stated: number, frame: number, relation: number): Lead {
+    const tuple = () => this.#tuple(edge, stated);
+    return {
+      frame,
+      relation,
+      get tuple() {
+        return tuple();
+      },
+    };
   }
 
   #cell(frame: number, relation: number): number {

@@ -84,12 +84,12 @@ class Gap {
   }
 
   #along(leads: readonly Lead[], hops: number): MissingLink | undefined {
-    return nearest(
-      leads.map((lead) => {
-        const rest = this.relation(lead.frame, lead.relation, hops + 1);
-        return rest && { ...rest, trail: [lead.tuple, ...rest.trail] };
-      }),
-    );
+    let best: { readonly lead: Lead; readonly rest: MissingLink } | undefined;
+    for (const lead of leads) {
+      const rest = this.relation(lead.frame, lead.relation, hops + 1);
+      if (rest && (best === undefined || isNearer(rest, best.rest))) best = { lead, rest };
+    }
+    return best && { ...best.rest, trail: [best.lead.tuple, ...best.rest.trail] };
   }
 
   /** The relations behind a `but not` that are in the way, including those that are undecided. */
@@ -125,8 +125,13 @@ class Gap {
 }
 
 function nearest(ways: readonly (MissingLink | undefined)[]): MissingLink | undefined {
-  const open = ways.filter((way) => way !== undefined);
-  return open.sort((a, b) => cost(a) - cost(b) || b.trail.length - a.trail.length)[0];
+  let best: MissingLink | undefined;
+  for (const way of ways) if (way && (best === undefined || isNearer(way, best))) best = way;
+  return best;
+}
+
+function isNearer(one: MissingLink, other: MissingLink): boolean {
+  return cost(one) < cost(other) || (cost(one) === cost(other) && one.trail.length > other.trail.length);
 }
 
 function together(ways: readonly (MissingLink | undefined)[]): MissingLink | undefined {

@@ -350,9 +350,11 @@ export class Walk {
     if (this.#wide) {
       const known = frames.find(node, plan);
       const other = known === -1 ? frames.push(node, plan) : known;
-      const leads = relations.map((each) => this.#paths[plan.type.firstUserset + each] === 1);
-      const [from, into] = [theirs, ours].map((slots) => slots.filter((_, at) => leads[at])) as [number[], number[]];
-      this.dependencies[frame]?.push({ frame: other, theirs: from, ours: into, edge, relation });
+      const leads = (at: number) => this.#paths[plan.type.firstUserset + (relations[at] as number)] === 1;
+      // Usually all of them do, and there may be tens of thousands of such lists.
+      const some = (slots: readonly number[]) =>
+        theirs.every((_, at) => leads(at)) ? slots : slots.filter((_, at) => leads(at));
+      this.dependencies[frame]?.push({ frame: other, theirs: some(theirs), ours: some(ours), edge, relation });
       return;
     }
     const other = frames.baseOf(this.#descend(node, plan, hops + 1));

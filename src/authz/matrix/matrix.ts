@@ -107,10 +107,12 @@ function* fill(
   now: Graph | undefined,
 ) {
   const { relations } = question;
-  const users = named ? named.map((id) => `user:${id}`).sort(byId) : peopleIn(graph, question, now).sort(byId);
+  const users = named ? named.map((id) => `user:${id}`) : peopleIn(graph, question, now);
   yield;
   const objects = now ? yield* objectsThen(graph, question, now) : yield* visibleObjects(graph, question);
   if (users.length * objects.length > MAX_CELLS) throw tooMany(users.length, objects.length);
+  users.sort(byId);
+  yield;
   const cells = createCells(graph, yield* sortAlike(graph, objects), relations);
   const rows: Row[] = [];
   for (const user of users) {
@@ -149,6 +151,7 @@ function* visibleObjects(graph: Graph, { callerId, type, ids }: MatrixQuestion):
   const asked = ids
     ? [...new Set(ids)].map((id) => `${type}:${id}`)
     : possibleObjects(graph, { user, relation: 'can_view', type });
+  yield;
   asked.sort(byId);
   yield;
   const seen = createCells(graph, yield* sortAlike(graph, asked), ['can_view']).row(user);
