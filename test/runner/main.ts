@@ -1,9 +1,9 @@
 /**
- * `npm test` runs the everyday suite, `npm test -- FILE…` only these files. `npm run test:long` tests the same
+ * `npm test` runs the everyday suite, `npm test -- FILE…` only these files or folders. `npm run test:long` tests the same
  * guarantees with large counts, `npm run test:long -- LANE…` only some of its lanes.
  */
 import { fork } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Batch, toBatches } from './batches.ts';
@@ -18,6 +18,7 @@ import { openRunFolder } from './run-folder.ts';
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
 const WORKERS = availableParallelism() + 1;
+const TESTS = '**/*.test.ts';
 /** The tests that drive a browser. */
 const BROWSER_FILES = /^test\/(long\/|runner\/fixtures\/)?console\//;
 
@@ -106,7 +107,8 @@ interface Part {
 }
 
 function everyday(): Part[] {
-  const patterns = named.length > 0 ? named : ['test/**/*.test.ts'];
+  const inFolder = (name: string) => (statSync(name, { throwIfNoEntry: false })?.isDirectory() ? join(name, TESTS) : name);
+  const patterns = named.length > 0 ? named.map(inFolder) : [join('test', TESTS)];
   const files = patterns.flatMap((pattern) => globSync(pattern, { exclude: ['**/node_modules/**'] }));
   const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
   if (chosen.length === 0) stop(`no test file matches ${named.join(' ')}`);

@@ -17,6 +17,12 @@ describe('The test runner', () => {
     assert.match(output, /^1 passed, 1 failed\n$/m);
   });
 
+  it('A folder stands for all the test files in it', async () => {
+    const { code, output } = await run(['folder']).ended;
+    assert.equal(code, 0);
+    assert.match(output, /^1 passed, 0 failed\n$/m);
+  });
+
   it('TEST_CPU lists the processor time of each file', async () => {
     const { output } = await run(['passes'], { TEST_CPU: '1' }).ended;
     assert.match(output, /^ +\d+\.\d s test\/runner\/fixtures\/passes\.ts$/m);
@@ -80,7 +86,7 @@ function run(fixtures: readonly string[], env: Record<string, string> = {}) {
   // PostgreSQL may run as another user.
   chmodSync(folder, 0o711);
   const file = join(temporaryFolder(), 'pids');
-  const files = fixtures.map((name) => `${FIXTURES}/${name}.ts`);
+  const files = fixtures.map((name) => `${FIXTURES}/${name}${name === 'folder' ? '' : '.ts'}`);
   const child = spawn(process.execPath, ['test/runner/main.ts', 'everyday', ...files], {
     env: { ...process.env, TMPDIR: folder, FIXTURE_PIDS: file, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
