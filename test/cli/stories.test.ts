@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { IS_LONG } from '../counts.ts';
 import { type Cli, cliAs, type Said } from '../support/cli.ts';
 import { matchGolden } from '../support/golden.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
@@ -21,7 +22,8 @@ describe('CLI sessions', () => {
   }
 
   // Most API tests run only on PostgreSQL, and these lines use every store.
-  it('Every line of the CLI sessions exits on PGlite as in its golden transcript', async () => {
+  const skip = !IS_LONG && 'only in npm run test:long';
+  it('Every line of the CLI sessions exits on PGlite as in its golden transcript', { skip }, async () => {
     const atrium = await openTestServer({ driver: 'pglite' });
     const lines = Object.values(STORIES).flat();
     const codes: string[] = [];

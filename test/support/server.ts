@@ -101,7 +101,7 @@ export async function openTestServer({ driver = ANY_DRIVER, env = {} }: TestServ
 }
 
 /** Each connection warms up by itself, and hundreds of servers are opened. The long suite has the default. */
-const POOL = IS_LONG ? {} : { DATABASE_POOL: '4' };
+const POOL = IS_LONG ? {} : { DATABASE_POOL: '2' };
 
 /** With TEST_OPENFGA_URL, every server has its decisions from that OpenFGA server: see test/long/openfga-engine.test.ts. */
 export const JUDGE: Readonly<Record<string, string>> = process.env.TEST_OPENFGA_URL

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Model, readModel } from '../../../src/rebac/model.ts';
-import { COUNTS } from '../../counts.ts';
+import { COUNTS, IS_LONG } from '../../counts.ts';
 import { allowedTo, makeHolder, numbersOf, orgPermission } from '../../support/authz.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
@@ -121,7 +121,7 @@ describe('Agreement of explain, principals and allowed permissions', () => {
     };
     const call = (path: string) => atrium.as(blind.name)('GET', path);
     for (const [type, ids] of Object.entries(hidden)) {
-      for (const relation of shownOf(type)) {
+      for (const relation of spread(shownOf(type))) {
         for (const user of ['ann', 'bob', 'dan', 'eve', 'root']) {
           const ask = (one: number) =>
             call(`/authz/objects/${type}/${one}/explain?org=acme&relation=${relation}&user=${user}`);
@@ -152,7 +152,7 @@ describe('Agreement of explain, principals and allowed permissions', () => {
     const known = new Set([`team:${blind.teamId}`, `role:${blind.roleId}`]);
     let yes = 0;
     for (const user of ['ann', 'bob', 'cat', 'dan', 'root']) {
-      for (const relation of shownOf('organization')) {
+      for (const relation of spread(shownOf('organization'))) {
         const { body, text } = await atrium.as(blind.name)('GET', path(relation, user));
         const numbers = text.match(/(team|role):\d+/g) ?? [];
         assert.deepEqual(
@@ -166,7 +166,7 @@ describe('Agreement of explain, principals and allowed permissions', () => {
         yes += body.allowed ? 1 : 0;
       }
     }
-    assert.ok(yes > 50, `${yes} relations are held`);
+    assert.ok(yes > (IS_LONG ? 50 : 10), `${yes} relations are held`);
     const { body } = await atrium.as(blind.name)('GET', path('can_delete', 'ann'));
     const sentence = 'ann can delete acme because ann is in the team (hidden), and owners of acme can delete it';
     assert.equal(body.sentence, sentence);
