@@ -107,7 +107,8 @@ interface Part {
 }
 
 function everyday(): Part[] {
-  const inFolder = (name: string) => (statSync(name, { throwIfNoEntry: false })?.isDirectory() ? join(name, TESTS) : name);
+  const inFolder = (name: string) =>
+    statSync(name, { throwIfNoEntry: false })?.isDirectory() ? join(name, TESTS) : name;
   const patterns = named.length > 0 ? named.map(inFolder) : [join('test', TESTS)];
   const files = patterns.flatMap((pattern) => globSync(pattern, { exclude: ['**/node_modules/**'] }));
   const chosen = isWhole ? files.filter((file) => !file.startsWith('test/long/')) : files;
