@@ -17,7 +17,8 @@ import { openRunFolder } from './run-folder.ts';
 /** Generous: it exists to name a test that hangs, not to measure. */
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
-const WORKERS = availableParallelism() + 1;
+/** Some tests wait more than they work. */
+const WORKERS = availableParallelism() + 2;
 const TESTS = '**/*.test.ts';
 /** The tests that drive a browser. */
 const BROWSER_FILES = /^test\/(long\/|runner\/fixtures\/)?console\//;
