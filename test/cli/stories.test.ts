@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { IS_LONG } from '../counts.ts';
 import { type Cli, cliAs, type Said } from '../support/cli.ts';
 import { matchGolden } from '../support/golden.ts';
+import { itLong } from '../support/long.ts';
 import { openTestServer, type TestServer } from '../support/server.ts';
 import { GUARDRAILS, type Line, POLICY, ROLES, STORIES } from './story-lines.ts';
 
@@ -22,8 +22,7 @@ describe('CLI sessions', () => {
   }
 
   // Most API tests run only on PostgreSQL, and these lines use every store.
-  const skip = !IS_LONG && 'only in npm run test:long';
-  it('Every line of the CLI sessions exits on PGlite as in its golden transcript', { skip }, async () => {
+  itLong('Every line of the CLI sessions exits on PGlite as in its golden transcript', async () => {
     const atrium = await openTestServer({ driver: 'pglite' });
     const lines = Object.values(STORIES).flat();
     const codes: string[] = [];

@@ -8,9 +8,9 @@ import { CREDENTIAL_SPECS } from '../../src/credentials/credentials.store.ts';
 import { sql } from '../../src/db/db.ts';
 import { type Instance, openInstance } from '../../src/instance.ts';
 import { createRotationStore } from '../../src/vault/rotation.store.ts';
-import { IS_LONG } from '../counts.ts';
 import { migrated, newPlace, type Place } from '../support/db.ts';
 import { API_DRIVERS } from '../support/drivers.ts';
+import { itLong } from '../support/long.ts';
 
 const HOUR_MS = 3_600_000;
 const KEYS = sql('test.rotation.keys', 'select id, retired_at is null as present from data_key order by id');
@@ -119,8 +119,7 @@ for (const driver of API_DRIVERS) {
       assert.match(await read(), /secret-[13]/);
     });
 
-    const skip = !IS_LONG && 'only in npm run test:long';
-    it(`Key rotation processes large values in small batches and misses none on ${driver}`, { skip }, async () => {
+    itLong(`Key rotation processes large values in small batches and misses none on ${driver}`, async () => {
       const large = (text: string) => `{"name":"${text}","v":"${text.repeat(1_250_000)}"}`;
       const names = Array.from({ length: 8 }, (_, at) => `x${at}`);
       for (const name of names) await atrium.features.credentials.create(ann, large(name));
