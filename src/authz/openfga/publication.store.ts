@@ -242,11 +242,14 @@ export function createPublicationStore(
 
   async function lead<T>(patienceMs: number, work: (stay: () => Promise<void>) => Promise<T>): Promise<T> {
     if (db.driver === 'pglite') return await inTurn(() => work(async () => undefined));
-    return await db.transaction(async (query) => {
-      await query(PATIENCE, [String(patienceMs)]);
-      await query(LEAD);
-      return await work(async () => void (await query(STAY)));
-    });
+    // Two that wait for the lock at once would take two connections of this process, and whoever has it needs one more.
+    return await inTurn(() =>
+      db.transaction(async (query) => {
+        await query(PATIENCE, [String(patienceMs)]);
+        await query(LEAD);
+        return await work(async () => void (await query(STAY)));
+      }),
+    );
   }
 }
 

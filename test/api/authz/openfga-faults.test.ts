@@ -209,6 +209,11 @@ describe('Decisions of an OpenFGA server that fails', () => {
     assert.deepEqual((await sync())?.verified, { ...verified, missing: 0, surplus: 0 });
   });
 
+  it('Many who publish at once in one process do not take all connections from each other', async () => {
+    const verified = await Promise.all(Array.from({ length: 6 }, () => sync()));
+    for (const one of verified) assert.deepEqual([one?.verified?.missing, one?.verified?.surplus], [0, 0]);
+  });
+
   it('The command sync prints what it published, compared and repaired', async () => {
     assert.deepEqual(await printed(atrium, 'sync'), ['everything was published already']);
     const { tuples } = fga.latest();
