@@ -48,6 +48,7 @@ describe('Impact of changes before they are made', () => {
           loses: [
             { object: acme, relation: 'can_connect_clusters', permission: clusterPermission('connect to clusters') },
           ],
+          keeps: [],
           more: 0,
         },
       ],
