@@ -5,6 +5,7 @@ import { type Limits, limitReached } from '../base/limits.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
 import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';
+import { refusalOf } from '../guardrails/verdict.ts';
 import type { Permission } from '../identity/callers.ts';
 import {
   extendsOwnTerm,
@@ -31,12 +32,14 @@ import {
 import { about, at, inField, inFieldSoon, refuse } from './change-faults.ts';
 import type { Hypothesis } from './hypothesis.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import type { RoleState } from './scene.ts';
 import { hasOthers, isLastOwner, type TeamState } from './team-state.ts';
 
 export interface ChangeParts {
   readonly organizationName: string;
   readonly limits: Limits;
+  readonly rehearsal: Pick<Rehearsal, 'refused'>;
   readonly personNamed: (name: string) => Promise<{ readonly id: bigint } | undefined>;
 }
 
@@ -58,7 +61,7 @@ const SHOWN_WITH_IMPACT: ReadonlySet<Reason> = new Set([
 export async function makeChanges(
   world: Hypothesis,
   changes: readonly PlannedChange[],
-  { organizationName, limits, personNamed }: ChangeParts,
+  { organizationName, limits, personNamed, rehearsal }: ChangeParts,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
   const pace = createPace();
@@ -66,6 +69,7 @@ export async function makeChanges(
   let place = 0;
   for (const change of changes) {
     await about(place, () => make(change));
+    await inspect();
     if (refusals.length > 0) break;
     place++;
     await pace();
@@ -99,6 +103,16 @@ export async function makeChanges(
         return removeMember(change.username, change.orphans);
       case 'roles.import':
         return importRoles(change.document, change.prunes);
+    }
+  }
+
+  /** What the guardrails say to the call that has just been made, unless they refused one before. */
+  async function inspect(): Promise<void> {
+    if (refusals.some(({ guardrail }) => guardrail)) return;
+    for (const told of await rehearsal.refused()) {
+      const { message, detail } = refusalOf(told);
+      const field = `changes[${place}].action`;
+      refusals.push({ change: place, field, reason: 'guardrail_violated', message, ...detail });
     }
   }
 
@@ -148,7 +162,9 @@ export async function makeChanges(
     noted('team.name', () => requireTeamName(name));
     noted('action', () => requireFewer(world.teams.size, 'teamsPerOrganization'));
     const { id } = world.createTeam({ name, permission, isBuiltIn: false });
+    // Each of its members is added by a call of its own.
     for (const username of members) {
+      await inspect();
       await addToTeam(teamWith(id, 'can_add_member', 'add_member:team'), username, undefined, 'team.members');
     }
   }

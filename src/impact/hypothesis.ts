@@ -26,6 +26,8 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
   /** Teams and roles that are not as they were. */
   const changedTeams = new Set<bigint>();
   const changedRoles = new Set<bigint>();
+  /** The same, since somebody asked. */
+  let restated = nothingRestated();
   let created = 0n;
   /** How many people are in the organization, once somebody has asked. */
   let memberCount: number | undefined;
@@ -53,7 +55,15 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     removeRole,
     isMember,
     memberCount: countMembers,
+    takeRestated,
   };
+
+  /** The teams and roles that have changed since the last call. */
+  function takeRestated() {
+    const taken = restated;
+    restated = nothingRestated();
+    return taken;
+  }
 
   function isMember(user: string): boolean {
     return teams.values().some(({ members }) => members.has(user));
@@ -144,12 +154,14 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     });
     roles.set(id, { id, name, description, permissions, teamIds, teamExpiries: new Map(ends) });
     changedRoles.add(id);
+    restated.roles.add(id);
     graph.replaceSource(`role:${id}`, roleTuples(organizationId, id, { permissions, teamIds }));
   }
 
   function removeRole(id: bigint): void {
     roles.delete(id);
     changedRoles.add(id);
+    restated.roles.add(id);
     graph.replaceSource(`role:${id}`, []);
   }
 
@@ -178,6 +190,7 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
 
   function restate(id: bigint): void {
     changedTeams.add(id);
+    restated.teams.add(id);
     const team = teams.get(id);
     graph.replaceSource(`team:${id}`, team ? structureOf(organizationId, team) : []);
     if (entered.has(id) || team?.members.has(caller)) enterCaller();
@@ -190,4 +203,8 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     entered = new Set(inside.map(({ id }) => id));
     graph.replaceSource(caller, own);
   }
+}
+
+function nothingRestated() {
+  return { teams: new Set<bigint>(), roles: new Set<bigint>() };
 }

@@ -4,7 +4,17 @@ import type { Term } from '../base/expiry.ts';
 import { writeJson } from '../base/json.ts';
 import { mapInSlices } from '../base/slices.ts';
 import { callerIn, member } from '../http/access.ts';
-import { Int64, Int64Input, named, OrgQuery, readIdNumber, readMoment, Timestamp } from '../http/schemas.ts';
+import { presentGuardrail } from '../http/error-format.ts';
+import {
+  Int64,
+  Int64Input,
+  named,
+  OrgQuery,
+  readIdNumber,
+  readMoment,
+  Timestamp,
+  ViolatedGuardrail,
+} from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
 import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
@@ -160,12 +170,27 @@ const Report = named(
           field: Type.String({ description: 'The field at fault, such as changes[0].username.' }),
           reason: Type.String(),
           message: Type.String(),
+          guardrail: Type.Optional(ViolatedGuardrail),
         }),
       ),
       {
         description:
           'Why the real call of a change would be rejected. The impact includes that change, as if there were no such ' +
           'rule, but none of the changes after it.',
+      },
+    ),
+    guardrails: Type.Array(
+      named(
+        'ImpactGuardrail',
+        Type.Object({
+          ...ViolatedGuardrail.properties,
+          enforce: Type.Boolean({ description: 'Otherwise it is only watched, and the change would be made.' }),
+        }),
+      ),
+      {
+        description:
+          'Guardrails that would be violated in the end, or by more people than now, also those that are only watched. ' +
+          'Empty if the caller may not view roles.',
       },
     ),
   }),
@@ -193,13 +218,21 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
       if (changes.length === 0 && at === undefined)
         throw invalidField('changes', 'changes must not be empty without at');
       const question = { withObjects, at: at === undefined ? undefined : readMoment(at, 'at') };
-      const { people, total, unattended, refusals } = await impact.preview(asker, changes, question);
+      const { people, total, unattended, refusals, guardrails } = await impact.preview(asker, changes, question);
       const texts = new Map<readonly Effect[], string>();
       const users = await mapInSlices(people, PEOPLE_IN_SLICE, ({ person: user, gains, loses, keeps, more }) => {
         const [gained, lost, kept] = [textOf(gains, texts), textOf(loses, texts), textOf(keeps, texts)];
         return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"keeps":${kept},"more":${more}}`;
       });
-      const rest = writeJson({ total, unattended: unattended.map(present), refusals });
+      const rest = writeJson({
+        total,
+        unattended: unattended.map(present),
+        refusals: refusals.map(({ guardrail, ...refusal }) => ({
+          ...refusal,
+          ...(guardrail && { guardrail: presentGuardrail(guardrail) }),
+        })),
+        guardrails: guardrails.map((one) => ({ ...presentGuardrail(one), enforce: one.enforce })),
+      });
       sendText(reply, `{"users":[${users.join(',')}],${rest.slice(1)}`);
       return reply;
     },

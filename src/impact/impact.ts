@@ -3,6 +3,8 @@ import type { Graphs } from '../authz/graphs.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
 import { requireTerm } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
+import type { Trials } from '../guardrails/trial.ts';
+import type { ToldViolation } from '../guardrails/verdict.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
 import { readAudience, viewOf } from './audience.ts';
 import { type ChangeParts, makeChanges } from './change-rules.ts';
@@ -13,6 +15,7 @@ import { createHypothesis, type Hypothesis } from './hypothesis.ts';
 import { classify, type ObjectClasses } from './object-classes.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
 import type { TimedHeld } from './prospects.ts';
+import { createRehearsal } from './rehearsal.ts';
 import { readScene, type Scene, type SceneDetails } from './scene.ts';
 
 export interface ImpactStore {
@@ -70,9 +73,12 @@ export interface ImpactReport {
   /** What somebody could do before, and nobody except site administrators after. */
   readonly unattended: readonly Effect[];
   readonly refusals: readonly Refusal[];
+  /** Guardrails that would hold no longer, or for fewer people, also those that are only watched. */
+  readonly guardrails: readonly ToldViolation[];
 }
 
-interface Parts extends Omit<ChangeParts, 'organizationName'> {
+interface Parts extends Omit<ChangeParts, 'organizationName' | 'rehearsal'> {
+  readonly trials: Trials;
   readonly graphs: Pick<Graphs, 'copyOf'>;
   readonly store: ImpactStore;
   readonly names: Pick<ExplainStore, 'names'>;
@@ -84,7 +90,7 @@ const PERMISSIONS = new Map(CATALOG.map((entry) => [entry.relation, entry]));
 export type Impact = ReturnType<typeof createImpact>;
 
 /** What changes would change, and for whom, before anything is written. The answers come from the same engine. */
-export function createImpact({ graphs, store, names, limits, personNamed }: Parts) {
+export function createImpact({ graphs, store, names, limits, personNamed, trials }: Parts) {
   return { preview };
 
   async function preview(
@@ -93,10 +99,13 @@ export function createImpact({ graphs, store, names, limits, personNamed }: Part
     { withObjects, at }: Question,
   ): Promise<ImpactReport> {
     const moment = at && requireTerm(at, new Date(), 'at');
-    const scene = await readScene(graphs, organizationId, await store.details(organizationId));
+    const trial = await trials(organizationId, callerId);
+    const scene = await readScene(graphs, organizationId, await store.details(organizationId), trial?.note);
     const world = createHypothesis(scene, callerId);
-    const refusals = await makeChanges(world, changes, { organizationName, limits, personNamed });
+    const rehearsal = createRehearsal(world, trial);
+    const refusals = await makeChanges(world, changes, { organizationName, limits, personNamed, rehearsal });
     if (moment) await world.pass(moment);
+    const guardrails = await rehearsal.outcome();
     const crowd = await readCrowd(scene, world);
     const objects = withObjects ? await classify(scene, world) : undefined;
     const comparison = await compareHoldings(scene, world, crowd, objects);
@@ -131,6 +140,7 @@ export function createImpact({ graphs, store, names, limits, personNamed }: Part
       total,
       unattended: left.map((one) => ({ ...effect(one), until: undefined })),
       refusals,
+      guardrails,
     };
   }
 

@@ -1,3 +1,4 @@
+import type { ViolatedGuardrail } from '../base/errors.ts';
 import type { Term } from '../base/expiry.ts';
 import type { Reason } from '../base/reasons.ts';
 import type { TeamInput } from '../organizations/teams.ts';
@@ -33,6 +34,8 @@ export interface Refusal {
   readonly field: string;
   readonly reason: Reason;
   readonly message: string;
+  /** If that is the reason. */
+  readonly guardrail?: ViolatedGuardrail;
 }
 
 export const ACTIONS = [

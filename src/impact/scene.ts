@@ -52,16 +52,19 @@ interface RoleParts {
 const STRUCTURE = new Set(['platform', 'organization', 'team', 'role']);
 const NO_TUPLES: readonly GraphTuple[] = [];
 
+/** @param note gets every tuple of the organization, also those that are not kept */
 export async function readScene(
   graphs: Pick<Graphs, 'copyOf'>,
   organizationId: bigint,
   details: SceneDetails,
+  note?: (tuple: GraphTuple) => void,
 ): Promise<Scene> {
   const teams = new Map<string, TeamDraft>();
   const roles = new Map<string, RoleParts>();
   const said = new Map<string, GraphTuple[]>();
   const resources = new Map<string, string>();
   const graph = await graphs.copyOf(organizationId, (tuple) => {
+    note?.(tuple);
     const { object, relation, user } = tuple;
     const type = object.slice(0, object.indexOf(':'));
     if (!STRUCTURE.has(type)) {

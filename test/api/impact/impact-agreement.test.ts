@@ -13,10 +13,12 @@ import { COUNTS } from '../../counts.ts';
 import { inHours } from '../../support/expiry.ts';
 import { expectedImpact, lookAt, type Moment, shownImpact } from '../../support/impact-moments.ts';
 import { makeForReal, type Planned, randomChange, type Things } from '../../support/planned-changes.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, type Random, SEED } from '../../support/random.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const ROUNDS = COUNTS.previewedPlans;
+const GUARDED_ROUNDS = COUNTS.guardedPlans;
+const GUARDRAILS = 6;
 const PEOPLE = ['ann', 'bob', 'cat', 'dan', 'eve', 'root'];
 describe('Agreement of previews with what happens', () => {
   let atrium: TestServer;
@@ -42,30 +44,12 @@ describe('Agreement of previews with what happens', () => {
       const at = random.chance(0.2) ? random.pick([...ends, inHours(60)]) : undefined;
       const title = `round ${round}, ${who}, ${at}: ${JSON.stringify(changes)}`;
       const preview = await atrium.as(who)('POST', '/authz/preview?org=acme', { changes, ...(at && { at }) });
-      if (preview.status !== 200) {
-        outcomes.rejected++;
-        const place = Number(/^changes\[(\d+)\]/.exec(preview.body.message)?.[1] ?? 0);
-        await makeAll(who, changes.slice(0, place));
-        const isInside = (await look()).held(userOf(who), `organization:${acme}`).length > 0;
-        const { status, reason } = await makeAll(who, changes.slice(place, place + 1));
-        // The calls of somebody who is no longer a member are rejected for that alone, each in its own words.
-        if (isInside)
-          assert.deepEqual([status, reason], [preview.status, preview.body.reason], `${title} ${preview.text}`);
-        else assert.ok(status >= 400, title);
+      const outcome = await make(who, changes, preview, title);
+      outcomes[outcome]++;
+      if (outcome !== 'made') {
         await rescue();
         continue;
       }
-      const [refusal] = preview.body.refusals;
-      if (refusal) {
-        outcomes.refused++;
-        const { place, reason } = await makeAll(who, changes);
-        assert.deepEqual([place, reason], [refusal.change, refusal.reason], `${title} ${preview.text}`);
-        await rescue();
-        continue;
-      }
-      const { status, text } = await makeAll(who, changes);
-      assert.ok(status < 300, `${title} ${text}`);
-      outcomes.made++;
       const later = await look(at);
       const expected = expectedImpact(earlier, later, scopeOf(who));
       await rescue();
@@ -89,6 +73,83 @@ describe('Agreement of previews with what happens', () => {
     assert.ok(outcomes.effects > 0);
   });
 
+  it(`${GUARDED_ROUNDS} random plans violate the guardrails that was said, by the people that were named, with seed ${SEED}`, async () => {
+    const random = createRandom(SEED + 1);
+    const outcomes = { made: 0, rejected: 0, refused: 0, guarded: 0, watched: 0 };
+    const root = atrium.as('root');
+    const prod = `cluster:${atrium.world.clusters.prod?.id}`;
+    for (let round = 0; round < GUARDED_ROUNDS; round++) {
+      const now = await look();
+      const things = { ...thingsIn(now), ends: [] };
+      const holds: Holds = (name, relation, isCluster) =>
+        now.held(userOf(name), isCluster ? prod : `organization:${acme}`).includes(relation);
+      for (let count = (await guardrails()).length; count < GUARDRAILS; count++) {
+        const body = randomGuardrail(random, things, holds, `rule ${round} ${count}`);
+        const { status } = await root('POST', '/authz/guardrails?org=acme', body);
+        if (status === 409) await root('POST', '/authz/guardrails?org=acme', { ...body, enforce: false });
+      }
+      const before = await guardrails();
+      const length = 1 + random.below(2);
+      const changes = Array.from({ length }, (_, place) => randomChange(random, things, `ruled ${round} ${place}`));
+      const who = random.pick(['ann', 'ann', 'ann', 'root', 'bob']);
+      const title = `round ${round}, ${who}: ${JSON.stringify(changes)} with ${JSON.stringify(before)}`;
+      const preview = await atrium.as(who)('POST', '/authz/preview?org=acme', { changes });
+      const isReader = now.held(userOf(who), `organization:${acme}`).includes('can_view_roles');
+      const outcome = await make(who, changes, preview, title);
+      outcomes[outcome]++;
+      if (preview.body.refusals?.[0]?.guardrail) outcomes.guarded++;
+      if (outcome === 'made') {
+        const expected = isReader ? worse(before, await guardrails()) : {};
+        const told = preview.body.guardrails.map((one: Told) => [
+          one.name,
+          one.violated_by.map(({ user }) => user.name),
+        ]);
+        assert.deepEqual(Object.fromEntries(told), expected, title);
+        outcomes.watched += told.length;
+      }
+      // Some stay, so that there are also those that others have violated.
+      for (const { id } of random.some(before, 0.3)) await root('DELETE', `/authz/guardrails/${id}?org=acme`);
+      if (!(await isRescued())) {
+        for (const { id } of await guardrails()) await root('DELETE', `/authz/guardrails/${id}?org=acme`);
+        await rescue();
+      }
+    }
+    if (GUARDED_ROUNDS >= 150) {
+      for (const [what, count] of Object.entries(outcomes)) assert.ok(count > 0, `${what}: ${count}`);
+    }
+    assert.ok(outcomes.made > 0, JSON.stringify(outcomes));
+  });
+
+  async function guardrails(): Promise<Shown[]> {
+    return (await atrium.as('root')('GET', '/authz/guardrails?org=acme')).body;
+  }
+
+  /** Makes the changes, and requires that it ends as the preview says. */
+  async function make(who: string, changes: readonly Planned[], preview: Answer, title: string) {
+    if (preview.status !== 200) {
+      const place = Number(/^changes\[(\d+)\]/.exec(preview.body.message)?.[1] ?? 0);
+      await makeAll(who, changes.slice(0, place));
+      const isInside = (await look()).held(userOf(who), `organization:${acme}`).length > 0;
+      const { status, reason } = await makeAll(who, changes.slice(place, place + 1));
+      // The calls of somebody who is no longer a member are rejected for that alone, each in its own words.
+      if (isInside)
+        assert.deepEqual([status, reason], [preview.status, preview.body.reason], `${title} ${preview.text}`);
+      else assert.ok(status >= 400, title);
+      return 'rejected';
+    }
+    const [refusal] = preview.body.refusals;
+    const { place, status, reason, body, text } = await makeAll(who, changes);
+    if (!refusal) {
+      assert.ok(status < 300, `${title} ${text}`);
+      return 'made';
+    }
+    assert.deepEqual([place, reason], [refusal.change, refusal.reason], `${title} ${preview.text}`);
+    if (refusal.guardrail) {
+      assert.deepEqual([status, body.guardrail, body.message], [409, refusal.guardrail, refusal.message], title);
+    }
+    return 'refused';
+  }
+
   const look = (at?: string) => lookAt(atrium.instance.db, model, acme, at === undefined ? undefined : new Date(at));
   const scopeOf = (who: string) => {
     const people = new Map(PEOPLE.map((name) => [name, userOf(name)]));
@@ -99,16 +160,20 @@ describe('Agreement of previews with what happens', () => {
 
   /** Makes ann an owner for good, whatever happened. */
   async function rescue(): Promise<void> {
+    assert.ok(await isRescued());
+  }
+
+  async function isRescued(): Promise<boolean> {
     const owners = atrium.world.orgs.acme?.teams.Owners;
     const { status } = await atrium.as('root')('PUT', `/teams/${owners}/members/ann`, { expires_at: null });
-    assert.equal(status, 204);
+    return status === 204;
   }
 
   async function makeAll(who: string, changes: readonly Planned[]) {
-    let last = { place: -1, status: 0, reason: undefined as string | undefined, text: '' };
+    let last = { place: -1, status: 0, reason: undefined as string | undefined, text: '', body: {} as Answer['body'] };
     for (const [place, change] of changes.entries()) {
       const { status, body, text } = await makeForReal(atrium, who, change);
-      last = { place, status, reason: body?.reason, text };
+      last = { place, status, reason: body?.reason, text, body };
       if (status >= 300) break;
     }
     return last;
@@ -147,3 +212,59 @@ describe('Agreement of previews with what happens', () => {
     assert.deepEqual(texts(derived), texts(stated));
   }
 });
+
+interface Told {
+  readonly name: string;
+  readonly violated_by: readonly { readonly user: { readonly name: string } }[];
+}
+
+interface Shown {
+  readonly id: number;
+  readonly name: string;
+  readonly at_least?: object;
+  readonly at_most?: object;
+  readonly state: { readonly holds: boolean; readonly count?: number; readonly violated_by: Told['violated_by'] };
+}
+
+/** Guardrails that hold less than before, and who violates them anew. */
+function worse(before: readonly Shown[], after: readonly Shown[]): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const { id, name, at_least, at_most, state } of after) {
+    const earlier = before.find((one) => one.id === id)?.state;
+    const known = new Set(earlier?.violated_by.map(({ user }) => user.name));
+    const anew = state.violated_by.map(({ user }) => user.name).filter((user) => !known.has(user));
+    const [count = 0, earlierCount = 0] = [state.count, earlier?.count];
+    const isFurther = at_least ? count < earlierCount : at_most ? count > earlierCount : anew.length > 0;
+    if (!state.holds && (earlier?.holds || isFurther)) found[name] = anew;
+  }
+  return found;
+}
+
+/** Mostly one that just holds. */
+function randomGuardrail(random: Random, { users, teams }: Things, holds: Holds, name: string): object {
+  const relation = random.pick(['can_edit', 'can_delete', 'can_view_audit_log', 'can_edit_roles', 'can_view']);
+  const isCluster = random.chance(0.3) && (relation === 'can_edit' || relation === 'can_view');
+  const prod = { type: 'cluster', name: 'prod' };
+  const object = isCluster ? { object: random.chance(0.5) ? prod : { type: 'cluster' } } : {};
+  const isTight = random.chance(0.8);
+  const holders = users.filter((user) => holds(user, relation, isCluster));
+  const others = users.filter((user) => !holders.includes(user));
+  const some = (list: readonly string[]) => {
+    const found = random.some(isTight ? list : users, 0.4);
+    return found.length > 0 ? found : [random.pick(list.length > 0 ? list : users)];
+  };
+  const team = isTight ? {} : { team: random.pick(teams).id };
+  const enforce = random.chance(0.8);
+  switch (random.below(4)) {
+    case 0:
+      return { name, enforce, never: { users: some(others), ...team, relation, ...object } };
+    case 1:
+      return { name, enforce, always: { users: some(holders), ...team, relation, ...(isCluster && { object: prod }) } };
+    case 2:
+      return { name, enforce, at_most: { count: isTight ? holders.length : random.below(4), relation, ...object } };
+    default:
+      return { name, enforce, at_least: { count: isTight ? Math.max(1, holders.length) : 2, relation } };
+  }
+}
+
+type Holds = (user: string, relation: string, isCluster: boolean) => boolean;

@@ -55,6 +55,7 @@ describe('Impact of changes before they are made', () => {
       total: 1,
       unattended: [],
       refusals: [],
+      guardrails: [],
     });
   });
 
