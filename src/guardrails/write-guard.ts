@@ -79,9 +79,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
 
   async function inspect(written: Written, organizationId: bigint): Promise<void> {
     const { query, touched } = written;
-    const isAboutItself = touched.some(
-      ({ kind, id }) => (kind === 'guardrail' || kind === 'account') && id === organizationId,
-    );
+    const isAboutItself = touched.some((change) => isAbout(change, organizationId));
     const stored = isAboutItself ? undefined : guardrails.get(organizationId);
     const rules = stored ?? (await store.guardrails(query, organizationId));
     // What this transaction itself has changed counts only once it has committed.
@@ -160,8 +158,12 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   }
 }
 
-function organizationOf({ kind, id, organizationId }: Change): bigint[] {
-  if (kind === 'guardrail') return [id];
+/** Whether its guardrails were changed, or it was created or deleted. */
+function isAbout({ kind, id, organizationId: ownerId }: Change, organizationId: bigint): boolean {
+  return (kind === 'guardrail' ? ownerId : kind === 'account' ? id : undefined) === organizationId;
+}
+
+function organizationOf({ organizationId }: Change): bigint[] {
   return organizationId == null || organizationId === PLATFORM ? [] : [organizationId];
 }
 
