@@ -75,6 +75,9 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
   // A name is being typed.
   if (error instanceof ApiError && error.reason === 'user_not_found')
     return <p class="quiet">No user has this name.</p>;
+  // The field says it when one saves.
+  if (error instanceof ApiError && error.errors.some(({ field }) => field.endsWith('.expires_at')))
+    return <p class="quiet">This is not an end that can be chosen.</p>;
   if (error !== undefined) return <Fault error={error} />;
   if (!report) return <p class="quiet">Asking the server.</p>;
   const { users, total, unattended, refusals, guardrails } = report;
