@@ -1,10 +1,13 @@
 import type { Answer, Input } from '../client/client.ts';
+import { untilWords } from './expiry.ts';
+import { shortTime } from './moments.ts';
 import type { Shown, Style } from './output.ts';
 import type { Session } from './session.ts';
 import { plain } from './text.ts';
 
 type Impact = Answer<'POST /authz/preview'>;
 type Effect = Impact['unattended'][number];
+type Kept = Impact['users'][number]['keeps'][number];
 type Plan = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>;
 export type PlannedChange = Plan['changes'][number];
 
@@ -22,26 +25,58 @@ export async function impactOf(session: Session, changes: readonly PlannedChange
   return { data: impact, names: impact.users.map(({ user }) => user.name), lay: (style) => linesOf(impact, style) };
 }
 
-function linesOf({ users, total, unattended, refusals }: Impact, style: Style): string[] {
+/** What will have changed by itself. */
+export async function forecastOf(session: Session, at: string): Promise<Shown> {
+  const query = { org: session.org() };
+  const impact = await session.client().call('POST /authz/preview', { query, body: { changes: [], at } });
+  const names = impact.users.map(({ user }) => user.name);
+  return { data: impact, names, lay: (style) => linesOf(impact, style, at) };
+}
+
+function linesOf({ users, total, unattended, refusals, guardrails }: Impact, style: Style, at?: string): string[] {
+  // Those that are enforced are among the refusals, but what ends by itself is not refused.
+  const watched = guardrails.filter(({ enforce }) => !enforce || at !== undefined);
   const hidden = total - users.length;
   const count = total === 1 ? '1 person' : `${total} people`;
   return [
-    ...users.flatMap(({ user, gains, loses, more }) => [
+    ...users.flatMap(({ user, gains, loses, keeps, more }) => [
       style.bold(plain(user.name)),
-      ...gains.map((effect) => style.good(`  + ${wordsOf(effect)}`)),
-      ...loses.map((effect) => style.bad(`  - ${wordsOf(effect)}`)),
+      ...gains.map((effect) => style.good(`  + ${wordsOf(effect)}${untilWords(effect)}`)),
+      ...loses.map((effect) =>
+        style.bad(`  - ${wordsOf(effect)}${at === undefined ? anywayWords(effect) : endWords(effect)}`),
+      ),
+      ...keeps.map((effect) => `  ~ ${wordsOf(effect)}${keptWords(effect)}`),
       ...(more > 0 ? [style.dim(`  and ${more} more`)] : []),
     ]),
     ...(hidden > 0 ? [style.dim(`and ${hidden} more people`)] : []),
     ...(unattended.length > 0 ? [style.bad('nobody could do this any more, except site administrators:')] : []),
     ...unattended.map((effect) => style.bad(`  ! ${wordsOf(effect)}`)),
     ...refusals.map(({ message }) => style.bad(`would be rejected: ${plain(message)}`)),
-    total === 0 ? 'nobody gains or loses anything; nothing was changed' : `${count} affected; nothing was changed`,
+    ...watched.map(({ name, sentence }) => style.bad(`would violate the guardrail ${plain(name)}: ${plain(sentence)}`)),
+    summaryOf(total, count, at),
   ];
 }
 
+function summaryOf(total: number, count: string, at: string | undefined): string {
+  if (at !== undefined) return total === 0 ? `nothing ends until ${shortTime(at)}` : `${count} affected`;
+  return total === 0 ? 'nobody gains or loses anything; nothing was changed' : `${count} affected; nothing was changed`;
+}
+
+function endWords({ expires_at: end }: Effect): string {
+  return end ? `, ends ${shortTime(end)}` : '';
+}
+
+function anywayWords({ expires_at: end }: Effect): string {
+  return end ? `, which would have ended ${shortTime(end)}` : '';
+}
+
+function keptWords({ expires_at: end, expires_at_before: before }: Kept): string {
+  const now = end ? `now until ${shortTime(end)}` : 'now without an end';
+  return `: ${now}, before ${before ? `until ${shortTime(before)}` : 'without one'}`;
+}
+
 /** A permission as in a role, and anything else as it is asked of `atrium can`. */
-function wordsOf({ object, relation, permission }: Effect): string {
+function wordsOf({ object, relation, permission }: Effect | Kept): string {
   if (permission) return plain(permission.action);
   const verb = relation.replace(/^can_/, '');
   return plain(`${verb} ${ALIASES[object.type] ?? object.type}:${object.name}`);

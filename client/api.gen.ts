@@ -333,8 +333,10 @@ export type BusCredentials = {
 
 /** Changes that could be made, in this order. */
 export type ChangePlanInput = {
-  /** Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the second is -2, and so on. */
+  /** At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the second is -2, and so on. */
   readonly changes: readonly PlannedChangeInput[];
+  /** A moment in the future, within 10 years: what ends by itself until then has ended, too. Without changes, the answer is what will change by itself. */
+  readonly at?: string | undefined;
   /** If false, only permissions on the organization are compared. By default, true. */
   readonly objects?: boolean | undefined;
 };
@@ -1207,12 +1209,14 @@ export type HostedToken = {
 export type Impact = {
   /** Ordered by user ID; those after the first thousand are left out. */
   readonly users: readonly UserImpact[];
-  /** How many users the changes affect. */
+  /** How many users the changes affect. Those after the first thousand are counted only if they gain or lose something. */
   readonly total: number;
   /** What nobody except site administrators could do any more, although somebody can now. Empty if the caller may not see the members. */
   readonly unattended: readonly ImpactEffect[];
   /** Why the real call of a change would be rejected. The impact includes that change, as if there were no such rule, but none of the changes after it. */
   readonly refusals: readonly ImpactRefusal[];
+  /** Guardrails that would be violated in the end, or by more people than now, also those that are only watched. Empty if the caller may not view roles. */
+  readonly guardrails: readonly ImpactGuardrail[];
 };
 
 /** Something that somebody can do on an object, before or after the changes. */
@@ -1222,6 +1226,37 @@ export type ImpactEffect = {
   readonly relation: string;
   /** The permission that a role can contain, if the relation on the organization is one. */
   readonly permission: Permission | null;
+  /** When it ends by itself, or would have ended without the changes. Absent if it does not, also in another way, or if the caller may not see all teams that it depends on. */
+  readonly expires_at?: string;
+};
+
+/** A guardrail that would be violated, and by whom. */
+export type ImpactGuardrail = {
+  /** ID of the guardrail. */
+  readonly id: bigint;
+  /** Name of the guardrail. */
+  readonly name: string;
+  /** What it states. */
+  readonly sentence: string;
+  /** Who would violate it, as far as the caller may see them; at most 20. */
+  readonly violated_by: readonly Violator[];
+  /** How many would, also those who are not listed. */
+  readonly total: number;
+  /** Otherwise it is only watched, and the change would be made. */
+  readonly enforce: boolean;
+};
+
+/** Something that somebody can do before and after the changes, but for another time. */
+export type ImpactKept = {
+  readonly object: ImpactObject;
+  /** What can be done on the object, such as can_edit. */
+  readonly relation: string;
+  /** The permission that a role can contain, if the relation on the organization is one. */
+  readonly permission: Permission | null;
+  /** When it ends by itself after the changes. Absent: never. */
+  readonly expires_at?: string;
+  /** When it ends without the changes. Absent: never. */
+  readonly expires_at_before?: string;
 };
 
 /** An object by type, ID and name. What the changes create has an ID below zero. */
@@ -1244,6 +1279,7 @@ export type ImpactRefusal = {
   readonly reason: string;
   /** The message of that error. */
   readonly message: string;
+  readonly guardrail?: ViolatedGuardrail;
 };
 
 /** What a customer of a marketplace binds once to get an organization, a contract and an archive. */
@@ -2121,6 +2157,8 @@ export type PlannedChangeInput = {
   readonly team?: PlannedTeamInput | bigint | number | string | undefined;
   /** Login name of the user to add or remove. */
   readonly username?: string | undefined;
+  /** With role.assign, team.add_member and member.add: when it ends by itself, as in the real call. Null: never. If it is left out, what exists already keeps its end, and what is new has none. */
+  readonly expires_at?: string | null | undefined;
   /** With member.remove: leave even as the last owner, as with orphan=true. */
   readonly orphan?: boolean | undefined;
   /** With roles.import: the document as text, in YAML or JSON, as the export returns it. */
@@ -2762,13 +2800,15 @@ export type UserAccess = {
   readonly types: readonly AccessType[];
 };
 
-/** What one person gains and loses. */
+/** What one person gains and loses, and what they keep for another time. */
 export type UserImpact = {
   readonly user: UserReference;
   /** What the user could do then. Effects on single objects are listed if they do not follow from those on the organization. */
   readonly gains: readonly ImpactEffect[];
   /** What the user could do no longer. */
   readonly loses: readonly ImpactEffect[];
+  /** What they can do before and after, but not for as long, or for longer. */
+  readonly keeps: readonly ImpactKept[];
   /** How many effects on single objects are left out of this entry. */
   readonly more: number;
 };
@@ -2787,6 +2827,33 @@ export type UserSearchResult = {
   readonly ok: boolean;
   /** The users of this page. */
   readonly data: readonly User[];
+};
+
+/** The guardrail that the change would violate, if reason is guardrail_violated. */
+export type ViolatedGuardrail = {
+  /** ID of the guardrail. */
+  readonly id: bigint;
+  /** Name of the guardrail. */
+  readonly name: string;
+  /** What it states. */
+  readonly sentence: string;
+  /** Who would violate it, as far as the caller may see them; at most 20. */
+  readonly violated_by: readonly Violator[];
+  /** How many would, also those who are not listed. */
+  readonly total: number;
+};
+
+/** Somebody who would violate a guardrail. */
+export type Violator = {
+  readonly user: ViolatorUser;
+};
+
+/** The user. */
+export type ViolatorUser = {
+  /** ID of the user. */
+  readonly id: bigint;
+  /** Login name. */
+  readonly name: string;
 };
 
 export interface Operations {

@@ -2,7 +2,17 @@ import { ApiError } from './errors.ts';
 
 /** What changed. IDs are exact. */
 export interface EventChange {
-  readonly kind: 'user' | 'organization' | 'team' | 'role' | 'cluster' | 'contract' | 'robot' | 'token' | 'account';
+  readonly kind:
+    | 'user'
+    | 'organization'
+    | 'team'
+    | 'role'
+    | 'guardrail'
+    | 'cluster'
+    | 'contract'
+    | 'robot'
+    | 'token'
+    | 'account';
   readonly id: bigint;
   /** Name of the organization that it belongs to, if any. */
   readonly organization?: string;

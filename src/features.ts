@@ -42,7 +42,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const audit = wireAudit(infrastructure, authz.judge);
   const nouns = { organizations: organizations.organizations, users: users.users };
   const overview = wireOverview(infrastructure, identity, authz.judge, nouns);
-  const impact = wireImpact(infrastructure, identity, authz);
+  const impact = wireImpact(infrastructure, identity, authz, guardrails.trials);
   const marketplace = wireMarketplace(infrastructure);
   const events = wireEvents(infrastructure, identity, authz.judge);
   const search = wireSearch(infrastructure, identity, authz.judge);

@@ -16,6 +16,8 @@ const ALL_COUNTS = {
   deliveryKills: [1, 15, 30],
   /** Random lists of changes that are previewed, then made. */
   previewedPlans: [25, 200, 1000],
+  /** The same while there are guardrails. */
+  guardedPlans: [15, 150, 1000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
   previewsOfStrangers: [60, 1500, 10_000],
   /** The same delivery to each of two servers, all at once. */

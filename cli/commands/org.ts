@@ -3,8 +3,8 @@ import type { Args, Values } from '../arguments.ts';
 import { changesIn } from '../changes.ts';
 import { command, type Group } from '../command.ts';
 import { EXPIRY, expiryColumn, expiryOf, untilWords } from '../expiry.ts';
-import { impactOf, PREVIEW } from '../impact.ts';
-import { shortTime } from '../moments.ts';
+import { forecastOf, impactOf, PREVIEW } from '../impact.ts';
+import { momentIn, shortTime } from '../moments.ts';
 import { all } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import type { Session } from '../session.ts';
@@ -181,7 +181,7 @@ export const org: Group = {
         const path = { org: session.org(), username: args.user };
         const body = { team: options.team, ...expiryOf(options) };
         if (options.preview) {
-          return await impactOf(session, [{ action: 'member.add', username: args.user, team: options.team }]);
+          return await impactOf(session, [{ action: 'member.add', username: args.user, ...body }]);
         }
         await session.client().call('PUT /orgs/{org}/members/{username}', { path, body });
         const where = options.team ? `, in the team ${options.team}` : '';
@@ -210,6 +210,14 @@ export const org: Group = {
         const query = options.orphan ? { orphan: true } : {};
         await session.client().call('DELETE /orgs/{org}/members/{username}', { path, query });
         return said(`${args.user} is no longer a member of ${path.org}`);
+      },
+    }),
+    forecast: command({
+      summary: 'show who will lose what by itself, because memberships and roles of teams end',
+      options: { until: { about: 'up to this moment, such as 7d or 2027-01-31; by default 30d', value: 'WHEN' } },
+      examples: ['atrium org forecast', 'atrium org forecast --until 7d --org acme'],
+      async run(session, { options }) {
+        return await forecastOf(session, momentIn(options.until ?? '30d', 1));
       },
     }),
     'reserved-names': command({

@@ -127,7 +127,7 @@ export const team: Group = {
       examples: [
         'atrium team add operators dan cat',
         'atrium team add operators eve --expires 7d',
-        'atrium team add operators dan cat --preview',
+        'atrium team add operators dan cat --expires 7d --preview',
       ],
       async run(session, { args, options }) {
         const body = expiryOf(options);
@@ -135,7 +135,7 @@ export const team: Group = {
         if (options.preview) {
           return await impactOf(
             session,
-            args.user.map((username) => ({ action: 'team.add_member', id, username })),
+            args.user.map((username) => ({ action: 'team.add_member', id, username, ...body })),
           );
         }
         await requireUsers(session, args.user);
@@ -198,7 +198,7 @@ export const team: Group = {
         if (options.preview) {
           return await impactOf(
             session,
-            roles.map((role) => ({ action: 'role.assign', id: role.id, team: id })),
+            roles.map((role) => ({ action: 'role.assign', id: role.id, team: id, ...body })),
           );
         }
         await forEach(

@@ -39,8 +39,8 @@ type TypesWhere<Condition> = {
 }[keyof Kinds];
 
 /**
- * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail: such a change has
- * the ID of its organization, and is for the guard of writes.
+ * What a write touched, so that every replica can forget exactly that. No tuple comes from a guardrail: such a change is
+ * for the guard of writes, and for those who follow events.
  */
 export type ChangeKind = Kinds[keyof Kinds]['source'] | 'guardrail';
 /** The types that callers can ask about. */

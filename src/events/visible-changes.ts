@@ -21,6 +21,7 @@ export const EVENT_KINDS = [
   'organization',
   'team',
   'role',
+  'guardrail',
   'cluster',
   'contract',
   'robot',
@@ -49,23 +50,26 @@ export interface Follower {
 }
 
 interface Visibility {
-  readonly type: ObjectRef['type'];
+  /** Absent if no single object of the kind can be seen without all of them. */
+  readonly type?: ObjectRef['type'];
   /** Whoever holds this on the organization may see every object of the kind there, and so also know of a deleted one. */
   readonly all: string;
   readonly area: ScopeArea;
 }
 
 /** Kinds that are seen object by object. A kind that is missing here is never announced. */
-const OBJECTS: Readonly<Partial<Record<ChangeKind, Visibility>>> = {
+const OBJECTS = {
   team: { type: 'team', all: 'can_view_teams', area: 'organization' },
   role: { type: 'role', all: 'can_view_roles', area: 'authz' },
+  guardrail: { all: 'can_view_roles', area: 'authz' },
   cluster: { type: 'cluster', all: 'can_view_clusters', area: 'organization' },
   contract: { type: 'contract', all: 'can_view_contracts', area: 'organization' },
   robot: { type: 'robot_ac', all: 'can_view_robots', area: 'organization' },
   token: { type: 'token', all: 'can_view_tokens', area: 'organization' },
-};
+} as const satisfies Partial<Record<ChangeKind, Visibility>>;
+const KNOWN: Readonly<Partial<Record<ChangeKind, Visibility>>> = OBJECTS;
 /** Of these, members see single objects, whatever they may see of the organization: their teams, and their roles. */
-const SEEN_SINGLY = [OBJECTS.team, OBJECTS.role].filter((one) => one !== undefined);
+const SEEN_SINGLY = [OBJECTS.team, OBJECTS.role];
 const VIEW = 'can_view';
 const OBJECTS_AT_ONCE = 500;
 
@@ -137,7 +141,7 @@ function seenOutside(follower: Follower, change: RecordedChange): SeenChange | u
 }
 
 function refOf({ kind, id }: RecordedChange): ObjectRef | undefined {
-  const type = OBJECTS[kind]?.type;
+  const type = KNOWN[kind]?.type;
   return type && { type, id };
 }
 
@@ -149,9 +153,10 @@ function seenAs(
 ): SeenChange | undefined {
   if (!held.includes(VIEW)) return undefined;
   const organization = organizationName === null ? {} : { organization: organizationName };
-  const known = OBJECTS[kind];
+  const known = KNOWN[kind];
   if (known) {
-    const isVisible = follower.mayRead(known.area) && (held.includes(known.all) || onObject.includes(VIEW));
+    const isSeenSingly = known.type !== undefined && onObject.includes(VIEW);
+    const isVisible = follower.mayRead(known.area) && (held.includes(known.all) || isSeenSingly);
     return isVisible ? { kind: kind as EventKind, id, ...organization } : undefined;
   }
   if (kind !== 'account' || !follower.mayRead('organization')) return undefined;

@@ -4,7 +4,14 @@ import type { Work } from '../changes/write.ts';
 import { type Query, sql } from '../db/db.ts';
 import { GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail } from './guardrail.rows.ts';
 import { type GuardrailPlan, type GuardrailsNow, namedInAll } from './guardrail-file.ts';
-import { deleteGuardrail, insertGuardrail, lockGuardrails, toState, updateGuardrail } from './guardrails.store.ts';
+import {
+  changeOf,
+  deleteGuardrail,
+  insertGuardrail,
+  lockGuardrails,
+  toState,
+  updateGuardrail,
+} from './guardrails.store.ts';
 
 const ALL = sql(
   'guardrailFile.all',
@@ -31,16 +38,18 @@ export async function applyGuardrails(
   const about = { actor, organizationId, objectType: 'guardrail' };
   for (const one of deletes) {
     await deleteGuardrail(query, one.id);
+    touch(changeOf(one));
     record({ ...about, action: 'guardrail.delete', objectId: one.id, before: toState(one) });
   }
   for (const { current, next } of updates) {
     const made = await updateGuardrail(query, current, next);
+    touch(changeOf(made));
     const states = { before: toState(current), after: toState(made) };
     record({ ...about, action: 'guardrail.update', objectId: made.id, ...states });
   }
   for (const draft of creates) {
     const made = await insertGuardrail(query, organizationId, draft);
+    touch(changeOf(made));
     record({ ...about, action: 'guardrail.create', objectId: made.id, after: toState(made) });
   }
-  if (deletes.length + updates.length + creates.length > 0) touch({ kind: 'guardrail', id: organizationId });
 }

@@ -1,7 +1,7 @@
 import type { Actor } from '../changes/audit-entry.ts';
 import { OWNED_TYPES } from '../changes/object-kinds.ts';
 import { type Room, roomFor } from '../changes/room.store.ts';
-import type { Once, Write } from '../changes/write.ts';
+import type { Change, Once, Write } from '../changes/write.ts';
 import { type Db, isUniqueViolation, only, type Query, sql } from '../db/db.ts';
 import { GUARDRAIL_COLUMNS, type GuardrailRow, toGuardrail, toViolations } from './guardrail.rows.ts';
 import { type Guardrail, type GuardrailDraft, isSameStatement } from './guardrail.ts';
@@ -77,7 +77,7 @@ export function createGuardrailStore(db: Db, write: Write, room: Room): Guardrai
         await query(JOIN, [organizationId]);
         await room.require(query, { limit: 'guardrailsPerOrganization', ownerId: organizationId, count: ROOM });
         const made = await insertGuardrail(query, organizationId, draft);
-        touch({ kind: 'guardrail', id: organizationId });
+        touch(changeOf(made));
         record({ ...about(made, actor), action: 'guardrail.create', after: toState(made) });
         keep(made);
         return made;
@@ -97,7 +97,7 @@ export function createGuardrailStore(db: Db, write: Write, room: Room): Guardrai
         if (!row) return undefined;
         const current = toGuardrail(row);
         const next = await updateGuardrail(query, current, decide(current));
-        touch({ kind: 'guardrail', id: organizationId });
+        touch(changeOf(next));
         const states = { before: toState(current), after: toState(next) };
         record({ ...about(next, actor), action: 'guardrail.update', ...states });
         return next;
@@ -112,7 +112,7 @@ export function createGuardrailStore(db: Db, write: Write, room: Room): Guardrai
       const current = toGuardrail(row);
       decide(current);
       await deleteGuardrail(query, id);
-      touch({ kind: 'guardrail', id: organizationId });
+      touch(changeOf(current));
       record({ ...about(current, actor), action: 'guardrail.delete', before: toState(current) });
       return true;
     });
@@ -187,6 +187,10 @@ function toStored(rows: readonly StateRow[]): StoredGuardrails {
     return violation?.statement === statement ? [[id, violation] as const] : [];
   });
   return { guardrails, violations: new Map(violations) };
+}
+
+export function changeOf({ id, organizationId }: Pick<Guardrail, 'id' | 'organizationId'>): Change {
+  return { kind: 'guardrail', id, organizationId };
 }
 
 function about({ id, organizationId }: Guardrail, actor: Actor) {

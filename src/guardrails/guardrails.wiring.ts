@@ -7,6 +7,7 @@ import { createChecks } from './checks.ts';
 import { guardrailRoutes } from './guardrails.routes.ts';
 import { createGuardrailStore } from './guardrails.store.ts';
 import { createGuardrails } from './guardrails.ts';
+import { createTrials } from './trial.ts';
 import { createWriteGuardStore } from './write-guard.store.ts';
 import { createWriteGuard } from './write-guard.ts';
 
@@ -15,10 +16,12 @@ const GRAPH_BYTES = 64 * 1024 * 1024;
 
 export function wireGuardrails(infrastructure: Infrastructure, { model, graphs, judge, names }: Authz) {
   const { db, revisions, writeGuards, room } = infrastructure;
-  writeGuards.push(createWriteGuard(createWriteGuardStore(db.driver), model, GRAPH_BYTES));
+  const guardStore = createWriteGuardStore(db.driver);
+  writeGuards.push(createWriteGuard(guardStore, model, GRAPH_BYTES));
   const store = createGuardrailStore(db, revisions.write, room);
   const guardrails = createGuardrails({ store, graphs, names, judge, model, limits: room.limits });
-  return { guardrails, mount };
+  const living = async (userIds: readonly bigint[]) => await guardStore.living(db.query, userIds);
+  return { guardrails, trials: createTrials({ store, living, names, model }), mount };
 
   function mount(scope: Scope): void {
     guardrailRoutes(scope, guardrails);

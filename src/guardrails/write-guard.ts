@@ -10,17 +10,14 @@
  *    refused only for what it violates itself, whichever replica made the others.
  * 4. A change that leaves a violation as it was, or makes it smaller, passes. So does a fact: a violation is noted then.
  */
-import { HIDDEN } from '../authz/hidden-objects.ts';
-import { AppError } from '../base/errors.ts';
 import { breath } from '../base/slices.ts';
 import type { Moment } from '../changes/revision.ts';
 import { type Change, PLATFORM, type Query, type WriteGuard, type Written } from '../changes/write.ts';
 import type { Model } from '../rebac/model.ts';
 import type { Guardrail, Violation, Violations } from './guardrail.ts';
-import { namedIn } from './guardrail.ts';
-import { guardrailSentence, violationText } from './guardrail-text.ts';
 import { PeopleGraph, type SourcedTuple, type Undo } from './people-graph.ts';
-import { isWorse, violationsAmong } from './violations.ts';
+import { refusalOf, toldOf, viewOf, violatedAnew, withoutTheDead } from './verdict.ts';
+import { violationsAmong } from './violations.ts';
 
 export interface GuardPatch {
   readonly sources: readonly string[];
@@ -56,7 +53,6 @@ interface Entry extends Moment {
 }
 
 const MAX_ORGANIZATIONS = 10_000;
-const MAX_NAMED = 20;
 
 export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes: number): WriteGuard {
   const entries = new Map<bigint, Entry>();
@@ -83,9 +79,7 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
 
   async function inspect(written: Written, organizationId: bigint): Promise<void> {
     const { query, touched } = written;
-    const isAboutItself = touched.some(
-      ({ kind, id }) => (kind === 'guardrail' || kind === 'account') && id === organizationId,
-    );
+    const isAboutItself = touched.some((change) => isAbout(change, organizationId));
     const stored = isAboutItself ? undefined : guardrails.get(organizationId);
     const rules = stored ?? (await store.guardrails(query, organizationId));
     // What this transaction itself has changed counts only once it has committed.
@@ -98,7 +92,9 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     }
     const { people, undo, known } = await peopleNow(written, organizationId);
     try {
-      const found = await withoutTheDead(query, rules, await violationsAmong(people, rules));
+      const found = await withoutTheDead(rules, await violationsAmong(people, rules), (ids) =>
+        store.living(query, ids),
+      );
       const before = known ?? (await store.violations(query, organizationId));
       if (!written.isFact) await refuseNew(written, people, rules, before, found);
       const after = withStatements(rules, found);
@@ -133,23 +129,6 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     return people;
   }
 
-  /** A user whose account is gone cannot always do something. That is nobody's fault, and the statement says less now. */
-  async function withoutTheDead(query: Query, rules: readonly Guardrail[], found: Map<bigint, Violation>) {
-    const doubtful = rules.filter(({ id, kind, userIds }) => kind === 'always' && userIds.length > 0 && found.has(id));
-    if (doubtful.length === 0) return found;
-    const living = new Set(await store.living(query, [...new Set(doubtful.flatMap(({ userIds }) => userIds))]));
-    for (const { id, userIds } of doubtful) {
-      const violation = found.get(id);
-      const isDead = (user: bigint) => userIds.includes(user) && !living.has(user);
-      const alive = violation?.userIds.filter((user) => !isDead(user)) ?? [];
-      const dead = (violation?.userIds.length ?? 0) - alive.length;
-      if (!violation || dead === 0) continue;
-      if (alive.length === 0) found.delete(id);
-      else found.set(id, { ...violation, userIds: alive, total: violation.total - dead });
-    }
-    return found;
-  }
-
   async function refuseNew(
     { query, actor }: Written,
     people: PeopleGraph,
@@ -157,42 +136,13 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
     before: KnownViolations,
     found: Violations,
   ): Promise<void> {
-    for (const rule of rules) {
-      const violation = found.get(rule.id);
-      const known = before.get(rule.id);
-      const earlier = known?.statement === rule.statement ? known : undefined;
-      if (violation && rule.enforce && isWorse(rule, earlier, violation)) {
-        throw await refusal(query, people, rule, violation, earlier, actor?.id);
-      }
-    }
-  }
-
-  /** Names the guardrail, and whom it is about as far as the caller may know them. */
-  async function refusal(
-    query: Query,
-    people: PeopleGraph,
-    rule: Guardrail,
-    violation: Violation,
-    earlier: Violation | undefined,
-    actorId: bigint | undefined,
-  ): Promise<AppError> {
-    const sees = viewOf(people, rule.organizationId, actorId);
-    const anew = violation.userIds.filter((id) => !earlier?.userIds.includes(id));
-    const shown = anew.filter((id) => sees(`user:${id}`)).slice(0, MAX_NAMED);
-    const names = await store.names(query, [...namedIn(rule), ...shown.map((id) => `user:${id}`)]);
-    const nameOf = (object: string) => (sees(object) ? (names.get(object) ?? rule.names[object] ?? object) : HIDDEN);
-    const violatedBy = shown.map((id) => ({ id, name: names.get(`user:${id}`) ?? '' }));
-    const sentence = guardrailSentence(rule, nameOf);
-    const total = violation.total - (violation.userIds.length - anew.length);
-    const what = violationText(
-      rule,
-      { ...violation, total },
-      violatedBy.map(({ name }) => name),
-    );
-    return new AppError('conflict', `guardrail ${JSON.stringify(rule.name)} says that ${sentence}: ${what}`, {
-      reason: 'guardrail_violated',
-      guardrail: { id: rule.id, name: rule.name, sentence, violatedBy, total },
-    });
+    const enforced = rules.filter(({ enforce }) => enforce);
+    const earlier = new Map([...before].filter(([id, { statement }]) => isCurrent(enforced, id, statement)));
+    const [first] = violatedAnew(enforced, earlier, found);
+    if (!first) return;
+    const { organizationId } = first.rule;
+    const sees = viewOf(people, organizationId, actor?.id);
+    throw refusalOf(await toldOf(first, sees, (objects) => store.names(query, objects)));
   }
 
   function remember(organizationId: bigint, entry: Entry): void {
@@ -208,20 +158,12 @@ export function createWriteGuard(store: WriteGuardStore, model: Model, maxBytes:
   }
 }
 
-/** What the caller may see, in the graph as it would be. Nobody can give themselves more than they hold. */
-function viewOf(people: PeopleGraph, organizationId: bigint, actorId: bigint | undefined): (object: string) => boolean {
-  const caller = actorId === undefined ? undefined : people.classOf(`user:${actorId}`);
-  const organization = `organization:${organizationId}`;
-  const holds = (relation: string, object: string) =>
-    caller !== undefined && people.relationsOn(caller, object, true).includes(relation);
-  return (object) => {
-    if (object === `user:${actorId}`) return true;
-    return object.startsWith('user:') ? holds('can_view_members', organization) : holds('can_view', object);
-  };
+/** Whether its guardrails were changed, or it was created or deleted. */
+function isAbout({ kind, id, organizationId: ownerId }: Change, organizationId: bigint): boolean {
+  return (kind === 'guardrail' ? ownerId : kind === 'account' ? id : undefined) === organizationId;
 }
 
-function organizationOf({ kind, id, organizationId }: Change): bigint[] {
-  if (kind === 'guardrail') return [id];
+function organizationOf({ organizationId }: Change): bigint[] {
   return organizationId == null || organizationId === PLATFORM ? [] : [organizationId];
 }
 
@@ -245,4 +187,9 @@ function isSameViolation(one: KnownViolation, other: KnownViolation | undefined)
     one.held === other.held &&
     one.userIds.join() === other.userIds.join()
   );
+}
+
+/** What was known about an earlier statement is not about this one. */
+function isCurrent(rules: readonly Guardrail[], id: bigint, statement: number): boolean {
+  return rules.some((rule) => rule.id === id && rule.statement === statement);
 }

@@ -51,7 +51,7 @@ export function platformFormat(documentationUrl: () => string): ErrorFormat {
 }
 
 /** Written by the plain JSON writer. */
-function presentGuardrail({ id, name, sentence, violatedBy, total }: ViolatedGuardrail) {
+export function presentGuardrail({ id, name, sentence, violatedBy, total }: ViolatedGuardrail) {
   const violated_by = violatedBy.map((user) => ({ user: { id: plainId(user.id), name: user.name } }));
   return { id: plainId(id), name, sentence, violated_by, total };
 }

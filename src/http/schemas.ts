@@ -72,6 +72,37 @@ export function alsoAs<Schema extends TSchema>(schema: Schema, ...types: readonl
   return Object.assign(schema, { [ALSO]: types });
 }
 
+/** In errors with the reason guardrail_violated, and in previews of such errors. */
+export const ViolatedGuardrail = named(
+  'ViolatedGuardrail',
+  Type.Object(
+    {
+      id: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the guardrail.' }),
+      name: Type.String({ description: 'Name of the guardrail.' }),
+      sentence: Type.String({ description: 'What it states.' }),
+      violated_by: Type.Array(
+        named(
+          'Violator',
+          Type.Object(
+            {
+              user: Type.Object(
+                {
+                  id: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the user.' }),
+                  name: Type.String({ description: 'Login name.' }),
+                },
+                { description: 'The user.' },
+              ),
+            },
+            { description: 'Somebody who would violate a guardrail.' },
+          ),
+        ),
+        { description: 'Who would violate it, as far as the caller may see them; at most 20.' },
+      ),
+      total: Type.Integer({ description: 'How many would, also those who are not listed.' }),
+    },
+    { description: 'The guardrail that the change would violate, if reason is guardrail_violated.' },
+  ),
+);
 export const ErrorBody = named(
   'Error',
   Type.Object({
@@ -83,38 +114,7 @@ export const ErrorBody = named(
       description: 'Machine-readable reason. A new version may add reasons, but does not rename any.',
     }),
     relation: Type.Optional(Type.String({ description: 'The missing relation, if reason is missing_relation.' })),
-    guardrail: Type.Optional(
-      named(
-        'ViolatedGuardrail',
-        Type.Object(
-          {
-            id: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the guardrail.' }),
-            name: Type.String({ description: 'Name of the guardrail.' }),
-            sentence: Type.String({ description: 'What it states.' }),
-            violated_by: Type.Array(
-              named(
-                'Violator',
-                Type.Object(
-                  {
-                    user: Type.Object(
-                      {
-                        id: Type.Unsafe<number | bigint>({ ...Int64, description: 'ID of the user.' }),
-                        name: Type.String({ description: 'Login name.' }),
-                      },
-                      { description: 'The user.' },
-                    ),
-                  },
-                  { description: 'Somebody who would violate a guardrail.' },
-                ),
-              ),
-              { description: 'Who would violate it, as far as the caller may see them; at most 20.' },
-            ),
-            total: Type.Integer({ description: 'How many would, also those who are not listed.' }),
-          },
-          { description: 'The guardrail that the change would violate, if reason is guardrail_violated.' },
-        ),
-      ),
-    ),
+    guardrail: Type.Optional(ViolatedGuardrail),
     errors: Type.Optional(
       Type.Array(named('FieldError', Type.Object({ field: Type.String(), message: Type.String() }))),
     ),

@@ -1,11 +1,20 @@
 import { type RoleGrant, rejectEscalation } from '../authz/escalation.ts';
 import { AppError, missingRelation, reasonOf } from '../base/errors.ts';
+import { endsBefore, requireTerm, type Term } from '../base/expiry.ts';
 import { type Limits, limitReached } from '../base/limits.ts';
 import type { Reason } from '../base/reasons.ts';
 import { createPace } from '../base/slices.ts';
 import { hasLastOwner, RELATION_OF } from '../changes/derived-tuples.ts';
+import { refusalOf } from '../guardrails/verdict.ts';
 import type { Permission } from '../identity/callers.ts';
-import { FIRST_TEAM, settle, unknown } from '../organizations/members.ts';
+import {
+  extendsOwnTerm,
+  FIRST_TEAM,
+  needsLastingOwner,
+  notInFirstTeam,
+  settle,
+  unknown,
+} from '../organizations/members.ts';
 import { builtIn, nameTaken, noTeam, readName, readPermission } from '../organizations/teams.ts';
 import { readDocument } from '../roles/role-document.ts';
 import { readRoles, rejectEscalations, requireRelations, requireRoom } from '../roles/role-file.ts';
@@ -20,14 +29,17 @@ import {
   roleNotFound,
   settled,
 } from '../roles/roles.ts';
+import { about, at, inField, inFieldSoon, refuse } from './change-faults.ts';
 import type { Hypothesis } from './hypothesis.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import type { RoleState } from './scene.ts';
-import type { TeamState } from './team-state.ts';
+import { hasOthers, isLastOwner, type TeamState } from './team-state.ts';
 
 export interface ChangeParts {
   readonly organizationName: string;
   readonly limits: Limits;
+  readonly rehearsal: Pick<Rehearsal, 'refused'>;
   readonly personNamed: (name: string) => Promise<{ readonly id: bigint } | undefined>;
 }
 
@@ -49,13 +61,15 @@ const SHOWN_WITH_IMPACT: ReadonlySet<Reason> = new Set([
 export async function makeChanges(
   world: Hypothesis,
   changes: readonly PlannedChange[],
-  { organizationName, limits, personNamed }: ChangeParts,
+  { organizationName, limits, personNamed, rehearsal }: ChangeParts,
 ): Promise<Refusal[]> {
   const refusals: Refusal[] = [];
   const pace = createPace();
+  const now = new Date();
   let place = 0;
   for (const change of changes) {
     await about(place, () => make(change));
+    await inspect();
     if (refusals.length > 0) break;
     place++;
     await pace();
@@ -80,15 +94,25 @@ export async function makeChanges(
       case 'team.delete':
         return removeTeam(change.id);
       case 'team.add_member':
-        return addToTeam(teamWith(change.id, 'can_add_member', 'add_member:team'), change.username);
+        return addToTeam(teamWith(change.id, 'can_add_member', 'add_member:team'), change.username, change.term);
       case 'team.remove_member':
         return removeFromTeam(change.id, change.username);
       case 'member.add':
-        return addMember(change.username, change.teamName);
+        return addMember(change.username, change.teamName, change.term);
       case 'member.remove':
         return removeMember(change.username, change.orphans);
       case 'roles.import':
         return importRoles(change.document, change.prunes);
+    }
+  }
+
+  /** What the guardrails say to the call that has just been made, unless they refused one before. */
+  async function inspect(): Promise<void> {
+    if (refusals.some(({ guardrail }) => guardrail)) return;
+    for (const told of await rehearsal.refused()) {
+      const { message, detail } = refusalOf(told);
+      const field = `changes[${place}].action`;
+      refusals.push({ change: place, field, reason: 'guardrail_violated', message, ...detail });
     }
   }
 
@@ -112,14 +136,18 @@ export async function makeChanges(
     world.putRole(next, current.id);
   }
 
-  function assign({ action, id, teamId }: Extract<PlannedChange, { action: 'role.assign' | 'role.unassign' }>): void {
+  function assign(change: Extract<PlannedChange, { action: 'role.assign' | 'role.unassign' }>): void {
+    const { action, id, teamId } = change;
     teamWith(teamId, 'can_view', 'view:team', 'team');
+    const term = action === 'role.assign' ? requireTerm(change.term, now) : undefined;
     requireOn('can_edit_roles', 'edit_roles:org');
     const role = world.roles.get(id);
     if (!role) throw at('id', roleNotFound());
     const hasIt = role.teamIds.includes(teamId);
     if (action === 'role.assign') {
-      if (!hasIt) updateRole(role, { teamIds: [...role.teamIds, teamId] }, 'team');
+      const isSame = term === undefined || term?.getTime() === role.teamExpiries.get(teamId)?.getTime();
+      const terms = term === undefined ? undefined : new Map([[teamId, term]]);
+      if (!hasIt || !isSame) updateRole(role, { teamIds: [...role.teamIds, teamId], terms }, 'team');
       return;
     }
     if (!hasIt) throw at('team', new AppError('notFound', 'the team does not have this role'));
@@ -134,8 +162,10 @@ export async function makeChanges(
     noted('team.name', () => requireTeamName(name));
     noted('action', () => requireFewer(world.teams.size, 'teamsPerOrganization'));
     const { id } = world.createTeam({ name, permission, isBuiltIn: false });
+    // Each of its members is added by a call of its own.
     for (const username of members) {
-      await addToTeam(teamWith(id, 'can_add_member', 'add_member:team'), username, 'team.members');
+      await inspect();
+      await addToTeam(teamWith(id, 'can_add_member', 'add_member:team'), username, undefined, 'team.members');
     }
   }
 
@@ -161,19 +191,38 @@ export async function makeChanges(
     await world.removeTeam(id);
   }
 
-  async function addToTeam(team: TeamState, username: string, field = 'username'): Promise<void> {
+  async function addToTeam(team: TeamState, username: string, term?: Term, field = 'username'): Promise<void> {
+    requireTerm(term, now);
     const user = await userNamed(username, field);
     const isHost = world.isMember(user) || world.holds('can_add_member') || world.holds('steward', `team:${team.id}`);
     if (!isHost) throw missingRelation('add_member:org');
-    addTo(team, user);
+    addTo(team, user, term);
   }
 
-  function addTo(team: TeamState, user: string): void {
+  function addTo(team: TeamState, user: string, term: Term): void {
     noted('id', () => rejectGrant({ permission: team.permission, roles: grantsOf(team) }));
-    if (team.members.has(user)) return;
+    if (term && team.permission === 'owner' && !hasOthers(team, user)) {
+      noted('expires_at', () => refuse(needsLastingOwner()));
+    }
+    if (team.members.has(user)) {
+      if (term !== undefined) changeEnd(team, user, term);
+      return;
+    }
     noted('id', () => requireFewer(team.members.size, 'membersPerTeam'));
     if (!world.isMember(user)) noted('username', () => requireFewer(world.memberCount(), 'membersPerOrganization'));
-    world.join(team.id, user);
+    world.join(team.id, user, term);
+  }
+
+  function changeEnd(team: TeamState, user: string, term: Date | null): void {
+    const present = team.ends.get(user) ?? null;
+    const isSelf = user === world.caller;
+    // What was noted about this change is the answer of its call.
+    if (refusals.length === 0) {
+      const mayEnd = isSelf || world.holds('can_remove_member', `team:${team.id}`) || world.holds('can_remove_member');
+      if (endsBefore(term, present) && !mayEnd) throw missingRelation('remove_member:team');
+      if (endsBefore(present, term) && isSelf) throw extendsOwnTerm();
+    }
+    if (term?.getTime() !== present?.getTime()) world.join(team.id, user, term);
   }
 
   async function removeFromTeam(id: bigint, username: string): Promise<void> {
@@ -184,25 +233,29 @@ export async function makeChanges(
       world.leave(id, `user:${(await personNamed(username))?.id}`);
       return;
     }
-    const { members } = teamWith(id, 'can_remove_member', 'remove_member:team');
+    const present = teamWith(id, 'can_remove_member', 'remove_member:team');
     const user = await userNamed(username);
-    if (!members.has(user)) throw at('username', new AppError('notFound', 'user is not in this team'));
+    if (!present.members.has(user)) throw at('username', new AppError('notFound', 'user is not in this team'));
+    if (isLastOwner(present, user)) noted('username', () => settle('last owner', ''));
     world.leave(id, user);
   }
 
-  async function addMember(username: string, teamName: string | undefined): Promise<void> {
+  async function addMember(username: string, teamName: string | undefined, term: Term): Promise<void> {
     requireOn('can_add_member', 'add_member:org');
+    requireTerm(term, now);
     const user = await userNamed(username);
-    if (teamName === undefined && world.isMember(user)) return;
+    const isPresent = teamName === undefined && world.isMember(user);
+    if (isPresent && term === undefined) return;
     const wanted = (teamName ?? FIRST_TEAM).toLowerCase();
     const team = world.teams.values().find(({ name }) => name.toLowerCase() === wanted);
     if (!team) {
       const given = (teamName ?? FIRST_TEAM).slice(0, 100);
       throw at('team', new AppError('invalid', `not a team of the organization: ${given}`));
     }
+    if (isPresent && !team.members.has(user)) throw notInFirstTeam();
     const isFirst = team.isBuiltIn && team.permission === 'read';
     if (!isFirst && !world.holds('can_add_member', `team:${team.id}`)) throw missingRelation('add_member:team');
-    addTo(team, user);
+    addTo(team, user, term);
   }
 
   async function removeMember(username: string, orphans: boolean): Promise<void> {
@@ -216,29 +269,29 @@ export async function makeChanges(
     if (!isSelf && left.some(({ permission }) => permission === 'owner') && !world.holds('owner')) {
       throw missingRelation('remove_member:team', ': only an owner can remove an owner');
     }
-    if (left.some(hasLastOwner) && !(isSelf && orphans)) noted('username', () => settle('last owner', ''));
+    if (left.some((team) => isLastOwner(team, user)) && !(isSelf && orphans))
+      noted('username', () => settle('last owner', ''));
     for (const { id } of left) world.leave(id, user);
   }
 
   async function importRoles(text: string, prunes: boolean): Promise<void> {
     requireOn('can_view_roles', 'view_roles:org');
     const wanted = await inFieldSoon('document', async () =>
-      readRoles(await readDocument(await readYaml(Buffer.from(text))), organizationName, new Date()),
+      readRoles(await readDocument(await readYaml(Buffer.from(text))), organizationName, now),
     );
     const teams = [...world.teams.values()];
     const names = new Map(teams.map(({ id, name }) => [id, name]));
     const roles = [...world.roles.values()].map((role) => ({
       ...role,
       teamNames: role.teamIds.map((id) => names.get(id) ?? ''),
-      // When something ends makes no difference to what the roles grant now.
-      teamEnds: new Map(),
+      teamEnds: new Map([...role.teamExpiries].map(([id, end]) => [names.get(id) ?? '', end])),
     }));
-    const now = { roles, teams };
-    const plan = inField('document', () => planFor(now, wanted, prunes));
+    const present = { roles, teams };
+    const plan = inField('document', () => planFor(present, wanted, prunes));
     const held = world.held();
     requireRelations(plan, held);
     noted('document', () => rejectEscalations(plan, held));
-    noted('document', () => requireRoom(plan, now, limits));
+    noted('document', () => requireRoom(plan, present, limits));
     for (const { id } of plan.deletes) world.removeRole(id);
     for (const draft of plan.creates) {
       world.putRole(draft);
@@ -329,53 +382,3 @@ export async function makeChanges(
 }
 
 type TeamLimit = 'teamsPerOrganization' | 'membersPerTeam' | 'membersPerOrganization';
-
-function refuse(error: AppError): never {
-  throw error;
-}
-
-/** Says in which field of the change the fault is. */
-function at(field: string, error: AppError): AppError {
-  const errors = error.detail.errors ?? [{ field: '', message: error.message }];
-  return new AppError(error.kind, error.message, {
-    ...error.detail,
-    errors: errors.map((one) => ({
-      field: one.field === '' ? field : `${field}.${one.field}`,
-      message: one.message,
-    })),
-  });
-}
-
-function inField<T>(field: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof AppError ? at(field, error) : error;
-  }
-}
-
-async function inFieldSoon<T>(field: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw error instanceof AppError ? at(field, error) : error;
-  }
-}
-
-/** Says which change of the list is at fault, also in the message: only some errors have fields. */
-async function about(place: number, make: () => void | Promise<void>): Promise<void> {
-  try {
-    await make();
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const [fault] = error.detail.errors ?? [];
-    const where = `changes[${place}]${fault ? `.${fault.field}` : ''}`;
-    throw new AppError(error.kind, `${where}: ${error.message}`, {
-      ...error.detail,
-      errors: (error.detail.errors ?? []).map(({ field, message }) => ({
-        field: `changes[${place}].${field}`,
-        message,
-      })),
-    });
-  }
-}

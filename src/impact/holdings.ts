@@ -16,7 +16,7 @@ export interface Held {
   readonly relation: string;
 }
 
-const SHOWN = { prefix: 'can_' };
+export const SHOWN = { prefix: 'can_' };
 
 export type Comparison = Awaited<ReturnType<typeof compareHoldings>>;
 
@@ -47,7 +47,16 @@ export async function compareHoldings(
   const after = await holdings();
   await enter('before');
   const before = await holdings();
-  return { before, after, own: own as ReadonlyMap<Group, readonly string[]>, nobodyCan, wasSeenBy };
+  return {
+    before,
+    after,
+    own: own as ReadonlyMap<Group, readonly string[]>,
+    samples,
+    enter,
+    inGraph,
+    nobodyCan,
+    wasSeenBy,
+  };
 
   async function holdings(): Promise<Holdings> {
     const found = new Map<Group, ReadonlyMap<string, readonly string[]>>();

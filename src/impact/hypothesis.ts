@@ -1,3 +1,4 @@
+import type { Term } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
 import { membershipOf, structureOf } from '../changes/derived-tuples.ts';
 import { allowed, check } from '../rebac/engine.ts';
@@ -8,7 +9,7 @@ import { type RoleState, type Scene, saidAbout } from './scene.ts';
 import type { TeamState } from './team-state.ts';
 
 /** A team whose members can still be changed. */
-type Working = TeamState & { readonly members: Set<string> };
+type Working = TeamState & { readonly members: Set<string>; readonly ends: Map<string, Date> };
 
 export type Hypothesis = ReturnType<typeof createHypothesis>;
 
@@ -25,6 +26,8 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
   /** Teams and roles that are not as they were. */
   const changedTeams = new Set<bigint>();
   const changedRoles = new Set<bigint>();
+  /** The same, since somebody asked. */
+  let restated = nothingRestated();
   let created = 0n;
   /** How many people are in the organization, once somebody has asked. */
   let memberCount: number | undefined;
@@ -47,11 +50,20 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     removeTeam,
     join,
     leave,
+    pass,
     putRole,
     removeRole,
     isMember,
     memberCount: countMembers,
+    takeRestated,
   };
+
+  /** The teams and roles that have changed since the last call. */
+  function takeRestated() {
+    const taken = restated;
+    restated = nothingRestated();
+    return taken;
+  }
 
   function isMember(user: string): boolean {
     return teams.values().some(({ members }) => members.has(user));
@@ -81,8 +93,8 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
   }
 
   /** What does not exist yet has a number below zero: -1 is the first that the changes create. */
-  function createTeam(team: Omit<TeamState, 'id' | 'members'>): TeamState {
-    const fresh = { ...team, id: --created, members: new Set<string>() };
+  function createTeam(team: Omit<TeamState, 'id' | 'members' | 'ends'>): TeamState {
+    const fresh = { ...team, id: --created, members: new Set<string>(), ends: new Map<string, Date>() };
     teams.set(fresh.id, fresh);
     restate(fresh.id);
     return fresh;
@@ -107,14 +119,20 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     restate(id);
   }
 
-  function join(id: bigint, user: string): void {
+  /** Or changes when the membership ends. */
+  function join(id: bigint, user: string, term: Term): void {
     if (memberCount !== undefined && !isMember(user)) memberCount++;
-    workingCopy(id)?.members.add(user);
+    const team = workingCopy(id);
+    team?.members.add(user);
+    if (term) team?.ends.set(user, term);
+    else if (term === null) team?.ends.delete(user);
     restate(id);
   }
 
   function leave(id: bigint, user: string): void {
-    workingCopy(id)?.members.delete(user);
+    const team = workingCopy(id);
+    team?.members.delete(user);
+    team?.ends.delete(user);
     memberCount = undefined;
     restate(id);
   }
@@ -124,25 +142,55 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     const team = teams.get(id);
     if (!team) return undefined;
     if (scene.teams.get(id)?.members !== team.members) return team as Working;
-    const copy = { ...team, members: new Set(team.members) };
+    const copy = { ...team, members: new Set(team.members), ends: new Map(team.ends) };
     teams.set(id, copy);
     return copy;
   }
 
-  function putRole({ name, description, permissions, teamIds }: RoleDraft, id = --created): void {
-    roles.set(id, { id, name, description, permissions, teamIds });
+  function putRole({ name, description, permissions, teamIds, teamExpiries }: RoleDraft, id = --created): void {
+    const ends = teamIds.flatMap((team) => {
+      const end = teamExpiries?.get(team);
+      return end ? [[team, end] as const] : [];
+    });
+    roles.set(id, { id, name, description, permissions, teamIds, teamExpiries: new Map(ends) });
     changedRoles.add(id);
+    restated.roles.add(id);
     graph.replaceSource(`role:${id}`, roleTuples(organizationId, id, { permissions, teamIds }));
   }
 
   function removeRole(id: bigint): void {
     roles.delete(id);
     changedRoles.add(id);
+    restated.roles.add(id);
     graph.replaceSource(`role:${id}`, []);
+  }
+
+  /** Everything that ends by itself until then has ended. */
+  async function pass(to: Date): Promise<void> {
+    const pace = createPace();
+    const isOver = (end: Date | undefined) => end !== undefined && end <= to;
+    for (const { id, ends } of [...teams.values()]) {
+      const over = [...ends].filter(([, end]) => isOver(end));
+      if (over.length === 0) continue;
+      const team = workingCopy(id);
+      for (const [user] of over) {
+        team?.members.delete(user);
+        team?.ends.delete(user);
+      }
+      memberCount = undefined;
+      restate(id);
+      await pace();
+    }
+    for (const role of [...roles.values()]) {
+      const teamIds = role.teamIds.filter((team) => !isOver(role.teamExpiries.get(team)));
+      if (teamIds.length < role.teamIds.length) putRole({ ...role, teamIds }, role.id);
+      await pace();
+    }
   }
 
   function restate(id: bigint): void {
     changedTeams.add(id);
+    restated.teams.add(id);
     const team = teams.get(id);
     graph.replaceSource(`team:${id}`, team ? structureOf(organizationId, team) : []);
     if (entered.has(id) || team?.members.has(caller)) enterCaller();
@@ -155,4 +203,8 @@ export function createHypothesis(scene: Scene, callerId: bigint) {
     entered = new Set(inside.map(({ id }) => id));
     graph.replaceSource(caller, own);
   }
+}
+
+function nothingRestated() {
+  return { teams: new Set<bigint>(), roles: new Set<bigint>() };
 }

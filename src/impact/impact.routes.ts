@@ -1,15 +1,29 @@
 import Type, { type Static } from 'typebox';
 import { invalidField } from '../base/errors.ts';
+import type { Term } from '../base/expiry.ts';
 import { writeJson } from '../base/json.ts';
 import { mapInSlices } from '../base/slices.ts';
 import { callerIn, member } from '../http/access.ts';
-import { Int64, Int64Input, named, OrgQuery, readIdNumber } from '../http/schemas.ts';
+import { presentGuardrail } from '../http/error-format.ts';
+import {
+  Int64,
+  Int64Input,
+  named,
+  OrgQuery,
+  readIdNumber,
+  readMoment,
+  Timestamp,
+  ViolatedGuardrail,
+} from '../http/schemas.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { expiryText, presentExpiry } from '../organizations/expires-at.view.ts';
 import { EditTeam } from '../organizations/teams.routes.ts';
 import { UpdateRole } from '../roles/roles.routes.ts';
-import type { Effect, Impact } from './impact.ts';
+import type { Effect, Impact, KeptEffect } from './impact.ts';
 import { ACTIONS, type PlannedChange } from './planned-change.ts';
 
+/** Changes whose own call accepts an end. */
+const ENDING: readonly string[] = ['role.assign', 'team.add_member', 'member.add'];
 const MAX_CHANGES = 100;
 const PEOPLE_IN_SLICE = 100;
 
@@ -31,6 +45,13 @@ const PlannedTeam = named(
     ),
   }),
 );
+const PlannedExpiry = Type.Optional(
+  Type.Union([Timestamp, Type.Null()], {
+    description:
+      'With role.assign, team.add_member and member.add: when it ends by itself, as in the real call. Null: never. ' +
+      'If it is left out, what exists already keeps its end, and what is new has none.',
+  }),
+);
 const Change = named(
   'PlannedChange',
   Type.Object({
@@ -45,6 +66,7 @@ const Change = named(
       }),
     ),
     username: Type.Optional(Type.String({ maxLength: 100 })),
+    expires_at: PlannedExpiry,
     orphan: Type.Optional(
       Type.Boolean({ description: 'With member.remove: leave even as the last owner, as with orphan=true.' }),
     ),
@@ -62,25 +84,55 @@ const Plan = named(
   'ChangePlan',
   Type.Object({
     changes: Type.Array(Change, {
-      minItems: 1,
       maxItems: MAX_CHANGES,
       description:
-        'Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the ' +
+        'At least one, unless there is `at`. Each is made after the ones before it. What the list creates has no ID yet: its first team or role is -1, the ' +
         'second is -2, and so on.',
     }),
+    at: Type.Optional(
+      Type.Unsafe<string>({
+        ...Timestamp,
+        description:
+          'A moment in the future, within 10 years: what ends by itself until then has ended, too. Without changes, the ' +
+          'answer is what will change by itself.',
+      }),
+    ),
     objects: Type.Optional(
       Type.Boolean({ description: 'If false, only permissions on the organization are compared. By default, true.' }),
     ),
   }),
 );
+const EFFECT = {
+  object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
+  relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
+  permission: Type.Union([Pair, Type.Null()], {
+    description: 'The permission that a role can contain, if the relation on the organization is one.',
+  }),
+};
 const EffectSchema = named(
   'ImpactEffect',
   Type.Object({
-    object: named('ImpactObject', Type.Object({ type: Type.String(), id: Int64, name: Type.String() })),
-    relation: Type.String({ description: 'What can be done on the object, such as can_edit.' }),
-    permission: Type.Union([Pair, Type.Null()], {
-      description: 'The permission that a role can contain, if the relation on the organization is one.',
-    }),
+    ...EFFECT,
+    expires_at: Type.Optional(
+      Type.Unsafe<string>({
+        ...Timestamp,
+        description:
+          'When it ends by itself, or would have ended without the changes. Absent if it does not, also in another way, ' +
+          'or if the caller may not see all teams that it depends on.',
+      }),
+    ),
+  }),
+);
+const KeptSchema = named(
+  'ImpactKept',
+  Type.Object({
+    ...EFFECT,
+    expires_at: Type.Optional(
+      Type.Unsafe<string>({ ...Timestamp, description: 'When it ends by itself after the changes. Absent: never.' }),
+    ),
+    expires_at_before: Type.Optional(
+      Type.Unsafe<string>({ ...Timestamp, description: 'When it ends without the changes. Absent: never.' }),
+    ),
   }),
 );
 const Report = named(
@@ -93,12 +145,18 @@ const Report = named(
           user: User,
           gains: Type.Array(EffectSchema),
           loses: Type.Array(EffectSchema),
+          keeps: Type.Array(KeptSchema, {
+            description: 'What they can do before and after, but not for as long, or for longer.',
+          }),
           more: Type.Integer({ description: 'How many effects on single objects are left out of this entry.' }),
         }),
       ),
       { description: 'Ordered by user ID; those after the first thousand are left out.' },
     ),
-    total: Type.Integer({ description: 'How many users the changes affect.' }),
+    total: Type.Integer({
+      description:
+        'How many users the changes affect. Those after the first thousand are counted only if they gain or lose something.',
+    }),
     unattended: Type.Array(EffectSchema, {
       description:
         'What nobody except site administrators could do any more, although somebody can now. Empty if the caller may ' +
@@ -112,12 +170,27 @@ const Report = named(
           field: Type.String({ description: 'The field at fault, such as changes[0].username.' }),
           reason: Type.String(),
           message: Type.String(),
+          guardrail: Type.Optional(ViolatedGuardrail),
         }),
       ),
       {
         description:
           'Why the real call of a change would be rejected. The impact includes that change, as if there were no such ' +
           'rule, but none of the changes after it.',
+      },
+    ),
+    guardrails: Type.Array(
+      named(
+        'ImpactGuardrail',
+        Type.Object({
+          ...ViolatedGuardrail.properties,
+          enforce: Type.Boolean({ description: 'Otherwise it is only watched, and the change would be made.' }),
+        }),
+      ),
+      {
+        description:
+          'Guardrails that would be violated in the end, or by more people than now, also those that are only watched. ' +
+          'Empty if the caller may not view roles.',
       },
     ),
   }),
@@ -140,18 +213,26 @@ export function impactRoutes(scope: Scope, impact: Impact): void {
     async (request, reply) => {
       const { person, organization } = callerIn(request);
       const asker = { organizationId: organization.id, organizationName: organization.name, callerId: person.id };
+      const { objects: withObjects = true, at } = request.body;
       const changes = request.body.changes.map(readChange);
-      const { people, total, unattended, refusals } = await impact.preview(
-        asker,
-        changes,
-        request.body.objects ?? true,
-      );
+      if (changes.length === 0 && at === undefined)
+        throw invalidField('changes', 'changes must not be empty without at');
+      const question = { withObjects, at: at === undefined ? undefined : readMoment(at, 'at') };
+      const { people, total, unattended, refusals, guardrails } = await impact.preview(asker, changes, question);
       const texts = new Map<readonly Effect[], string>();
-      const users = await mapInSlices(people, PEOPLE_IN_SLICE, ({ person: user, gains, loses, more }) => {
-        const [gained, lost] = [textOf(gains, texts), textOf(loses, texts)];
-        return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"more":${more}}`;
+      const users = await mapInSlices(people, PEOPLE_IN_SLICE, ({ person: user, gains, loses, keeps, more }) => {
+        const [gained, lost, kept] = [textOf(gains, texts), textOf(loses, texts), textOf(keeps, texts)];
+        return `{"user":${writeJson(user)},"gains":${gained},"loses":${lost},"keeps":${kept},"more":${more}}`;
       });
-      const rest = writeJson({ total, unattended: unattended.map(present), refusals });
+      const rest = writeJson({
+        total,
+        unattended: unattended.map(present),
+        refusals: refusals.map(({ guardrail, ...refusal }) => ({
+          ...refusal,
+          ...(guardrail && { guardrail: presentGuardrail(guardrail) }),
+        })),
+        guardrails: guardrails.map((one) => ({ ...presentGuardrail(one), enforce: one.enforce })),
+      });
       sendText(reply, `{"users":[${users.join(',')}],${rest.slice(1)}`);
       return reply;
     },
@@ -165,17 +246,21 @@ function textOf(effects: readonly Effect[], texts: Map<readonly Effect[], string
   return text;
 }
 
-function present({ object, relation, permission }: Effect) {
+function present({ object, relation, permission, until, ...kept }: Effect | KeptEffect) {
+  const before = 'untilBefore' in kept ? kept.untilBefore : undefined;
   return {
     object,
     relation,
     permission: permission ? { namespace: permission.namespace, action: permission.action } : null,
+    ...presentExpiry(until),
+    ...(before && { expires_at_before: expiryText(before) }),
   };
 }
 
 /** Each action needs other fields. One schema of alternatives would say of a typo only that nothing matches. */
 function readChange(given: Static<typeof Change>, place: number): PlannedChange {
   const { action } = given;
+  const term = readTerm();
   switch (action) {
     case 'role.create':
       return { action, role: readRole() };
@@ -185,6 +270,7 @@ function readChange(given: Static<typeof Change>, place: number): PlannedChange 
     case 'team.delete':
       return { action, id: readId('id', given.id) };
     case 'role.assign':
+      return { action, id: readId('id', given.id), teamId: readId('team', given.team), term };
     case 'role.unassign':
       return { action, id: readId('id', given.id), teamId: readId('team', given.team) };
     case 'team.create': {
@@ -194,14 +280,25 @@ function readChange(given: Static<typeof Change>, place: number): PlannedChange 
     case 'team.update':
       return { action, id: readId('id', given.id), team: readTeam() };
     case 'team.add_member':
+      return { action, id: readId('id', given.id), username: readUsername(), term };
     case 'team.remove_member':
       return { action, id: readId('id', given.id), username: readUsername() };
     case 'member.add':
-      return { action, username: readUsername(), teamName: readTeamName() };
+      return { action, username: readUsername(), teamName: readTeamName(), term };
     case 'member.remove':
       return { action, username: readUsername(), orphans: given.orphan ?? false };
     case 'roles.import':
       return { action, document: given.document ?? missing('document'), prunes: given.prune ?? false };
+  }
+
+  /** Whether it is in the future is decided after what the caller may do, as by the real call. */
+  function readTerm(): Term {
+    const { expires_at: text } = given;
+    const name = `changes[${place}].expires_at`;
+    if (text !== undefined && !ENDING.includes(action)) {
+      throw invalidField(name, `${name} is only for ${ENDING.join(', ')}`);
+    }
+    return text ? readMoment(text, name) : text === undefined ? undefined : null;
   }
 
   function readRole() {

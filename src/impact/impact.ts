@@ -1,9 +1,12 @@
 import type { ExplainStore, PersonRef } from '../authz/explain.ts';
 import type { Graphs } from '../authz/graphs.ts';
 import { byId, idOf } from '../authz/object-ref.ts';
+import { requireTerm } from '../base/expiry.ts';
 import { createPace } from '../base/slices.ts';
-import { check } from '../rebac/engine.ts';
+import type { Trials } from '../guardrails/trial.ts';
+import type { ToldViolation } from '../guardrails/verdict.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
+import { readAudience, viewOf } from './audience.ts';
 import { type ChangeParts, makeChanges } from './change-rules.ts';
 import { type Crowd, type Group, readCrowd } from './crowd.ts';
 import { type Difference, differenceOf } from './differences.ts';
@@ -11,10 +14,20 @@ import { type Comparison, compareHoldings, type Held } from './holdings.ts';
 import { createHypothesis, type Hypothesis } from './hypothesis.ts';
 import { classify, type ObjectClasses } from './object-classes.ts';
 import type { PlannedChange, Refusal } from './planned-change.ts';
-import { readScene, type Scene, type SceneNames } from './scene.ts';
+import type { TimedHeld } from './prospects.ts';
+import { createRehearsal } from './rehearsal.ts';
+import { readScene, type Scene, type SceneDetails } from './scene.ts';
 
 export interface ImpactStore {
-  names(organizationId: bigint): Promise<SceneNames>;
+  details(organizationId: bigint): Promise<SceneDetails>;
+}
+
+/** How the changes are looked at. */
+export interface Question {
+  /** Otherwise only what is held on the organization is compared. */
+  readonly withObjects: boolean;
+  /** What ends by itself until this moment has ended, too. */
+  readonly at: Date | undefined;
 }
 
 export interface Asker {
@@ -35,12 +48,20 @@ export interface Effect {
   readonly relation: string;
   /** The permission of the catalog that this is, if it is one. */
   readonly permission: CatalogEntry | undefined;
+  /** When it ends by itself, or would have ended. */
+  readonly until: Date | undefined;
+}
+
+/** Something that a person can do before and after, for another time. */
+export interface KeptEffect extends Effect {
+  readonly untilBefore: Date | undefined;
 }
 
 export interface PersonImpact {
   readonly person: PersonRef;
   readonly gains: readonly Effect[];
   readonly loses: readonly Effect[];
+  readonly keeps: readonly KeptEffect[];
   /** How many effects on single objects are left out. */
   readonly more: number;
 }
@@ -52,66 +73,74 @@ export interface ImpactReport {
   /** What somebody could do before, and nobody except site administrators after. */
   readonly unattended: readonly Effect[];
   readonly refusals: readonly Refusal[];
+  /** Guardrails that would hold no longer, or for fewer people, also those that are only watched. */
+  readonly guardrails: readonly ToldViolation[];
 }
 
-interface Parts extends Omit<ChangeParts, 'organizationName'> {
+interface Parts extends Omit<ChangeParts, 'organizationName' | 'rehearsal'> {
+  readonly trials: Trials;
   readonly graphs: Pick<Graphs, 'copyOf'>;
   readonly store: ImpactStore;
   readonly names: Pick<ExplainStore, 'names'>;
 }
 
-const MAX_PEOPLE = 1000;
-const MAX_OBJECTS = 100;
 const MAX_UNATTENDED = 1000;
 const PERMISSIONS = new Map(CATALOG.map((entry) => [entry.relation, entry]));
 
 export type Impact = ReturnType<typeof createImpact>;
 
 /** What changes would change, and for whom, before anything is written. The answers come from the same engine. */
-export function createImpact({ graphs, store, names, limits, personNamed }: Parts) {
+export function createImpact({ graphs, store, names, limits, personNamed, trials }: Parts) {
   return { preview };
 
   async function preview(
     { organizationId, organizationName, callerId }: Asker,
     changes: readonly PlannedChange[],
-    withObjects: boolean,
+    { withObjects, at }: Question,
   ): Promise<ImpactReport> {
-    const scene = await readScene(graphs, organizationId, await store.names(organizationId));
+    const moment = at && requireTerm(at, new Date(), 'at');
+    const trial = await trials(organizationId, callerId);
+    const scene = await readScene(graphs, organizationId, await store.details(organizationId), trial?.note);
     const world = createHypothesis(scene, callerId);
-    const refusals = await makeChanges(world, changes, { organizationName, limits, personNamed });
+    const rehearsal = createRehearsal(world, trial);
+    const refusals = await makeChanges(world, changes, { organizationName, limits, personNamed, rehearsal });
+    if (moment) await world.pass(moment);
+    const guardrails = await rehearsal.outcome();
     const crowd = await readCrowd(scene, world);
     const objects = withObjects ? await classify(scene, world) : undefined;
     const comparison = await compareHoldings(scene, world, crowd, objects);
     const differences = await differencesOf(scene, crowd, comparison, objects);
     const view = viewOf(scene, world, crowd, comparison);
     const lost = view.seesPeople ? await unattended(scene, comparison, objects, differences) : [];
-    const shown = shownPeople(differences, view);
-    const listed = [...shown.keys()].sort(byId).slice(0, MAX_PEOPLE);
+    const { shown, total } = await readAudience(scene, world, crowd, comparison, objects, differences, view);
     const left = lost.filter(({ object }) => view.sees(object)).slice(0, MAX_UNATTENDED);
-    const impacts = new Set(listed.flatMap((user) => shown.get(user) ?? []));
-    const held = [...left, ...[...impacts].flatMap(({ gains, loses }) => [...gains, ...loses])];
-    const known = await namesFor(scene, world, organizationName, [...listed, ...held.map(({ object }) => object)]);
-    const effect = ({ object, relation }: Held): Effect => ({
+    const impacts = new Set(shown.values());
+    const held = [...left, ...[...impacts].flatMap(({ gains, loses, keeps }) => [...gains, ...loses, ...keeps])];
+    const wanted = [...shown.keys(), ...held.map(({ object }) => object)];
+    const known = await namesFor(scene, world, organizationName, wanted);
+    const effect = ({ object, relation }: Held) => ({
       object: known(object),
       relation,
       permission: object.startsWith('organization:') ? PERMISSIONS.get(relation) : undefined,
     });
+    const lasting = (one: TimedHeld): Effect => ({ ...effect(one), until: one.until });
     const effects = new Map(
       [...impacts].map((impact) => {
-        const { gains, loses, more } = impact;
-        return [impact, { gains: gains.map(effect), loses: loses.map(effect), more }];
+        const { gains, loses, keeps, more } = impact;
+        const kept = keeps.map((one): KeptEffect => ({ ...lasting(one), untilBefore: one.untilBefore }));
+        return [impact, { gains: gains.map(lasting), loses: loses.map(lasting), keeps: kept, more }];
       }),
     );
     return {
-      people: listed.flatMap((user) => {
-        const impact = shown.get(user);
-        const shownEffects = impact && effects.get(impact);
+      people: [...shown].flatMap(([user, impact]) => {
+        const shownEffects = effects.get(impact);
         const { id, name } = known(user);
         return shownEffects ? [{ person: { id, name }, ...shownEffects }] : [];
       }),
-      total: shown.size,
-      unattended: left.map(effect),
+      total,
+      unattended: left.map((one) => ({ ...effect(one), until: undefined })),
       refusals,
+      guardrails,
     };
   }
 
@@ -130,38 +159,6 @@ export function createImpact({ graphs, store, names, limits, personNamed }: Part
       name: own.get(object) ?? found.get(object) ?? '',
     });
   }
-}
-
-interface View {
-  readonly seesPeople: boolean;
-  sees(object: string): boolean;
-  knows(group: Group, user: string): boolean;
-}
-
-/**
- * What the caller may know of the answer: what changes for themselves; what changes for others if they may see the
- * members, or all the teams through which it changes; and only objects that they may see now.
- */
-function viewOf(
-  { graph, organizationId }: Scene,
-  { caller }: Hypothesis,
-  crowd: Crowd,
-  { wasSeenBy }: Comparison,
-): View {
-  const organization = `organization:${organizationId}`;
-  const seesPeople = check(graph, { user: caller, relation: 'can_view_members', object: organization });
-  const seen = new Map<string, boolean>([[organization, true]]);
-  const sees = (object: string) => {
-    const answer = seen.get(object) ?? wasSeenBy(caller, object);
-    seen.set(object, answer);
-    return answer;
-  };
-  const knows = ({ teamIds }: Group, user: string) => {
-    if (user === caller || seesPeople) return true;
-    const touched = teamIds.filter((id) => crowd.touchedTeams.has(id));
-    return touched.length > 0 && touched.every((id) => sees(`team:${id}`));
-  };
-  return { seesPeople, sees, knows };
 }
 
 async function differencesOf(
@@ -207,31 +204,6 @@ async function unattended(
   };
   const samples = new Set([...(objects?.classes ?? [])].map(({ sample }) => sample));
   return found.filter((held) => !samples.has(held.object) && isListed(held)).sort(byObject(organizationId));
-}
-
-function shownPeople(differences: ReadonlyMap<Group, Difference>, { sees, knows }: View) {
-  const shown = new Map<string, Pick<Difference, 'gains' | 'loses'> & { readonly more: number }>();
-  for (const [group, { gains, loses }] of differences) {
-    const [seenGains, seenLoses] = [gains, loses].map((list) => list.filter(({ object }) => sees(object)));
-    const impact = shortened(seenGains ?? [], seenLoses ?? []);
-    // Site administrators from outside are no part of the organization.
-    if (impact.gains.length + impact.loses.length === 0 || group.teamIds.length === 0) continue;
-    for (const user of group.users) if (knows(group, user)) shown.set(user, impact);
-  }
-  return shown;
-}
-
-/** Somebody may lose sight of thousands of roles. What they gain and lose on the organization is always shown. */
-function shortened(gains: readonly Held[], loses: readonly Held[]) {
-  const [fewGains, fewLoses] = [firstOf(gains), firstOf(loses)];
-  const more = gains.length + loses.length - fewGains.length - fewLoses.length;
-  return { gains: fewGains, loses: fewLoses, more };
-}
-
-function firstOf(list: readonly Held[]): Held[] {
-  const onOrganization = list.filter(({ object }) => object.startsWith('organization:'));
-  const onObjects = list.filter(({ object }) => !object.startsWith('organization:'));
-  return [...onOrganization, ...onObjects.slice(0, MAX_OBJECTS)];
 }
 
 /** The organization first, then by type and number; what is said about one object stays in the order of the model. */

@@ -1,3 +1,5 @@
+import type { ViolatedGuardrail } from '../base/errors.ts';
+import type { Term } from '../base/expiry.ts';
 import type { Reason } from '../base/reasons.ts';
 import type { TeamInput } from '../organizations/teams.ts';
 import type { RoleInput } from '../roles/roles.ts';
@@ -7,12 +9,19 @@ export type PlannedChange =
   | { readonly action: 'role.create'; readonly role: RoleInput }
   | { readonly action: 'role.update'; readonly id: bigint; readonly role: RoleInput }
   | { readonly action: 'role.delete'; readonly id: bigint }
-  | { readonly action: 'role.assign' | 'role.unassign'; readonly id: bigint; readonly teamId: bigint }
+  | { readonly action: 'role.assign'; readonly id: bigint; readonly teamId: bigint; readonly term?: Term }
+  | { readonly action: 'role.unassign'; readonly id: bigint; readonly teamId: bigint }
   | { readonly action: 'team.create'; readonly team: NewTeamInput; readonly members: readonly string[] }
   | { readonly action: 'team.update'; readonly id: bigint; readonly team: TeamInput }
   | { readonly action: 'team.delete'; readonly id: bigint }
-  | { readonly action: 'team.add_member' | 'team.remove_member'; readonly id: bigint; readonly username: string }
-  | { readonly action: 'member.add'; readonly username: string; readonly teamName: string | undefined }
+  | { readonly action: 'team.add_member'; readonly id: bigint; readonly username: string; readonly term?: Term }
+  | { readonly action: 'team.remove_member'; readonly id: bigint; readonly username: string }
+  | {
+      readonly action: 'member.add';
+      readonly username: string;
+      readonly teamName: string | undefined;
+      readonly term?: Term;
+    }
   | { readonly action: 'member.remove'; readonly username: string; readonly orphans: boolean }
   | { readonly action: 'roles.import'; readonly document: string; readonly prunes: boolean };
 
@@ -25,6 +34,8 @@ export interface Refusal {
   readonly field: string;
   readonly reason: Reason;
   readonly message: string;
+  /** If that is the reason. */
+  readonly guardrail?: ViolatedGuardrail;
 }
 
 export const ACTIONS = [

@@ -9,11 +9,12 @@ import { PERMISSION_OF } from '../changes/derived-tuples.ts';
 import type { Permission } from '../identity/callers.ts';
 import type { Graph } from '../rebac/graph.ts';
 import { CATALOG, type CatalogEntry } from '../roles/catalog.ts';
-import type { RoleDraft } from '../roles/roles.ts';
+import type { RoleDraft, TeamExpiries } from '../roles/roles.ts';
 import type { TeamState } from './team-state.ts';
 
 export interface RoleState extends RoleDraft {
   readonly id: bigint;
+  readonly teamExpiries: TeamExpiries;
 }
 
 export interface Scene {
@@ -28,16 +29,19 @@ export interface Scene {
   readonly resources: ReadonlyMap<string, string>;
 }
 
-/** The names of teams and roles; tuples do not have them. */
-export interface SceneNames {
+/** What tuples do not say: the names of teams and roles, and when memberships and assignments end. */
+export interface SceneDetails {
   readonly teams: readonly { readonly id: bigint; readonly name: string }[];
   readonly roles: readonly { readonly id: bigint; readonly name: string; readonly description: string }[];
+  readonly memberEnds: readonly { readonly teamId: bigint; readonly userId: bigint; readonly expiresAt: Date }[];
+  readonly roleEnds: readonly { readonly roleId: bigint; readonly teamId: bigint; readonly expiresAt: Date }[];
 }
 
 interface TeamDraft {
   permission: Permission;
   isBuiltIn: boolean;
   readonly members: Set<string>;
+  readonly ends: Map<string, Date>;
 }
 
 interface RoleParts {
@@ -48,16 +52,19 @@ interface RoleParts {
 const STRUCTURE = new Set(['platform', 'organization', 'team', 'role']);
 const NO_TUPLES: readonly GraphTuple[] = [];
 
+/** @param note gets every tuple of the organization, also those that are not kept */
 export async function readScene(
   graphs: Pick<Graphs, 'copyOf'>,
   organizationId: bigint,
-  names: SceneNames,
+  details: SceneDetails,
+  note?: (tuple: GraphTuple) => void,
 ): Promise<Scene> {
   const teams = new Map<string, TeamDraft>();
   const roles = new Map<string, RoleParts>();
   const said = new Map<string, GraphTuple[]>();
   const resources = new Map<string, string>();
   const graph = await graphs.copyOf(organizationId, (tuple) => {
+    note?.(tuple);
     const { object, relation, user } = tuple;
     const type = object.slice(0, object.indexOf(':'));
     if (!STRUCTURE.has(type)) {
@@ -94,7 +101,7 @@ export async function readScene(
   function teamOf(name: string): TeamDraft {
     const known = teams.get(name);
     if (known) return known;
-    const fresh: TeamDraft = { permission: 'none', isBuiltIn: false, members: new Set() };
+    const fresh: TeamDraft = { permission: 'none', isBuiltIn: false, members: new Set(), ends: new Map() };
     teams.set(name, fresh);
     return fresh;
   }
@@ -108,8 +115,13 @@ export async function readScene(
   }
 
   function settle() {
-    const teamNames = new Map(names.teams.map(({ id, name }) => [id, name]));
-    const roleWords = new Map(names.roles.map((role) => [role.id, role]));
+    const teamNames = new Map(details.teams.map(({ id, name }) => [id, name]));
+    const roleWords = new Map(details.roles.map((role) => [role.id, role]));
+    for (const { teamId, userId, expiresAt } of details.memberEnds) {
+      const team = teams.get(`team:${teamId}`);
+      if (team?.members.has(`user:${userId}`)) team.ends.set(`user:${userId}`, expiresAt);
+    }
+    const roleEnds = Map.groupBy(details.roleEnds, ({ roleId }) => roleId);
     return {
       teams: new Map(
         [...teams].map(([text, team]) => {
@@ -122,7 +134,9 @@ export async function readScene(
           const id = idOf(text);
           const { name = '', description = '' } = roleWords.get(id) ?? {};
           teamIds.sort((a, b) => (a < b ? -1 : 1));
-          return [id, { id, name, description, permissions: entriesOf(relations), teamIds }];
+          const ends = (roleEnds.get(id) ?? []).filter(({ teamId }) => teamIds.includes(teamId));
+          const teamExpiries = new Map(ends.map(({ teamId, expiresAt }) => [teamId, expiresAt]));
+          return [id, { id, name, description, permissions: entriesOf(relations), teamIds, teamExpiries }];
         }),
       ),
     };

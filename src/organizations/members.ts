@@ -101,7 +101,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
       throw new AppError('invalid', `not a team of the organization: ${(teamName ?? FIRST_TEAM).slice(0, 100)}`);
     }
     if (isPresent && !(await store.inTeam(team.id, person.id))) {
-      throw invalidField('team', `team is required: the user is a member, but not through ${FIRST_TEAM}`);
+      throw notInFirstTeam();
     }
     const isFirst = team.type === 'builtin' && team.permission === 'read';
     // Adding users to the organization does not include adding them to the other teams.
@@ -190,10 +190,7 @@ export function createMembers({ store, judge, escalation, personNamed }: Parts) 
       if (term === undefined || !present.isMember) return;
       // Whoever may only add must not be able to remove by setting an end.
       if (endsBefore(term, present.expiresAt) && !mayEnd) throw missingRelation('remove_member:team');
-      if (endsBefore(present.expiresAt, term) && isSelf) {
-        const message = 'nobody can extend their own membership: ask somebody else who may add members';
-        throw new AppError('forbidden', message);
-      }
+      if (endsBefore(present.expiresAt, term) && isSelf) throw extendsOwnTerm();
     };
     const isDone = await store.add(teamId, id, condition, actor, term);
     if (!isDone) throw new AppError('notFound', 'team or user does not exist');
@@ -223,7 +220,15 @@ export function settle(outcome: Removal, absence: string, advice = ''): void {
   }
 }
 
-function needsLastingOwner(): AppError {
+export function notInFirstTeam(): AppError {
+  return invalidField('team', `team is required: the user is a member, but not through ${FIRST_TEAM}`);
+}
+
+export function extendsOwnTerm(): AppError {
+  return new AppError('forbidden', 'nobody can extend their own membership: ask somebody else who may add members');
+}
+
+export function needsLastingOwner(): AppError {
   const message = 'an organization needs an owner whose membership does not expire: make someone else an owner first';
   return new AppError('conflict', message, { reason: 'last_owner' });
 }

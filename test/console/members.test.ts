@@ -58,12 +58,12 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await dialog.getByLabel('Team').selectOption('operators');
     await dialog.getByLabel('Expires').selectOption('in 7 days');
     const impact = dialog.locator('section', { has: page.getByRole('heading', { name: 'Impact' }) });
-    await impact.getByText('gains connect to clusters').waitFor();
+    await impact.getByText('gains connect to clusters, which ends in 7 days').waitFor();
     await dialog.getByRole('button', { name: 'Add person' }).click();
     await page.getByText('eve was added to operators.').waitFor();
     assert.match(await rows.filter({ hasText: 'eve' }).innerText(), /expires in 7 days/);
     await page.getByRole('button', { name: 'Remove eve' }).click();
-    await impact.getByText('loses connect to clusters').waitFor();
+    await impact.getByText('loses connect to clusters, which would have ended in 7 days').waitFor();
     await dialog.getByRole('button', { name: 'Remove from organization' }).click();
     await page.getByText('eve was removed from acme.').waitFor();
     await rows.nth(4).waitFor({ state: 'detached' });
@@ -107,10 +107,12 @@ describe('The members page of the console', { skip: lacks('chromium') }, () => {
     await dialog.getByLabel('Exact time').fill('2020-01-01T00:00');
     await dialog.getByRole('button', { name: 'Renew' }).click();
     await dialog.getByText('expires_at must be in the future').waitFor();
+    await dialog.getByText('This is not an end that can be chosen.').waitFor();
     await dialog.getByLabel('Expires').selectOption('in 90 days');
     await dialog.getByRole('button', { name: 'Renew' }).click();
     await row('bob').getByText('expires in 3 months').waitFor();
     await page.getByRole('button', { name: 'Make the membership of bob permanent' }).click();
+    await dialog.getByText('Nobody gains or loses anything.').waitFor();
     await dialog.getByRole('button', { name: 'Make permanent' }).click();
     await page.getByText('The membership of bob no longer expires.').waitFor();
     await page.getByRole('columnheader', { name: 'Expires' }).waitFor({ state: 'detached' });

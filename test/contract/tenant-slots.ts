@@ -31,7 +31,7 @@ export const TENANT_SLOTS: Readonly<Record<string, string>> = withFields({
     '?org .changes[].action .changes[].id:team .changes[].team:team .changes[].username .changes[].orphan',
     '.changes[].document .changes[].prune .changes[].role.name .changes[].role.description',
     '.changes[].role.permissions[].namespace .changes[].role.permissions[].action .changes[].role.teamIDs[]',
-    '.changes[].role.teams[]:team .objects',
+    '.changes[].role.teams[]:team .changes[].expires_at .at .objects',
   ].join(' '),
   'POST /authz/roles/preview': '?org ROLE .id:role .delete',
   'GET /authz/roles/export': '?org ?format ?at',

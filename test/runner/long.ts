@@ -111,7 +111,7 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'previews',
-    what: `${COUNTS.previewedPlans} previews compared with what happens, ${COUNTS.previewsOfStrangers} about another organization`,
+    what: `${COUNTS.previewedPlans} previews compared with what happens, ${COUNTS.guardedPlans} with guardrails, ${COUNTS.previewsOfStrangers} about another organization`,
     files: ['test/api/impact/impact-agreement.test.ts', 'test/api/impact/impact-secrecy.test.ts'],
     minutes: 1,
   },

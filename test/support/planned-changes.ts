@@ -15,6 +15,7 @@ export interface Planned {
     | string
     | { readonly name?: string; readonly permission?: string; readonly members?: readonly string[] };
   readonly username?: string;
+  readonly expires_at?: string | null;
   readonly orphan?: boolean;
   readonly document?: string;
   readonly prune?: boolean;
@@ -26,6 +27,8 @@ export interface Things {
   readonly teams: readonly { readonly id: number; readonly name: string }[];
   readonly roles: readonly { readonly id: number; readonly name: string }[];
   readonly permissions: readonly object[];
+  /** When memberships and assignments may end. */
+  readonly ends: readonly string[];
 }
 
 const LEVELS = ['none', 'read', 'write', 'admin'];
@@ -49,7 +52,8 @@ const ACTIONS: readonly string[] = [
 ];
 
 /** A change that may or may not be possible. */
-export function randomChange(random: Random, { users, teams, roles, permissions }: Things, name: string): Planned {
+export function randomChange(random: Random, things: Things, name: string): Planned {
+  const { users, teams, roles, permissions, ends } = things;
   const action = random.pick(ACTIONS);
   const team = random.pick(teams);
   const role = roles.length > 0 ? random.pick(roles) : { id: 999, name };
@@ -66,6 +70,7 @@ export function randomChange(random: Random, { users, teams, roles, permissions 
     case 'role.delete':
       return { action, id: role.id };
     case 'role.assign':
+      return { action, id: role.id, team: team.id, ...term() };
     case 'role.unassign':
       return { action, id: role.id, team: team.id };
     case 'team.create':
@@ -75,20 +80,27 @@ export function randomChange(random: Random, { users, teams, roles, permissions 
     case 'team.delete':
       return { action, id: team.id };
     case 'member.add':
-      return { action, username, ...(random.chance(0.5) && { team: team.name }) };
+      return { action, username, ...(random.chance(0.5) && { team: team.name }), ...term() };
     case 'member.remove':
       return { action, username, orphan: random.chance(0.3) };
     case 'roles.import':
       return { action, prune: random.chance(0.3), document: JSON.stringify(documentOf()) };
+    case 'team.add_member':
+      return { action, id: team.id, username, ...term() };
     default:
       return { action, id: team.id, username };
+  }
+
+  function term(): { readonly expires_at?: string | null } {
+    if (ends.length === 0 || random.chance(0.4)) return {};
+    return { expires_at: random.chance(0.2) ? null : random.pick(ends) };
   }
 
   function documentOf(): object {
     const listed = [...new Set([role.name, name])].map((one) => ({
       name: one,
       permissions: random.chance(0.5) ? { org_mgmt: ['edit', 'view audit log'] } : {},
-      teams: random.some(teams, 0.3).map((each) => each.name),
+      teams: random.some(teams, 0.3).map((each) => (random.chance(0.5) ? each.name : { name: each.name, ...term() })),
     }));
     return { apiVersion: 'atrium/v1', kind: 'Roles', organization: 'acme', roles: listed };
   }
@@ -96,7 +108,8 @@ export function randomChange(random: Random, { users, teams, roles, permissions 
 
 /** Makes a change by its own calls. The answer is that of the first call that was rejected, or of the last one. */
 export async function makeForReal(atrium: TestServer, who: string, change: Planned): Promise<Answer> {
-  const { action, id, role, team, username, orphan, document, prune } = change;
+  const { action, id, role, team, username, orphan, document, prune, expires_at } = change;
+  const term = expires_at === undefined ? {} : { expires_at };
   const call = atrium.as(who);
   switch (action) {
     case 'role.create':
@@ -106,7 +119,7 @@ export async function makeForReal(atrium: TestServer, who: string, change: Plann
     case 'role.delete':
       return await call('DELETE', `/authz/roles/${id}?org=acme`);
     case 'role.assign':
-      return await call('PUT', `/teams/${team}/roles/${id}`);
+      return await call('PUT', `/teams/${team}/roles/${id}`, term);
     case 'role.unassign':
       return await call('DELETE', `/teams/${team}/roles/${id}`);
     case 'team.create': {
@@ -124,11 +137,11 @@ export async function makeForReal(atrium: TestServer, who: string, change: Plann
     case 'team.delete':
       return await call('DELETE', `/teams/${id}`);
     case 'team.add_member':
-      return await call('PUT', `/teams/${id}/members/${username}`);
+      return await call('PUT', `/teams/${id}/members/${username}`, term);
     case 'team.remove_member':
       return await call('DELETE', `/teams/${id}/members/${username}`);
     case 'member.add':
-      return await call('PUT', `/orgs/acme/members/${username}`, team === undefined ? {} : { team });
+      return await call('PUT', `/orgs/acme/members/${username}`, { ...(team !== undefined && { team }), ...term });
     case 'member.remove':
       return await call('DELETE', `/orgs/acme/members/${username}${orphan ? '?orphan=true' : ''}`);
     case 'roles.import':

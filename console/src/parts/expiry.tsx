@@ -7,9 +7,11 @@ import { Button } from './button.tsx';
 import { Confirm } from './confirm.tsx';
 import { SelectField, TextField } from './field.tsx';
 import { FormDialog } from './form.tsx';
+import { Impact, type PlannedChange } from './impact.tsx';
 import { notify } from './toast.tsx';
 import { relativeTime } from './when.tsx';
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
 const EXACT = 'exact';
@@ -37,6 +39,12 @@ export function useExpiry(days: (typeof ENDS)[number]['value'] = NEVER): ExpiryC
 export function chosenExpiry({ days, exact }: ExpiryChoice, now = serverNow()): string | null {
   if (days.value === EXACT) return exact.value === '' ? '' : new Date(exact.value).toISOString();
   return days.value === NEVER ? null : new Date(now + Number(days.value) * DAY_MS).toISOString();
+}
+
+/** The same for a preview, which need not ask again for each second that passes. */
+export function previewedExpiry(choice: ExpiryChoice): { readonly expires_at?: string } {
+  const end = chosenExpiry(choice, Math.floor(serverNow() / MINUTE_MS) * MINUTE_MS);
+  return end ? { expires_at: end } : {};
 }
 
 export function ExpiryField({ choice, error }: { choice: ExpiryChoice; error: string | undefined }) {
@@ -73,10 +81,13 @@ interface RenewalProps {
   readonly what: string;
   readonly whyNot: WhyNotQuestion | undefined;
   readonly change: (expiresAt: string | null) => Promise<unknown>;
+  readonly org: string;
+  /** The same change, to show what it would do. */
+  readonly planned: PlannedChange;
 }
 
 /** When something ends, and the buttons that change that. Nothing if it does not end. */
-export function Renewal({ at, what, whyNot, change }: RenewalProps) {
+export function Renewal({ at, what, whyNot, change, org, planned }: RenewalProps) {
   const dialog = useSignal<'renew' | 'keep' | undefined>(undefined);
   const close = () => (dialog.value = undefined);
   if (at === undefined) return null;
@@ -89,7 +100,7 @@ export function Renewal({ at, what, whyNot, change }: RenewalProps) {
       <Button label={`Make ${what} permanent`} whyNot={whyNot} onClick={() => (dialog.value = 'keep')}>
         Make permanent
       </Button>
-      {dialog.value === 'renew' && <Renew what={what} change={change} onClose={close} />}
+      {dialog.value === 'renew' && <Renew what={what} change={change} org={org} planned={planned} onClose={close} />}
       {dialog.value === 'keep' && (
         <Confirm
           title={`Make ${what} permanent?`}
@@ -99,13 +110,16 @@ export function Renewal({ at, what, whyNot, change }: RenewalProps) {
           onClose={close}
         >
           <p>It then ends only if somebody ends it.</p>
+          <Impact org={org} changes={[{ ...planned, expires_at: null }]} />
         </Confirm>
       )}
     </span>
   );
 }
 
-function Renew({ what, change, onClose }: Pick<RenewalProps, 'what' | 'change'> & { onClose: () => void }) {
+type RenewProps = Omit<RenewalProps, 'at' | 'whyNot'> & { readonly onClose: () => void };
+
+function Renew({ what, change, org, planned, onClose }: RenewProps) {
   const choice = useExpiry('30');
   const renew = useAction(async () => {
     await change(chosenExpiry(choice));
@@ -114,6 +128,7 @@ function Renew({ what, change, onClose }: Pick<RenewalProps, 'what' | 'change'> 
   return (
     <FormDialog title={`Renew ${what}`} verb="Renew" action={renew} fields={['expires_at']} onClose={onClose}>
       <ExpiryField choice={choice} error={renew.fieldError('expires_at')} />
+      <Impact org={org} changes={[{ ...planned, expires_at: null, ...previewedExpiry(choice) }]} />
     </FormDialog>
   );
 }

@@ -5,15 +5,22 @@ import { ApiError } from '../../../client/errors.ts';
 import { api } from '../data/api.ts';
 import { Card } from './bits.tsx';
 import { Fault } from './fault.tsx';
+import { When } from './when.tsx';
 import './impact.css';
 
 type Report = Answer<'POST /authz/preview'>;
 type Effect = Report['unattended'][number];
+type Kept = Report['users'][number]['keeps'][number];
 export type PlannedChange = Exclude<Input<'POST /authz/preview'>['body'], { readonly type: string }>['changes'][number];
 
 const DEBOUNCE_MS = 200;
 const SHOWN_PEOPLE = 20;
 const SHOWN_EFFECTS = 8;
+const KINDS = {
+  gain: { sign: '+', verb: 'gains' },
+  loss: { sign: '−', verb: 'loses' },
+  kept: { sign: '~', verb: 'keeps' },
+} as const;
 const TYPES: Readonly<Record<string, string>> = { robot_ac: 'robot account' };
 
 interface ImpactProps {
@@ -68,15 +75,27 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
   // A name is being typed.
   if (error instanceof ApiError && error.reason === 'user_not_found')
     return <p class="quiet">No user has this name.</p>;
+  // The field says it when one saves.
+  if (error instanceof ApiError && error.errors.some(({ field }) => field.endsWith('.expires_at')))
+    return <p class="quiet">This is not an end that can be chosen.</p>;
   if (error !== undefined) return <Fault error={error} />;
   if (!report) return <p class="quiet">Asking the server.</p>;
-  const { users, total, unattended, refusals } = report;
+  const { users, total, unattended, refusals, guardrails } = report;
   const hidden = total - Math.min(users.length, SHOWN_PEOPLE);
   return (
     <div class="stack">
       {refusals.map(({ field, message }) => (
         <p key={`${field}${message}`} class="refusal">{`The server would refuse this: ${message}`}</p>
       ))}
+      {guardrails.map(
+        ({ id, name, sentence, enforce }) =>
+          !enforce && (
+            <p
+              key={String(id)}
+              class="refusal"
+            >{`This would violate the guardrail ${name}, which is only watched: ${sentence}.`}</p>
+          ),
+      )}
       {unattended.length > 0 && (
         <div class="stack tight change">
           <p class="strong">Nobody could do this any more, except site administrators:</p>
@@ -84,11 +103,12 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
         </div>
       )}
       {users.length === 0 && <p>Nobody gains or loses anything.</p>}
-      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, more }) => (
+      {users.slice(0, SHOWN_PEOPLE).map(({ user, gains, loses, keeps, more }) => (
         <div key={String(user.id)} class="stack tight change">
           <bdi class="strong">{user.name}</bdi>
           <Effects effects={gains} kind="gain" />
           <Effects effects={loses} kind="loss" />
+          <Effects effects={keeps} kind="kept" />
           {more > 0 && <p class="quiet">{`and ${more} more on single objects`}</p>}
         </div>
       ))}
@@ -98,19 +118,21 @@ function Words({ report, error, isAsked, hint }: WordsProps) {
 }
 
 interface EffectsProps {
-  readonly effects: readonly Effect[];
-  readonly kind: 'gain' | 'loss';
+  readonly effects: readonly (Effect | Kept)[];
+  readonly kind: keyof typeof KINDS;
   readonly isUnattended?: boolean | undefined;
 }
 
 function Effects({ effects, kind, isUnattended }: EffectsProps) {
   const rest = effects.slice(SHOWN_EFFECTS);
   if (effects.length === 0) return null;
-  const items = (shown: readonly Effect[]) =>
+  const { sign, verb } = KINDS[kind];
+  const items = (shown: readonly (Effect | Kept)[]) =>
     shown.map((effect) => (
       <li key={`${effect.object.type}${effect.object.id}${effect.relation}`} class={kind}>
-        <span aria-hidden="true">{isUnattended ? '!' : kind === 'gain' ? '+' : '−'}</span>{' '}
-        {!isUnattended && <span class="only-read">{kind === 'gain' ? 'gains' : 'loses'}</span>} {wordsOf(effect)}
+        <span aria-hidden="true">{isUnattended ? '!' : sign}</span>{' '}
+        {!isUnattended && <span class="only-read">{verb}</span>} {wordsOf(effect)}
+        <End effect={effect} kind={kind} />
       </li>
     ));
   return (
@@ -126,8 +148,32 @@ function Effects({ effects, kind, isUnattended }: EffectsProps) {
   );
 }
 
+/** Until when it lasts: a gain, a loss that would have come anyway, or something that is kept for another time. */
+function End({ effect, kind }: { effect: Effect | Kept; kind: EffectsProps['kind'] }) {
+  const { expires_at: end } = effect;
+  if (kind !== 'kept') {
+    if (end === undefined) return null;
+    return (
+      <>
+        {kind === 'gain' ? ', which ends ' : ', which would have ended '}
+        <When at={end} />
+      </>
+    );
+  }
+  const before = 'expires_at_before' in effect ? effect.expires_at_before : undefined;
+  return (
+    <>
+      {end === undefined ? ', now without an end' : ', which now ends '}
+      {end !== undefined && <When at={end} />}
+      {before === undefined ? ' (before: never)' : ' (before: '}
+      {before !== undefined && <When at={before} />}
+      {before !== undefined && ')'}
+    </>
+  );
+}
+
 /** A permission as in a role; anything else is what can be done with which object. */
-function wordsOf({ object, relation, permission }: Effect): string {
+function wordsOf({ object, relation, permission }: Effect | Kept): string {
   if (permission) return permission.action;
   const verb = relation.replace(/^can_/, '').replaceAll('_', ' ');
   return `${verb}: ${TYPES[object.type] ?? object.type} ${object.name}`;

@@ -120,6 +120,37 @@ describe('GET /events', () => {
     assert.deepEqual([again.events[1]?.event, again.events[1]?.data.reason], ['reset', 'position']);
   });
 
+  it('A change of a guardrail is announced to those who may view roles, also when it is gone', async () => {
+    const [ann, dan] = await Promise.all([listen('ann', '?org=acme'), listen('dan', '?org=acme')]);
+    const body = { name: 'eventful', at_least: { count: 1, relation: 'can_delete' } };
+    const { body: made, text } = await atrium.as('ann')('POST', '/authz/guardrails?org=acme', body);
+    const { data } = await ann.find(isAbout('guardrail', made.id), text);
+    assert.deepEqual(data.changes, [{ kind: 'guardrail', id: String(made.id), organization: 'acme' }]);
+    const path = `/authz/guardrails/${made.id}?org=acme`;
+    await atrium.as('ann')('PUT', path, { name: 'renamed' });
+    const isLater = (revision: string) => (one: ReceivedEvent) =>
+      isAbout('guardrail', made.id)(one) && BigInt(one.data.revision) > BigInt(revision);
+    const second = await ann.find(isLater(data.revision), 'the new name');
+    await atrium.as('ann')('DELETE', path);
+    await ann.find(isLater(second.data.revision), 'the deletion');
+    // A file of guardrails names each that it changes.
+    const document = { apiVersion: 'atrium/v1', kind: 'Roles', organization: 'acme', roles: [] };
+    const file = { ...document, guardrails: [{ ...body, name: 'from a file' }] };
+    const imported = await atrium.as('ann')('PUT', '/authz/roles/import?org=acme', file);
+    assert.equal(imported.status, 200, imported.text);
+    const [listed] = (await atrium.as('ann')('GET', '/authz/guardrails?org=acme')).body;
+    await ann.find(isAbout('guardrail', listed.id), 'the import');
+    await atrium.as('ann')('DELETE', `/authz/guardrails/${listed.id}?org=acme`);
+    // dan sees something that changed later, and never a guardrail.
+    await atrium.as('ann')(
+      'PUT',
+      `/teams/${atrium.world.orgs.acme?.teams.operators}/roles/${await createRole('last')}`,
+    );
+    await dan.find(({ event }) => event === 'change' || event === 'reset', 'what dan may see');
+    assert.equal(dan.events.some(isAbout('guardrail')), false);
+    for (const reader of [ann, dan]) reader.close();
+  });
+
   it('Nobody hears of another organization, and one that exists is rejected like one that does not', async () => {
     const eve = await listen('eve');
     const secret = await createRole('canary');

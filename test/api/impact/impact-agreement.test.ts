@@ -3,61 +3,23 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { createGraphStore } from '../../../src/authz/graphs.store.ts';
 import { structureOf } from '../../../src/changes/derived-tuples.ts';
-import { sql } from '../../../src/db/db.ts';
 import { readScene } from '../../../src/impact/scene.ts';
 import { membershipsOf } from '../../../src/impact/team-state.ts';
-import { allowed } from '../../../src/rebac/engine.ts';
-import { createGraph, type Graph } from '../../../src/rebac/graph.ts';
+import { createGraph } from '../../../src/rebac/graph.ts';
 import { type Model, readModel } from '../../../src/rebac/model.ts';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { roleTuples } from '../../../src/roles/role-preview.ts';
 import { COUNTS } from '../../counts.ts';
+import { inHours } from '../../support/expiry.ts';
+import { expectedImpact, lookAt, type Moment, shownImpact } from '../../support/impact-moments.ts';
 import { makeForReal, type Planned, randomChange, type Things } from '../../support/planned-changes.ts';
-import { createRandom, SEED } from '../../support/random.ts';
-import { openTestServer, type TestServer } from '../../support/server.ts';
+import { createRandom, type Random, SEED } from '../../support/random.ts';
+import { type Answer, openTestServer, type TestServer } from '../../support/server.ts';
 
 const ROUNDS = COUNTS.previewedPlans;
+const GUARDED_ROUNDS = COUNTS.guardedPlans;
+const GUARDRAILS = 6;
 const PEOPLE = ['ann', 'bob', 'cat', 'dan', 'eve', 'root'];
-const NAMES = sql(
-  'test.impactNames',
-  `select 'team:' || id as object, name from team union all select 'role:' || id, name from role
-   union all select 'organization:' || id, name from account where kind = 'organization'`,
-);
-/** The permission on the organization from which one on an ordinary object follows. */
-const FOLLOWS: Readonly<Record<string, string>> = {
-  'team can_view': 'can_view_teams',
-  'team can_edit': 'can_edit_teams',
-  'team can_delete': 'can_delete_teams',
-  'team can_add_member': 'can_manage_team_members',
-  'team can_remove_member': 'can_manage_team_members',
-  'role can_view': 'can_view_roles',
-  'role can_edit': 'can_edit_roles',
-  'role can_delete': 'can_delete_roles',
-  'cluster can_view': 'can_view_clusters',
-  'cluster can_edit': 'can_edit_clusters',
-  'cluster can_remove': 'can_remove_clusters',
-  'cluster can_connect': 'can_connect_clusters',
-  'cluster can_view_orchestratorconfig': 'can_view_cluster_config',
-  'contract can_view': 'can_view_contracts',
-  'contract can_edit': 'can_edit_contracts',
-  'contract can_delete': 'can_delete_contracts',
-  'robot_ac can_view': 'can_view_robots',
-  'robot_ac can_edit': 'can_edit_robots',
-  'robot_ac can_delete': 'can_delete_robots',
-  'token can_view': 'can_view_tokens',
-  'token can_delete': 'can_delete_tokens',
-};
-
-interface Moment {
-  readonly objects: readonly string[];
-  readonly names: ReadonlyMap<string, string>;
-  /** `type name`, which is the same for an object before and after it gets its number. */
-  nameOf(object: string): string;
-  held(user: string, object: string): readonly string[];
-  /** The same without the rights of site administrators. */
-  heldAsMember(user: string, object: string): readonly string[];
-}
-
 describe('Agreement of previews with what happens', () => {
   let atrium: TestServer;
   let model: Model;
@@ -71,41 +33,25 @@ describe('Agreement of previews with what happens', () => {
 
   it(`${ROUNDS} random plans have the impact that was previewed, and are rejected as was said, with seed ${SEED}`, async () => {
     const random = createRandom();
-    const outcomes = { made: 0, rejected: 0, refused: 0, unattended: 0, effects: 0 };
+    const outcomes = { made: 0, rejected: 0, refused: 0, unattended: 0, effects: 0, ends: 0, keeps: 0, later: 0 };
+    const ends = [24, 48, 72].map(inHours);
     for (let round = 0; round < ROUNDS; round++) {
       const earlier = await look();
-      const things = thingsIn(earlier);
+      const things = { ...thingsIn(earlier), ends };
       const length = 1 + random.below(4);
       const changes = Array.from({ length }, (_, place) => randomChange(random, things, `new ${round} ${place}`));
       const who = random.pick(['ann', 'ann', 'ann', 'root', 'bob']);
-      const title = `round ${round}, ${who}: ${JSON.stringify(changes)}`;
-      const preview = await atrium.as(who)('POST', '/authz/preview?org=acme', { changes });
-      if (preview.status !== 200) {
-        outcomes.rejected++;
-        const place = Number(/^changes\[(\d+)\]/.exec(preview.body.message)?.[1] ?? 0);
-        await makeAll(who, changes.slice(0, place));
-        const isInside = (await look()).held(userOf(who), `organization:${acme}`).length > 0;
-        const { status, reason } = await makeAll(who, changes.slice(place, place + 1));
-        // The calls of somebody who is no longer a member are rejected for that alone, each in its own words.
-        if (isInside)
-          assert.deepEqual([status, reason], [preview.status, preview.body.reason], `${title} ${preview.text}`);
-        else assert.ok(status >= 400, title);
+      const at = random.chance(0.2) ? random.pick([...ends, inHours(60)]) : undefined;
+      const title = `round ${round}, ${who}, ${at}: ${JSON.stringify(changes)}`;
+      const preview = await atrium.as(who)('POST', '/authz/preview?org=acme', { changes, ...(at && { at }) });
+      const outcome = await make(who, changes, preview, title);
+      outcomes[outcome]++;
+      if (outcome !== 'made') {
         await rescue();
         continue;
       }
-      const [refusal] = preview.body.refusals;
-      if (refusal) {
-        outcomes.refused++;
-        const { place, reason } = await makeAll(who, changes);
-        assert.deepEqual([place, reason], [refusal.change, refusal.reason], `${title} ${preview.text}`);
-        await rescue();
-        continue;
-      }
-      const { status, text } = await makeAll(who, changes);
-      assert.ok(status < 300, `${title} ${text}`);
-      outcomes.made++;
-      const later = await look();
-      const expected = expectedImpact(earlier, later, who);
+      const later = await look(at);
+      const expected = expectedImpact(earlier, later, scopeOf(who));
       await rescue();
       if (!expected) continue;
       const { users, unattended } = shownImpact(preview.body);
@@ -113,6 +59,12 @@ describe('Agreement of previews with what happens', () => {
       assert.deepEqual(unattended, expected.unattended, title);
       outcomes.unattended += unattended.length;
       outcomes.effects += Object.keys(users).length;
+      const people = Object.values(users);
+      outcomes.ends += people.filter(({ gains, loses }) =>
+        [...gains, ...loses].some((one) => /until/.test(one)),
+      ).length;
+      outcomes.keeps += people.filter(({ keeps }) => keeps.length > 0).length;
+      if (at && people.length > 0) outcomes.later++;
       await requireDerivation();
     }
     if (ROUNDS >= 1000) {
@@ -121,45 +73,113 @@ describe('Agreement of previews with what happens', () => {
     assert.ok(outcomes.effects > 0);
   });
 
+  it(`${GUARDED_ROUNDS} random plans violate the guardrails that was said, by the people that were named, with seed ${SEED}`, async () => {
+    const random = createRandom(SEED + 1);
+    const outcomes = { made: 0, rejected: 0, refused: 0, guarded: 0, watched: 0 };
+    const root = atrium.as('root');
+    const prod = `cluster:${atrium.world.clusters.prod?.id}`;
+    for (let round = 0; round < GUARDED_ROUNDS; round++) {
+      const now = await look();
+      const things = { ...thingsIn(now), ends: [] };
+      const holds: Holds = (name, relation, isCluster) =>
+        now.held(userOf(name), isCluster ? prod : `organization:${acme}`).includes(relation);
+      for (let count = (await guardrails()).length; count < GUARDRAILS; count++) {
+        const body = randomGuardrail(random, things, holds, `rule ${round} ${count}`);
+        const { status } = await root('POST', '/authz/guardrails?org=acme', body);
+        if (status === 409) await root('POST', '/authz/guardrails?org=acme', { ...body, enforce: false });
+      }
+      const before = await guardrails();
+      const length = 1 + random.below(2);
+      const changes = Array.from({ length }, (_, place) => randomChange(random, things, `ruled ${round} ${place}`));
+      const who = random.pick(['ann', 'ann', 'ann', 'root', 'bob']);
+      const title = `round ${round}, ${who}: ${JSON.stringify(changes)} with ${JSON.stringify(before)}`;
+      const preview = await atrium.as(who)('POST', '/authz/preview?org=acme', { changes });
+      const isReader = now.held(userOf(who), `organization:${acme}`).includes('can_view_roles');
+      const outcome = await make(who, changes, preview, title);
+      outcomes[outcome]++;
+      if (preview.body.refusals?.[0]?.guardrail) outcomes.guarded++;
+      if (outcome === 'made') {
+        const expected = isReader ? worse(before, await guardrails()) : {};
+        const told = preview.body.guardrails.map((one: Told) => [
+          one.name,
+          one.violated_by.map(({ user }) => user.name),
+        ]);
+        assert.deepEqual(Object.fromEntries(told), expected, title);
+        outcomes.watched += told.length;
+      }
+      // Some stay, so that there are also those that others have violated.
+      for (const { id } of random.some(before, 0.3)) await root('DELETE', `/authz/guardrails/${id}?org=acme`);
+      if (!(await isRescued())) {
+        for (const { id } of await guardrails()) await root('DELETE', `/authz/guardrails/${id}?org=acme`);
+        await rescue();
+      }
+    }
+    if (GUARDED_ROUNDS >= 150) {
+      for (const [what, count] of Object.entries(outcomes)) assert.ok(count > 0, `${what}: ${count}`);
+    }
+    assert.ok(outcomes.made > 0, JSON.stringify(outcomes));
+  });
+
+  async function guardrails(): Promise<Shown[]> {
+    return (await atrium.as('root')('GET', '/authz/guardrails?org=acme')).body;
+  }
+
+  /** Makes the changes, and requires that it ends as the preview says. */
+  async function make(who: string, changes: readonly Planned[], preview: Answer, title: string) {
+    if (preview.status !== 200) {
+      const place = Number(/^changes\[(\d+)\]/.exec(preview.body.message)?.[1] ?? 0);
+      await makeAll(who, changes.slice(0, place));
+      const isInside = (await look()).held(userOf(who), `organization:${acme}`).length > 0;
+      const { status, reason } = await makeAll(who, changes.slice(place, place + 1));
+      // The calls of somebody who is no longer a member are rejected for that alone, each in its own words.
+      if (isInside)
+        assert.deepEqual([status, reason], [preview.status, preview.body.reason], `${title} ${preview.text}`);
+      else assert.ok(status >= 400, title);
+      return 'rejected';
+    }
+    const [refusal] = preview.body.refusals;
+    const { place, status, reason, body, text } = await makeAll(who, changes);
+    if (!refusal) {
+      assert.ok(status < 300, `${title} ${text}`);
+      return 'made';
+    }
+    assert.deepEqual([place, reason], [refusal.change, refusal.reason], `${title} ${preview.text}`);
+    if (refusal.guardrail) {
+      assert.deepEqual([status, body.guardrail, body.message], [409, refusal.guardrail, refusal.message], title);
+    }
+    return 'refused';
+  }
+
+  const look = (at?: string) => lookAt(atrium.instance.db, model, acme, at === undefined ? undefined : new Date(at));
+  const scopeOf = (who: string) => {
+    const people = new Map(PEOPLE.map((name) => [name, userOf(name)]));
+    const members = new Map([...people].filter(([name]) => name !== 'root'));
+    return { organization: `organization:${acme}`, organizationName: 'acme', caller: userOf(who), people, members };
+  };
   const userOf = (name: string) => `user:${atrium.world.users[name]?.id}`;
 
-  /** Makes ann an owner again, whatever happened. */
+  /** Makes ann an owner for good, whatever happened. */
   async function rescue(): Promise<void> {
+    assert.ok(await isRescued());
+  }
+
+  async function isRescued(): Promise<boolean> {
     const owners = atrium.world.orgs.acme?.teams.Owners;
-    const { status } = await atrium.as('root')('PUT', `/teams/${owners}/members/ann`);
-    assert.equal(status, 204);
+    const { status } = await atrium.as('root')('PUT', `/teams/${owners}/members/ann`, { expires_at: null });
+    return status === 204;
   }
 
   async function makeAll(who: string, changes: readonly Planned[]) {
-    let last = { place: -1, status: 0, reason: undefined as string | undefined, text: '' };
+    let last = { place: -1, status: 0, reason: undefined as string | undefined, text: '', body: {} as Answer['body'] };
     for (const [place, change] of changes.entries()) {
       const { status, body, text } = await makeForReal(atrium, who, change);
-      last = { place, status, reason: body?.reason, text };
+      last = { place, status, reason: body?.reason, text, body };
       if (status >= 300) break;
     }
     return last;
   }
 
-  async function look(): Promise<Moment> {
-    const { tuples } = await createGraphStore(atrium.instance.db).load(acme);
-    const all = [...tuples];
-    const whole = createGraph(model, all);
-    const plain = createGraph(
-      model,
-      all.filter(({ relation, object }) => !(relation === 'platform' && object.startsWith('organization:'))),
-    );
-    const rows = await atrium.instance.db.query<{ object: string; name: string }>(NAMES);
-    const names = new Map(rows.map(({ object, name }) => [object, name]));
-    const objects = [...new Set(all.map(({ object }) => object))].filter((object) => !object.startsWith('platform:'));
-    const ask = (graph: Graph) => (user: string, object: string) => allowed(graph, user, object, { prefix: 'can_' });
-    const nameOf = (object: string) => {
-      const [type, id] = object.split(':');
-      return `${type} ${names.get(object) ?? id}`;
-    };
-    return { objects, names, nameOf, held: ask(whole), heldAsMember: ask(plain) };
-  }
-
-  function thingsIn({ names }: Moment): Things {
+  function thingsIn({ names }: Moment): Omit<Things, 'ends'> {
     const of = (type: string) =>
       [...names].flatMap(([object, name]) => {
         const [found, id] = object.split(':');
@@ -174,51 +194,6 @@ describe('Agreement of previews with what happens', () => {
     };
   }
 
-  /** What the answer must be, from what everybody holds before and after. Undefined if the caller may not see members. */
-  function expectedImpact(earlier: Moment, later: Moment, who: string) {
-    const organization = `organization:${acme}`;
-    const caller = userOf(who);
-    if (!earlier.held(caller, organization).includes('can_view_members')) return undefined;
-    const objects = [...new Set([...earlier.objects, ...later.objects])].filter((object) => object !== organization);
-    const sees = (object: string) =>
-      !earlier.objects.includes(object) || earlier.held(caller, object).includes('can_view');
-    const follows = (object: string, relation: string, from: readonly string[]) =>
-      from.includes(FOLLOWS[`${object.split(':')[0]} ${relation}`] ?? 'nothing');
-    const users: Record<string, { gains: string[]; loses: string[] }> = {};
-    for (const name of PEOPLE.filter((one) => one !== 'root')) {
-      const user = userOf(name);
-      const [had, has] = [earlier.held(user, organization), later.held(user, organization)];
-      const [gained, lost] = [minus(has, had), minus(had, has)];
-      const gains = gained.map((relation) => `organization acme ${relation}`);
-      const loses = lost.map((relation) => `organization acme ${relation}`);
-      for (const object of objects.filter(sees)) {
-        const isNew = !earlier.objects.includes(object);
-        const isGone = !later.objects.includes(object);
-        const [before, after] = [earlier.held(user, object), later.held(user, object)];
-        const nameOf = isNew ? later.nameOf : earlier.nameOf;
-        for (const relation of minus(after, before)) {
-          if (!follows(object, relation, isNew ? has : gained)) gains.push(`${nameOf(object)} ${relation}`);
-        }
-        for (const relation of minus(before, after)) {
-          if (!follows(object, relation, isGone ? had : lost)) loses.push(`${nameOf(object)} ${relation}`);
-        }
-      }
-      if (gains.length + loses.length > 0) users[name] = { gains: gains.sort(), loses: loses.sort() };
-    }
-    const holders = (moment: Moment, object: string) =>
-      new Set(PEOPLE.flatMap((name) => moment.heldAsMember(userOf(name), object)));
-    const abandoned = (object: string) => minus([...holders(earlier, object)], [...holders(later, object)]);
-    const whole = abandoned(organization);
-    const rest = objects
-      .filter((object) => earlier.objects.includes(object) && later.objects.includes(object) && sees(object))
-      .flatMap((object) =>
-        abandoned(object)
-          .filter((relation) => !follows(object, relation, whole))
-          .map((relation) => `${earlier.nameOf(object)} ${relation}`),
-      );
-    return { users, unattended: [...whole.map((relation) => `organization acme ${relation}`), ...rest].sort() };
-  }
-
   /** The rules in this language and the view of the database say the same about every team and role. */
   async function requireDerivation(): Promise<void> {
     const { tuples } = await createGraphStore(atrium.instance.db).load(acme);
@@ -227,7 +202,7 @@ describe('Agreement of previews with what happens', () => {
       copyOf: async (_id: bigint, keep: (tuple: (typeof stated)[number]) => boolean) =>
         createGraph(model, stated.filter(keep)),
     };
-    const scene = await readScene(graphs, acme, { teams: [], roles: [] });
+    const scene = await readScene(graphs, acme, { teams: [], roles: [], memberEnds: [], roleEnds: [] });
     const derived = [
       ...[...scene.teams.values()].flatMap((team) => [...structureOf(acme, team), ...membershipsOf(acme, team)]),
       ...[...scene.roles.values()].flatMap((role) => roleTuples(acme, role.id, role)),
@@ -238,23 +213,58 @@ describe('Agreement of previews with what happens', () => {
   }
 });
 
-function minus(some: readonly string[], others: readonly string[]): string[] {
-  return some.filter((one) => !others.includes(one));
+interface Told {
+  readonly name: string;
+  readonly violated_by: readonly { readonly user: { readonly name: string } }[];
 }
 
-interface ShownEffect {
-  readonly object: { readonly type: string; readonly id: number; readonly name: string };
-  readonly relation: string;
+interface Shown {
+  readonly id: number;
+  readonly name: string;
+  readonly at_least?: object;
+  readonly at_most?: object;
+  readonly state: { readonly holds: boolean; readonly count?: number; readonly violated_by: Told['violated_by'] };
 }
 
-function shownImpact(body: {
-  users: readonly { user: { name: string }; gains: ShownEffect[]; loses: ShownEffect[]; more: number }[];
-  unattended: ShownEffect[];
-}) {
-  const words = (effects: readonly ShownEffect[]) =>
-    effects.map(({ object, relation }) => `${object.type} ${object.name} ${relation}`).sort();
-  const users = Object.fromEntries(
-    body.users.map(({ user, gains, loses }) => [user.name, { gains: words(gains), loses: words(loses) }]),
-  );
-  return { users, unattended: words(body.unattended) };
+/** Guardrails that hold less than before, and who violates them anew. */
+function worse(before: readonly Shown[], after: readonly Shown[]): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const { id, name, at_least, at_most, state } of after) {
+    const earlier = before.find((one) => one.id === id)?.state;
+    const known = new Set(earlier?.violated_by.map(({ user }) => user.name));
+    const anew = state.violated_by.map(({ user }) => user.name).filter((user) => !known.has(user));
+    const [count = 0, earlierCount = 0] = [state.count, earlier?.count];
+    const isFurther = at_least ? count < earlierCount : at_most ? count > earlierCount : anew.length > 0;
+    if (!state.holds && (earlier?.holds || isFurther)) found[name] = anew;
+  }
+  return found;
 }
+
+/** Mostly one that just holds. */
+function randomGuardrail(random: Random, { users, teams }: Things, holds: Holds, name: string): object {
+  const relation = random.pick(['can_edit', 'can_delete', 'can_view_audit_log', 'can_edit_roles', 'can_view']);
+  const isCluster = random.chance(0.3) && (relation === 'can_edit' || relation === 'can_view');
+  const prod = { type: 'cluster', name: 'prod' };
+  const object = isCluster ? { object: random.chance(0.5) ? prod : { type: 'cluster' } } : {};
+  const isTight = random.chance(0.8);
+  const holders = users.filter((user) => holds(user, relation, isCluster));
+  const others = users.filter((user) => !holders.includes(user));
+  const some = (list: readonly string[]) => {
+    const found = random.some(isTight ? list : users, 0.4);
+    return found.length > 0 ? found : [random.pick(list.length > 0 ? list : users)];
+  };
+  const team = isTight ? {} : { team: random.pick(teams).id };
+  const enforce = random.chance(0.8);
+  switch (random.below(4)) {
+    case 0:
+      return { name, enforce, never: { users: some(others), ...team, relation, ...object } };
+    case 1:
+      return { name, enforce, always: { users: some(holders), ...team, relation, ...(isCluster && { object: prod }) } };
+    case 2:
+      return { name, enforce, at_most: { count: isTight ? holders.length : random.below(4), relation, ...object } };
+    default:
+      return { name, enforce, at_least: { count: isTight ? Math.max(1, holders.length) : 2, relation } };
+  }
+}
+
+type Holds = (user: string, relation: string, isCluster: boolean) => boolean;

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { CATALOG } from '../../../src/roles/catalog.ts';
 import { COUNTS } from '../../counts.ts';
 import { makeHolder, makeRole, orgPermission } from '../../support/authz.ts';
+import { inHours } from '../../support/expiry.ts';
 import { type Planned, randomChange, type Things } from '../../support/planned-changes.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
@@ -51,6 +52,7 @@ describe('What previews do not reveal', () => {
         name: `r${id}`,
       })),
       permissions: CATALOG.map(({ namespace, action }) => ({ namespace, action })),
+      ends: [inHours(24), inHours(48)],
     };
     foreign = [canary, globexRole.body.id];
   });

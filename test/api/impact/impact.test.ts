@@ -48,12 +48,14 @@ describe('Impact of changes before they are made', () => {
           loses: [
             { object: acme, relation: 'can_connect_clusters', permission: clusterPermission('connect to clusters') },
           ],
+          keeps: [],
           more: 0,
         },
       ],
       total: 1,
       unattended: [],
       refusals: [],
+      guardrails: [],
     });
   });
 

@@ -34,11 +34,13 @@ const FIELDS = ['name', 'description'];
 interface Props {
   readonly org: string;
   readonly guardrail: Guardrail | undefined;
+  /** Of the version that the form begins with. */
+  readonly etag?: string | undefined;
   readonly onClose: () => void;
 }
 
 /** A guardrail as a form, with what it would say and whether it would hold. */
-export function GuardrailForm({ org, guardrail, onClose }: Props) {
+export function GuardrailForm({ org, guardrail, etag, onClose }: Props) {
   const kindNow = KINDS.find(({ value }) => guardrail?.[value] !== undefined)?.value ?? 'never';
   const now = guardrail?.[kindNow];
   const name = useSignal(guardrail?.name ?? '');
@@ -52,7 +54,7 @@ export function GuardrailForm({ org, guardrail, onClose }: Props) {
   const relation = useSignal(now?.relation ?? '');
   const enforce = useSignal(guardrail?.enforce ?? true);
   const teams = useList('GET /orgs/{org}/teams', { path: { org }, query: { limit: 50 } });
-  const version = useVersion(undefined);
+  const version = useVersion(etag);
   const isCounted = kind.value === 'at_least' || kind.value === 'at_most';
 
   const body = () => {
@@ -81,7 +83,9 @@ export function GuardrailForm({ org, guardrail, onClose }: Props) {
     if (!guardrail) return await api.call('POST /authz/guardrails', { query, body: body() });
     const path = { id: guardrail.id };
     if (isDryRun) return await api.call('PUT /authz/guardrails/{id}', { path, query, body: body() });
-    return await version.save(() => api.call('PUT /authz/guardrails/{id}', { path, query, body: body() }));
+    return await version.save((ifMatch) =>
+      api.call('PUT /authz/guardrails/{id}', { path, query, body: body(), ifMatch }),
+    );
   };
   const save = useAction(async () => {
     const { name: saved } = await send(false);

@@ -6,6 +6,8 @@ import { useResource } from '../../data/resource.ts';
 import { Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Fault } from '../../parts/fault.tsx';
 import { Empty, Page, Show } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { GuardrailForm } from './guardrail-form.tsx';
@@ -87,15 +89,26 @@ export function GuardrailsPage() {
           )
         }
       </Show>
-      {editing.value && (
-        <GuardrailForm
-          org={org}
-          guardrail={editing.value === 'new' ? undefined : editing.value}
-          onClose={() => (editing.value = undefined)}
-        />
+      {editing.value === 'new' && (
+        <GuardrailForm org={org} guardrail={undefined} onClose={() => (editing.value = undefined)} />
+      )}
+      {typeof editing.value === 'object' && (
+        <EditGuardrail org={org} of={editing.value} onClose={() => (editing.value = undefined)} />
       )}
       {deleting.value && <DeleteGuardrail org={org} of={deleting.value} onClose={() => (deleting.value = undefined)} />}
     </Page>
+  );
+}
+
+/** Lists have no versions, so the one to edit is read by itself: what the form shows, and what it saves over. */
+function EditGuardrail({ org, of: { id, name }, onClose }: { org: string; of: Guardrail; onClose: () => void }) {
+  const { data, etag, error } = useResource('GET /authz/guardrails/{id}', { path: { id }, query: { org } });
+  if (data) return <GuardrailForm org={org} guardrail={data} etag={etag} onClose={onClose} />;
+  if (error === undefined) return null;
+  return (
+    <Dialog title={`Edit ${name}`} onClose={onClose}>
+      <Fault error={error} />
+    </Dialog>
   );
 }
 

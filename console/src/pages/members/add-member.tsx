@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useAction } from '../../data/action.ts';
 import { useAllowed } from '../../data/allowed.ts';
 import { api } from '../../data/api.ts';
-import { chosenExpiry, ExpiryField, useExpiry } from '../../parts/expiry.tsx';
+import { chosenExpiry, ExpiryField, previewedExpiry, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
@@ -65,7 +65,11 @@ export function AddMember({ org, teams, onClose }: AddMemberProps) {
       <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
       <Impact
         org={org}
-        changes={login.value === '' ? undefined : [{ action: 'member.add', username: login.value, team: team.value }]}
+        changes={
+          login.value === ''
+            ? undefined
+            : [{ action: 'member.add', username: login.value, team: team.value, ...previewedExpiry(expiry) }]
+        }
         hint="Choose a person, and this shows what they gain."
       />
     </FormDialog>

@@ -7,7 +7,7 @@ import { useResource } from '../../data/resource.ts';
 import { Card, Chip } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
+import { chosenExpiry, ExpiryField, previewedExpiry, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
@@ -97,6 +97,8 @@ export function MemberHoldings({ org, member }: HoldingsProps) {
                             body: { expires_at },
                           })
                         }
+                        org={org}
+                        planned={{ action: 'team.add_member', id: team.id, username: member.login }}
                       />
                     ),
                   },
@@ -202,7 +204,12 @@ function AddToTeam({ org, member, onClose }: HoldingsProps & { onClose: () => vo
       </Show>
       <ExpiryField choice={expiry} error={add.fieldError('expires_at')} />
       {chosen.value !== '' && (
-        <Impact org={org} changes={[{ action: 'team.add_member', id: BigInt(chosen.value), username: login }]} />
+        <Impact
+          org={org}
+          changes={[
+            { action: 'team.add_member', id: BigInt(chosen.value), username: login, ...previewedExpiry(expiry) },
+          ]}
+        />
       )}
     </FormDialog>
   );

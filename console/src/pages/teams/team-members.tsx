@@ -7,7 +7,7 @@ import { useList } from '../../data/resource.ts';
 import { Card, Person } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
+import { chosenExpiry, ExpiryField, previewedExpiry, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
@@ -83,6 +83,8 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
                             what={`the membership of ${person.login}`}
                             whyNot={whyNot('can_add_member', 'renew memberships of this team')}
                             change={(expiresAt) => put(person.login, expiresAt)}
+                            org={org}
+                            planned={{ action: 'team.add_member', id: team.id, username: person.login }}
                           />
                         ),
                       },
@@ -120,7 +122,9 @@ export function TeamMembers({ org, team }: { org: string; team: Team }) {
           <Impact
             org={org}
             changes={
-              login.value === '' ? undefined : [{ action: 'team.add_member', id: team.id, username: login.value }]
+              login.value === ''
+                ? undefined
+                : [{ action: 'team.add_member', id: team.id, username: login.value, ...previewedExpiry(expiry) }]
             }
             hint="Choose a user, and this shows what they gain."
           />

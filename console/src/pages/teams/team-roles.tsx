@@ -7,7 +7,7 @@ import { useResource } from '../../data/resource.ts';
 import { Card } from '../../parts/bits.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
-import { chosenExpiry, ExpiryField, Renewal, useExpiry } from '../../parts/expiry.tsx';
+import { chosenExpiry, ExpiryField, previewedExpiry, Renewal, useExpiry } from '../../parts/expiry.tsx';
 import { SelectField, useFirst } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Impact } from '../../parts/impact.tsx';
@@ -68,6 +68,8 @@ export function TeamRoles({ org, team }: { org: string; team: Team }) {
                                 body: { expires_at },
                               })
                             }
+                            org={org}
+                            planned={{ action: 'role.assign', id: role.id, team: team.id }}
                           />
                         ),
                       },
@@ -165,7 +167,12 @@ function AssignRole({ org, team, assigned, onClose }: AssignRoleProps) {
         }
       </Show>
       <ExpiryField choice={expiry} error={assign.fieldError('expires_at')} />
-      {role !== '' && <Impact org={org} changes={[{ action: 'role.assign', id: BigInt(role), team: team.id }]} />}
+      {role !== '' && (
+        <Impact
+          org={org}
+          changes={[{ action: 'role.assign', id: BigInt(role), team: team.id, ...previewedExpiry(expiry) }]}
+        />
+      )}
     </FormDialog>
   );
 }
