@@ -81,6 +81,24 @@ export class Nodes {
     return node;
   }
 
+  /** The same for a name that is a number, as `numberIn` returns it. */
+  internNumber(kind: number, number: number): number {
+    const { rows } = this;
+    const { cells } = rows;
+    const { heads } = this.#buckets;
+    const hash = hashNumber(kind, number);
+    for (let node = heads[hash & (heads.length - 1)] as number; node !== -1; ) {
+      const row = node * ROW;
+      if (cells[row + REF] === number && cells[row] === kind) return node;
+      node = cells[row + CHAIN] as number;
+    }
+    const node = rows.push();
+    rows.set(node, KIND, kind);
+    rows.set(node, REF, number);
+    this.#buckets.enter(node, this.#hashOf);
+    return node;
+  }
+
   /** The first userset of an object, or the one after a userset; -1 at the end. */
   nextUserset(node: number): number {
     return this.rows.cells[node * ROW + USERSETS] as number;
