@@ -192,7 +192,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     return `http://${host}:${port}`;
   }
 
-  /** The server is not ready before this is over, but it answers. For a process that stays: it takes as long as ten requests. */
+  /** For a process that stays. The server answers meanwhile, but is not ready before it is over. */
   function warmUp(): void {
     warmUpCompilers();
     warming = Promise.allSettled([revisions.current(), wired.warmUp()]);
@@ -200,7 +200,6 @@ export async function openInstance(config: Config, { log, say, onStopped, common
 
   /** Rejects if requests would fail or be slow, and says why. */
   async function ready(): Promise<void> {
-    await within(READY_WITHIN_MS, Promise.resolve(warming), 'the server is warming up');
     try {
       await within(READY_WITHIN_MS, ping(db), 'no answer');
     } catch (cause) {
@@ -211,6 +210,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     } catch (cause) {
       throw new Error(cause instanceof AppError ? cause.message : 'OpenFGA does not answer', { cause });
     }
+    await within(READY_WITHIN_MS, Promise.resolve(warming), 'the server is warming up');
   }
 
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */
