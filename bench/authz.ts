@@ -5,7 +5,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DemoWorld } from '../src/operations/demo/world.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { type Cold, measureCold } from './authz/cold.ts';
+import { measureCold, rowsOfCold } from './authz/cold.ts';
 import { median, spread } from './support/figures.ts';
 import { load, type Shot } from './support/load.ts';
 import { type BenchServer, createStealMeter, startServer } from './support/server.ts';
@@ -122,16 +122,6 @@ function rowsOf({ rates, costs }: Contestant, name: string): string[][] {
   return [
     [`${name}, requests/s`, median(rates).toFixed(0), spread(rates), ''],
     ['… processor time of one request', `${median(costs).toFixed(0)} µs`, spread(costs), ''],
-  ];
-}
-
-function rowsOfCold({ tuples, first, again }: Cold): string[][] {
-  const [veryFirst = Number.NaN, ...others] = first;
-  const what = `first answer for an organization of ${tuples} tuples, of a million`;
-  return [
-    [`${what}`, `${median(others).toFixed(1)} ms`, spread(others, 1), '< 50 ms'],
-    ['… when it is also the first question to the process', `${veryFirst.toFixed(1)} ms`, '', ''],
-    ['… and the second answer', `${median(again).toFixed(1)} ms`, spread(again, 1), ''],
   ];
 }
 

@@ -4,6 +4,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   workers: 'two workers and three replicas, next to one process; about a minute',
   'role-writes': 'roles changed with one, two and four replicas, next to a bare row; about two minutes',
   authz: 'allowed permissions among a million tuples, while another process writes 20 roles a second',
+  cold: 'the first answers of new processes about organizations of 10,000 tuples; about two minutes',
   matrix: 'who may do what: 200 people and 500 clusters, and one person; about two minutes',
   engine: 'the authorization engine alone, next to its peers',
   openfga: 'decisions of the engine in the process, next to those of a real OpenFGA server; about two minutes',

@@ -68,6 +68,8 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       openFga: authz.openFga,
       events: events.events,
     },
+    /** Before the process is ready for requests. */
+    warmUp: authz.warmUp,
     denials: audit.denials,
     noteRejection: audit.noteRejection,
     relations: authz.relations,

@@ -21,6 +21,7 @@ import { type AdminServer, openAdmin } from './http/admin-port.ts';
 import { type Brake, createBrake } from './http/brake.ts';
 import { createDrain } from './http/drain.ts';
 import type { Share } from './http/rate-limit.ts';
+import { warmUpCompilers } from './http/schema-compiler.ts';
 import { createIdempotencyStore } from './idempotency/idempotency.store.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { wireIdentity } from './identity/identity.wiring.ts';
@@ -110,7 +111,8 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     version: VERSION,
     baseUrl: () => baseUrl,
   };
-  const { features, relations, mounts, denials, noteRejection } = await wireFeatures(infrastructure, identity, brake);
+  const wired = await wireFeatures(infrastructure, identity, brake);
+  const { features, relations, mounts, denials, noteRejection } = wired;
   const { marketplace, bus, openFga, events } = features;
   const parts = {
     ...{ config, log, metrics, relations, brake, mounts, noteRejection, idempotency },
@@ -136,6 +138,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
   const drains = [app, ...(listener ? [listener] : [])].map(({ server }) => createDrain(server));
   let admin: AdminServer | undefined;
   let closing: Promise<void> | undefined;
+  let warming: Promise<unknown> | undefined;
   const upkeep = setInterval(() => {
     // Without requests, this is what notices that something has expired.
     revisions.current().catch((error) => log.warn({ err: error }, 'the revision was not read'));
@@ -162,6 +165,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     /** The port of the marketplace listener, if it has its own. */
     listenerPort: () => (listener?.server.address() as AddressInfo | undefined)?.port,
     listen,
+    warmUp,
     ready,
     leave,
     close,
@@ -188,7 +192,13 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     return `http://${host}:${port}`;
   }
 
-  /** Rejects if requests would fail, and says why. */
+  /** For a process that stays. The server answers meanwhile, but is not ready before it is over. */
+  function warmUp(): void {
+    warmUpCompilers();
+    warming = Promise.allSettled([revisions.current(), wired.warmUp()]);
+  }
+
+  /** Rejects if requests would fail or be slow, and says why. */
   async function ready(): Promise<void> {
     try {
       await within(READY_WITHIN_MS, ping(db), 'no answer');
@@ -200,6 +210,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     } catch (cause) {
       throw new Error(cause instanceof AppError ? cause.message : 'OpenFGA does not answer', { cause });
     }
+    await within(READY_WITHIN_MS, Promise.resolve(warming), 'the server is warming up');
   }
 
   /** From now on the server is not ready, and clients are told to send their next request elsewhere. */

@@ -89,6 +89,7 @@ async function serve(config: Config, log: Logger, demo: Demo | undefined) {
     : await openInstance(config, { log, say, onStopped: stop });
   server = open;
   const address = await open.listen();
+  open.warmUp();
   isListening = true;
   // No other process can open the built-in database, so its server runs commands itself.
   if (open.db.driver === 'pglite') {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { PLATFORM } from '../changes/write.ts';
 import { changesSinceRoutes } from '../history/changes-since.routes.ts';
 import { createPastStore } from '../history/past.store.ts';
 import { createPast } from '../history/past.ts';
@@ -28,6 +29,7 @@ import { createRemedies } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
+import { warmUp } from './warm-up.ts';
 
 /** Maximum memory for the graphs in use. */
 const GRAPH_BYTES = 256 * 1024 * 1024;
@@ -43,7 +45,8 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
   const { config, db, revisions, room, baseUrl } = infrastructure;
   platform ??= readPlatform();
   const { model, modelText } = await platform;
-  const graphs = createGraphs(createGraphStore(db), revisions, model, GRAPH_BYTES);
+  const graphStore = createGraphStore(db);
+  const graphs = createGraphs(graphStore, revisions, model, GRAPH_BYTES);
   const { OPENFGA_URL: url } = config;
   const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
   const judge = openFga?.judge ?? createJudge(graphs);
@@ -60,6 +63,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     names,
     past,
     timeMachine,
+    warmUp: () => warmUp(() => graphStore.load(PLATFORM), model, catalog),
     relations: createRelations(judge, createOwnerStore(db), readId),
     visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
     mount(scope: Scope): void {

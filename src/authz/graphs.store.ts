@@ -1,7 +1,8 @@
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import { CHANGE_KINDS, type ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment } from '../changes/revision.ts';
-import { LINES, readLines, tuplesInSlices } from '../changes/tuple-lines.store.ts';
+import { LINES, tuplesInSlices } from '../changes/tuple-lines.store.ts';
+import { TupleLines } from '../changes/tuple-lines.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import { type Db, only, type Query, type Script, type Statement, sql } from '../db/db.ts';
 import type { GraphStore, Patch } from './graphs.ts';
@@ -99,7 +100,7 @@ export function createGraphStore(db: Db): GraphStore {
 export async function readTuples(query: Query, accountId: bigint) {
   const rows = await query<Moment & { count: number; lines: string | null }>(LOAD, [accountId]);
   const { revision, stamp, count, lines } = only(rows);
-  return { revision, stamp, count, tuples: readLines(lines ?? '') };
+  return { revision, stamp, count, tuples: new TupleLines(lines ?? '') };
 }
 
 /** In a transaction in which nothing changes between two statements. */

@@ -17,6 +17,7 @@ import { breath } from '../base/slices.ts';
 import type { GraphTuple } from '../changes/graph-tuple.ts';
 import type { ChangeKind } from '../changes/object-kinds.ts';
 import type { Moment, Revisions } from '../changes/revision.ts';
+import { TupleLines } from '../changes/tuple-lines.ts';
 import { type Change, PLATFORM } from '../changes/write.ts';
 import type { NowGraphs } from '../history/past.ts';
 import { createGraph, type Graph } from '../rebac/graph.ts';
@@ -119,8 +120,8 @@ export function createGraphs(
   /** Queries two graphs as of one and the same moment, which is over when `ask` returns. */
   async function together<T>(one: bigint, other: bigint, ask: Ask<T>): Promise<T> {
     for (let refreshes = 0; refreshes < MAX_REFRESHES; refreshes++) {
-      const first = await entryOf(one);
-      const second = await entryOf(other);
+      // Side by side, because a graph that is not there yet is a query to the database.
+      const [first, second] = await Promise.all([entryOf(one), entryOf(other)]);
       if (isOneMoment(first, second)) return ask(first.graph, second.graph);
       const [firstEnd, secondEnd] = [exactUntil(first), exactUntil(second)];
       // Reads from the database, because this process may learn of a write later than the database shows it.
@@ -177,7 +178,11 @@ export function createGraphs(
 
   async function build(tuples: Iterable<GraphTuple>, count: number): Promise<Graph> {
     const graph = createGraph(model);
-    for (const _ of graph.loadInParts(tuples, count, TUPLES_IN_SLICE)) await breath();
+    const parts =
+      tuples instanceof TupleLines
+        ? graph.loadLines(tuples.text, count, TUPLES_IN_SLICE)
+        : graph.loadInParts(tuples, count, TUPLES_IN_SLICE);
+    for (const _ of parts) await breath();
     return graph;
   }
 

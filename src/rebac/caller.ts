@@ -31,6 +31,8 @@ export class Caller {
   /** The edges out of the closure, and their objects, if there are few enough to know all of them. */
   readonly ownEdges = new Int32Array(OWN_EDGES);
   readonly ownObjects = new Int32Array(OWN_EDGES);
+  /** The relation set of each of these edges, or -1 if some of its tuples have a condition. */
+  readonly ownSets = new Int32Array(OWN_EDGES);
   ownCount = 0;
   ownComplete = false;
   /** The number of hops to the farthest member of the closure. */
@@ -144,6 +146,8 @@ export class Caller {
       this.ownComplete = false;
       return;
     }
+    const { edges } = this.#graph;
+    this.ownSets[this.ownCount] = edges.conditional(edge) === 0 ? edges.set(edge) : -1;
     this.ownEdges[this.ownCount] = edge;
     this.ownObjects[this.ownCount++] = object;
   }

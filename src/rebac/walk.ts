@@ -78,12 +78,11 @@ export class Walk {
     if (hops + this.#beyond >= MAX_HOPS || this.#visits++ > MAX_QUICK_VISITS) return undefined;
     if (node === -1) return verdicts.finalOf(verdict);
     const { edges, nodes } = this.graph;
-    const { ownCount, ownObjects, ownEdges } = this.caller;
+    const { ownCount, ownObjects, ownSets } = this.caller;
     for (let i = 0; i < ownCount; i++) {
       if (ownObjects[i] !== node) continue;
-      const edge = ownEdges[i] as number;
-      if (edges.conditional(edge) !== 0) return undefined;
-      const set = edges.set(edge);
+      const set = ownSets[i] as number;
+      if (set === -1) return undefined;
       verdict = verdicts.withSet(verdict, set, edges.relationsOf(set));
     }
     for (let edge = nodes.first(node, LINKS); edge !== -1; edge = edges.nextIn(edge)) {

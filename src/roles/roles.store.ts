@@ -20,6 +20,9 @@ interface RoleRow {
   team_ends: (bigint | null)[];
 }
 
+/** What the database adds to a role that is written. */
+type WrittenRow = Pick<RoleRow, 'id' | 'version' | 'created_at' | 'updated_at'>;
+
 interface PrincipalRow {
   id: bigint;
   name: string;
@@ -49,37 +52,49 @@ const GET = sql('roles.get', `select ${ROLE_COLUMNS} from role r where r.organiz
 const JOIN = sql('roles.join', 'select id from account where id = $1 for key share');
 const LOCK = sql('roles.lock', 'select id from role where organization_id = $1 and id = $2 for update');
 const ROOM = roomFor('roles.room', 'role where organization_id = $1');
+// A role is written with one statement, because each costs a round trip. Its parts all see the moment before it. What
+// stays as it is must not be removed and added again, then: one part would not see what another does.
 const INSERT = sql(
   'roles.insert',
-  'insert into role (organization_id, name, name_key, description) values ($1, $2, $3, $4) returning id',
+  `with made as (
+     insert into role (organization_id, name, name_key, description) values ($1, $2, $3, $4)
+     returning id, version, created_at, updated_at),
+   permissions as (
+     insert into role_permission (role_id, namespace, action, relation)
+     select made.id, p.namespace, p.action, p.relation
+       from made, unnest($5::text[], $6::text[], $7::text[]) as p (namespace, action, relation)),
+   teams as (
+     insert into role_team (role_id, team_id, expires_at) select made.id, t.team_id, t.expires_at
+       from made, unnest($8::bigint[], $9::timestamptz[]) as t (team_id, expires_at))
+   select id, version, created_at, updated_at from made`,
 );
 const UPDATE = sql(
   'roles.update',
-  `update role set name = $2, name_key = $3, description = $4, version = version + 1,
-          updated_at = greatest(now(), updated_at) where id = $1`,
+  `with old_permissions as (
+     delete from role_permission where role_id = $1 and not exists (
+       select 1 from unnest($5::text[], $6::text[]) as p (namespace, action)
+        where p.namespace = role_permission.namespace and p.action = role_permission.action)),
+   permissions as (
+     insert into role_permission (role_id, namespace, action, relation)
+     select $1, p.namespace, p.action, p.relation
+       from unnest($5::text[], $6::text[], $7::text[]) as p (namespace, action, relation)
+     on conflict (role_id, namespace, action) do update set relation = excluded.relation
+      where role_permission.relation <> excluded.relation),
+   old_teams as (delete from role_team where role_id = $1 and team_id <> all($8::bigint[])),
+   teams as (
+     insert into role_team (role_id, team_id, expires_at) select $1, t.team_id, t.expires_at
+       from unnest($8::bigint[], $9::timestamptz[]) as t (team_id, expires_at)
+     on conflict (role_id, team_id) do update set expires_at = excluded.expires_at
+      where role_team.expires_at is distinct from excluded.expires_at)
+   update role set name = $2, name_key = $3, description = $4, version = version + 1,
+          updated_at = greatest(now(), updated_at) where id = $1
+   returning id, version, created_at, updated_at`,
 );
 const DELETE = sql('roles.delete', 'delete from role where id = $1');
 // Waits for a team that is being deleted at this moment, so that no role keeps a deleted team.
 const TEAMS = sql(
   'roles.teams',
   'select id from team where organization_id = $1 and id = any($2::bigint[]) for key share',
-);
-const CLEAR_PERMISSIONS = sql('roles.clearPermissions', 'delete from role_permission where role_id = $1');
-const ADD_PERMISSIONS = sql(
-  'roles.addPermissions',
-  `insert into role_permission (role_id, namespace, action, relation)
-   select $1, p.namespace, p.action, p.relation
-     from unnest($2::text[], $3::text[], $4::text[]) as p (namespace, action, relation)`,
-);
-const DROP_TEAMS = sql('roles.dropTeams', 'delete from role_team where role_id = $1 and team_id <> all($2::bigint[])');
-const ADD_TEAMS = sql(
-  'roles.addTeams',
-  'insert into role_team (role_id, team_id) select $1, unnest($2::bigint[]) on conflict do nothing',
-);
-const SET_ENDS = sql(
-  'roles.setEnds',
-  `update role_team t set expires_at = n.expires_at from unnest($2::bigint[], $3::timestamptz[]) as n (team_id, expires_at)
-    where t.role_id = $1 and t.team_id = n.team_id and t.expires_at is distinct from n.expires_at`,
 );
 const PRINCIPALS = sql(
   'roles.principals',
@@ -111,9 +126,9 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
         await room.require(query, { limit: 'rolesPerOrganization', ownerId: organizationId, count: ROOM });
-        const values = [organizationId, draft.name, nameKey(draft), draft.description];
-        const { id } = only(await query<{ id: bigint }>(INSERT, values));
-        await fill(query, id, draft);
+        const values = valuesOf(organizationId, draft, endsOf(draft));
+        const role = written(organizationId, draft, endsOf(draft), await query<WrittenRow>(INSERT, values));
+        const { id } = role;
         touch({ kind: 'role', id, organizationId });
         record({
           actor,
@@ -123,9 +138,8 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
           objectId: id,
           after: toState(draft),
         });
-        const created = await get(query, organizationId, id);
-        if (created) keep(created);
-        return created;
+        keep(role);
+        return role;
       }, once),
     );
   }
@@ -139,13 +153,12 @@ export function createRoleStore(db: Db, write: Write, room: Room): RoleStore {
         const draft = decide(current);
         const unknown = await unknownTeams(query, organizationId, draft);
         if (unknown) return unknown;
-        await query(UPDATE, [id, draft.name, nameKey(draft), draft.description]);
-        await query(CLEAR_PERMISSIONS, [id]);
-        await fill(query, id, draft);
+        const ends = endsOf(draft, current);
+        const rows = await query<WrittenRow>(UPDATE, valuesOf(id, draft, ends));
         touch({ kind: 'role', id, organizationId });
         const states = { before: toState(current), after: toState(draft) };
         record({ actor, organizationId, action: 'role.update', objectType: 'role', objectId: id, ...states });
-        return await get(query, organizationId, id);
+        return written(organizationId, draft, ends, rows);
       }),
     );
   }
@@ -195,17 +208,28 @@ async function get(query: Query, organizationId: bigint, id: bigint): Promise<Ro
   return row && toRole(row);
 }
 
-async function fill(query: Query, id: bigint, draft: RoleDraft): Promise<void> {
-  const { permissions, teamIds, teamExpiries } = draft;
-  await query(ADD_PERMISSIONS, [
-    id,
+/** When assignments end: as the draft says or, if it says nothing about that, as before. */
+function endsOf({ teamIds, teamExpiries }: RoleDraft, current?: Role): TeamExpiries {
+  const ends = teamExpiries ?? current?.teamExpiries ?? new Map<bigint, Date>();
+  return new Map([...ends].filter(([team]) => teamIds.includes(team)));
+}
+
+/** For both statements. They begin with the ID of the organization, or of the role. */
+function valuesOf(id: bigint, draft: RoleDraft, ends: TeamExpiries): unknown[] {
+  const { permissions, teamIds } = draft;
+  return [
+    ...[id, draft.name, nameKey(draft), draft.description],
     permissions.map((one) => one.namespace),
     permissions.map((one) => one.action),
     permissions.map((one) => one.relation),
-  ]);
-  await query(DROP_TEAMS, [id, teamIds]);
-  await query(ADD_TEAMS, [id, teamIds]);
-  if (teamExpiries) await query(SET_ENDS, [id, teamIds, teamIds.map((team) => teamExpiries.get(team) ?? null)]);
+    ...[teamIds, teamIds.map((team) => ends.get(team) ?? null)],
+  ];
+}
+
+/** The role as it is now, without reading it again. */
+function written(organizationId: bigint, draft: RoleDraft, ends: TeamExpiries, rows: readonly WrittenRow[]): Role {
+  const { id, version, created_at: createdAt, updated_at: updatedAt } = only(rows);
+  return { ...draft, teamExpiries: ends, id, organizationId, version, createdAt, updatedAt };
 }
 
 async function unknownTeams(query: Query, organizationId: bigint, draft: RoleDraft): Promise<Rejection | undefined> {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { OBJECT_TYPES } from '../../src/changes/object-kinds.ts';
 import { numbersOf } from '../support/authz.ts';
@@ -34,6 +35,17 @@ describe('API documentation', () => {
     atrium = await openTestServer();
   });
   after(() => atrium.close());
+
+  it('Every schema of a route is a valid JSON schema, which the server itself does not check', () => {
+    const ajv = new Ajv();
+    for (const { method, path, schema } of atrium.instance.routes) {
+      const { params, querystring, body, response } = schema;
+      for (const part of [params, querystring, body, ...Object.values(response ?? {})]) {
+        assert.ok(part === undefined || ajv.validateSchema(part), `${method} ${path}: ${ajv.errorsText()}`);
+      }
+    }
+    assert.equal(ajv.validateSchema({ type: 'strings' }), false);
+  });
 
   it('The document is served as JSON and as YAML, with a tag that saves the next download', async () => {
     const served = async (suffix: string) => {

@@ -49,7 +49,7 @@ export class Edges {
 
   /** Appends an edge that does not exist yet, at the front of the two lists that it belongs to. */
   push(subject: number, object: number, nextIn: number, nextOut: number): number {
-    const edge = this.#rows.push();
+    const edge = this.#rows.pushSecond();
     const row = edge * ROW;
     const { cells } = this.#rows;
     cells[row + SUBJECT] = subject;

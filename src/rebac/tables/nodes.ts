@@ -72,11 +72,28 @@ export class Nodes {
   }
 
   intern(kind: number, text: string, from: number, to: number): number {
-    const found = this.find(kind, text, from, to);
-    if (found !== -1) return found;
-    const node = this.rows.push();
+    const number = numberIn(text, from, to);
+    if (number !== 0) return this.internNumber(kind, number);
+    const found = this.find(kind, text, from, to, number);
+    return found === -1 ? this.#push(kind, this.#names.write(text, from, to)) : found;
+  }
+
+  /** The same for a name that is a number, as `numberIn` returns it. */
+  internNumber(kind: number, number: number): number {
+    const { cells } = this.rows;
+    const { heads } = this.#buckets;
+    for (let node = heads[hashNumber(kind, number) & (heads.length - 1)] as number; node !== -1; ) {
+      const row = node * ROW;
+      if (cells[row + REF] === number && cells[row] === kind) return node;
+      node = cells[row + CHAIN] as number;
+    }
+    return this.#push(kind, number);
+  }
+
+  #push(kind: number, ref: number): number {
+    const node = this.rows.pushFirst();
     this.rows.set(node, KIND, kind);
-    this.rows.set(node, REF, numberIn(text, from, to) || this.#names.write(text, from, to));
+    this.rows.set(node, REF, ref);
     this.#buckets.enter(node, this.#hashOf);
     return node;
   }

@@ -8,6 +8,7 @@ export class Rows {
   readonly stride: number;
   length = 0;
   cells: Int32Array;
+  readonly #gaps: number[] = [];
 
   constructor(stride: number, capacity = 16) {
     this.stride = stride;
@@ -21,6 +22,17 @@ export class Rows {
     if (end > this.cells.length) this.#resize(Math.ceil(this.length * 1.5) + 16);
     for (let cell = end - this.stride; cell < end; cell++) this.cells[cell] = -1;
     return row;
+  }
+
+  /** A new row at the start of a pair, which is a cache line. The other row of the pair is for what is read with it. */
+  pushFirst(): number {
+    if (this.length % 2 === 1) this.#gaps.push(this.push());
+    return this.push();
+  }
+
+  /** A new row that completes the last pair, or fills a gap. */
+  pushSecond(): number {
+    return this.length % 2 === 1 || this.#gaps.length === 0 ? this.push() : (this.#gaps.pop() as number);
   }
 
   get(row: number, column: number): number {

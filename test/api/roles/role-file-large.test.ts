@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
-import type { Db, Query } from '../../../src/db/db.ts';
+import { describe, it } from 'node:test';
 import { COUNTS, IS_LONG } from '../../counts.ts';
 import { API_DRIVERS } from '../../support/drivers.ts';
+import { listenForStatements } from '../../support/heard-statements.ts';
 import { openTestServer } from '../../support/server.ts';
 
 const ROLES = COUNTS.importedRoles;
@@ -15,16 +15,16 @@ for (const driver of API_DRIVERS) {
   describe(`Large role files on ${driver}`, () => {
     it(`A file of ${ROLES} roles is imported, exported and updated with few statements on ${driver}`, async (context) => {
       const atrium = await openTestServer({ driver, env: { LIMIT_ROLES_PER_ORGANIZATION: '2000' } });
-      const statements = countStatements(context, atrium.instance.db);
+      const { all } = listenForStatements(context, atrium.instance.db);
       const send = (word: string, query = '') =>
         atrium.as('ann')('PUT', `/authz/roles/import?org=acme${query}`, document(word), {
           'Content-Type': 'application/yaml',
         });
       const measured = async <T>(what: string, run: () => Promise<T>): Promise<T> => {
-        const [start, before] = [performance.now(), statements()];
+        const [start, before] = [performance.now(), all.length];
         const result = await run();
         const took = performance.now() - start;
-        assert.ok(statements() - before < MAX_STATEMENTS, `${what} took ${statements() - before} statements`);
+        assert.ok(all.length - before < MAX_STATEMENTS, `${what} took ${all.length - before} statements`);
         assert.ok(took < WITHIN_MS, `${what} took ${took.toFixed(0)} ms`);
         return result;
       };
@@ -43,23 +43,6 @@ for (const driver of API_DRIVERS) {
       await atrium.close();
     });
   });
-}
-
-/** How many statements the server has sent so far, in transactions and outside. */
-function countStatements({ mock }: TestContext, db: Db): () => number {
-  const { query, transaction } = db;
-  let count = 0;
-  const counting =
-    (inner: Query): Query =>
-    (statement, values) => {
-      count++;
-      return inner(statement, values);
-    };
-  mock.method(db, 'query', counting(query));
-  mock.method(db, 'transaction', <T>(work: (query: Query) => Promise<T>) =>
-    transaction((inner) => work(counting(inner))),
-  );
-  return () => count;
 }
 
 function document(word: string): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from '../../../src/db/db.ts';
 import { allowedTo, clusterPermission, makeRole, numbersOf, orgPermission } from '../../support/authz.ts';
+import { listenForStatements } from '../../support/heard-statements.ts';
 import { openTestServer, type TestServer } from '../../support/server.ts';
 
 const VIEW = clusterPermission('view clusters');
@@ -17,6 +18,25 @@ describe('Custom roles', () => {
     id = numbersOf(atrium);
   });
   after(() => atrium.close());
+
+  it('A role is written with one statement, however much of it changes', async (context) => {
+    const { inside } = listenForStatements(context, atrium.instance.db);
+    const committed = ['audit.lock', 'audit.last', 'audit.insert', 'revision.next'];
+    const draft = { name: 'few', permissions: [VIEW, CONNECT], teamIDs: [id.team('operators')] };
+    const { body: role } = await makeRole(atrium, draft);
+    assert.deepEqual(inside.splice(0), [
+      ...['roles.join', 'roles.teams', 'room.turn', 'roles.room', 'roles.insert'],
+      ...committed,
+    ]);
+    const path = `/authz/roles/${role.id}?org=acme`;
+    const next = { name: 'fewer', permissions: [EDIT, VIEW], teamIDs: [id.team('Viewers')] };
+    const { body: changed } = await atrium.as('ann')('PUT', path, next);
+    assert.deepEqual(inside.splice(0), ['roles.lock', 'roles.get', 'roles.teams', 'roles.update', ...committed]);
+    const { body: read } = await atrium.as('ann')('GET', path);
+    assert.deepEqual(read, changed);
+    assert.deepEqual([read.name, read.team_ids, read.permissions.length], ['fewer', [id.team('Viewers')], 2]);
+    assert.equal((await atrium.as('ann')('DELETE', path)).status, 204);
+  });
 
   it('A role is returned in full when created, read, listed or updated, and is gone after deletion', async () => {
     const draft = {

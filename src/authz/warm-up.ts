@@ -1,0 +1,62 @@
+import { breath } from '../base/slices.ts';
+import { allowed } from '../rebac/engine.ts';
+import { createGraph } from '../rebac/graph.ts';
+import type { Model } from '../rebac/model.ts';
+
+type Permissions = readonly { readonly relation: string }[];
+
+const ROUNDS = 4;
+const TEAMS = 60;
+const MEMBERS = 20;
+const ROLES = 60;
+const CLUSTERS = 700;
+const IN_SLICE = 500;
+
+/**
+ * What the first question to a process would otherwise wait for: connections to the database that know the statement,
+ * and compiled code. Nothing depends on it. What fails here fails again, and is reported, when a request needs it.
+ */
+export async function warmUp(load: () => Promise<unknown>, model: Model, permissions: Permissions): Promise<void> {
+  // A question is often about two graphs, which are read side by side.
+  await Promise.allSettled([load(), load(), compile(model, permissions)]);
+}
+
+/**
+ * Builds a few graphs of an organization that does not exist, and asks about it. The engine compiles code that has run
+ * for a while; until then it takes several times as long, and the first callers of a process would wait for it.
+ */
+async function compile(model: Model, permissions: Permissions): Promise<void> {
+  const { lines, count } = imaginaryOrganization(permissions);
+  for (let round = 0; round < ROUNDS; round++) {
+    const graph = createGraph(model);
+    for (const _ of graph.loadLines(lines, count, IN_SLICE)) await breath();
+    for (let member = 0; member < MEMBERS; member++) {
+      allowed(graph, `user:${1000 + member}`, `cluster:${3000 + member}`, { prefix: 'can_' });
+    }
+    await breath();
+  }
+}
+
+/** With numbers as long as real ones. */
+export function imaginaryOrganization(permissions: Permissions): { lines: string; count: number } {
+  const organization = 'organization:1000';
+  const lines: string[] = [`${organization} platform platform:atrium account:1000`];
+  for (let team = 1000; team < 1000 + TEAMS; team++) {
+    const source = `team:${team}`;
+    lines.push(`team:${team} organization ${organization} ${source}`);
+    lines.push(`${organization} participant team:${team}#member ${source}`);
+    for (let user = team; user < team + MEMBERS; user++) lines.push(`team:${team} member user:${user} ${source}`);
+  }
+  for (let role = 2000; role < 2000 + ROLES; role++) {
+    const source = `role:${role}`;
+    lines.push(`role:${role} organization ${organization} ${source}`);
+    for (const [at, { relation }] of permissions.entries()) {
+      if ((role + at) % 4 === 0) lines.push(`${organization} ${relation} role:${role}#assignee ${source}`);
+    }
+    for (let team = 1000; team < 1006; team++) lines.push(`role:${role} assignee team:${team}#member ${source}`);
+  }
+  for (let cluster = 3000; cluster < 3000 + CLUSTERS; cluster++) {
+    lines.push(`cluster:${cluster} organization ${organization} cluster:${cluster}`);
+  }
+  return { lines: lines.join('\n'), count: lines.length };
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { allowed } from '../../src/rebac/engine.ts';
+import { createGraph, type Graph } from '../../src/rebac/graph.ts';
+import { readModel } from '../../src/rebac/model.ts';
+import { createRandom, SEED } from '../support/random.ts';
+
+const model = await readModel(`model
+  schema 1.1
+type user
+type team
+  relations
+    define member: [user, user:*, team#member]
+    define steward: [user, team#member, team#steward]
+type organization
+  relations
+    define member: [user, team#member]
+    define can_view: [team#member] or member
+type cluster
+  relations
+    define organization: [organization]
+    define owner: [user, team#member]
+    define can_view: owner or can_view from organization
+`);
+
+const TYPES = ['user', 'team', 'organization', 'cluster', 'clusters', 'absent'];
+const RELATIONS = ['member', 'steward', 'organization', 'owner', 'can_view', 'absent'];
+/** Plain numbers, and whatever looks almost like one. */
+const IDS = ['1', '2', '3', '0', '10', '999999999', '1000000000', '12345678901', '007', '00', '1a', 'a1', 'café', '*'];
+const SOURCES = ['team:1', 'team:12', 'team:1a', 'role:1', 'wütend:1', ''];
+/** What the model admits, except for the numbers. */
+const ADMITTED = [
+  ['team', 'member', 'user', ''],
+  ['team', 'member', 'team', '#member'],
+  ['team', 'steward', 'team', '#steward'],
+  ['organization', 'member', 'user', ''],
+  ['organization', 'can_view', 'team', '#member'],
+  ['cluster', 'organization', 'organization', ''],
+  ['cluster', 'owner', 'team', '#member'],
+] as const;
+const LINES = 20_000;
+
+interface Line {
+  readonly object: string;
+  readonly relation: string;
+  readonly user: string;
+  readonly source: string;
+}
+
+test(`A graph of ${LINES} random lines is the graph of the same tuples, with seed ${SEED}`, () => {
+  const random = createRandom();
+  let last: readonly string[] = ADMITTED[0];
+  let source = 'team:1';
+  const lines = Array.from({ length: LINES }, () => {
+    // Like the line before in most of its parts, as lines from a database are.
+    if (random.chance(0.3)) last = random.pick(ADMITTED);
+    if (random.chance(0.4)) source = random.pick(SOURCES);
+    const isOdd = random.chance(0.2);
+    const [type, relation, subject, suffix] = isOdd
+      ? [random.pick(TYPES), random.pick(RELATIONS), random.pick(TYPES), random.pick(['', '#member', '#absent', '#'])]
+      : last;
+    return { object: `${type}:${random.pick(IDS)}`, relation, user: `${subject}:${random.pick(IDS)}${suffix}`, source };
+  }) as Line[];
+  const graph = graphOf(lines);
+  const expected = createGraph(model, lines, LINES);
+  assert.ok(expected.size > LINES / 2, `the model admits only ${expected.size} of them`);
+  assert.deepEqual([...graph.tuples()], [...expected.tuples()]);
+  assert.deepEqual([graph.edges.count, graph.bytes], [expected.edges.count, expected.bytes]);
+  for (const user of IDS.slice(0, 6)) {
+    for (const cluster of IDS.slice(0, 6)) {
+      const ask = (one: Graph) => allowed(one, `user:${user}`, `cluster:${cluster}`);
+      assert.deepEqual(ask(graph), ask(expected));
+    }
+  }
+});
+
+test('Lines that follow the example of another are admitted only if they say the same of other numbers', () => {
+  const lines = [
+    'team:1 member user:1 a',
+    'team:2 member user:2 a',
+    'team:2 member users:2 a',
+    'team:2 members user:2 a',
+    'team:2 member user:2#member a',
+    'team:3 member team:2#member b',
+    'team:3 member team:3#member b',
+    'team:4 member team:4#members b',
+    'team:12345678901 member user:3 b',
+    'cluster:1 organization organization:1 c',
+    'cluster:2 organization organization:01 c',
+  ];
+  const graph = createGraph(model);
+  for (const _ of graph.loadLines(lines.join('\n'), lines.length, 2));
+  const found = [...graph.tuples()].map(({ object, relation, user, source }) =>
+    [object, relation, user, source].join(' '),
+  );
+  assert.deepEqual(found.sort(), [0, 1, 5, 8, 9, 10].map((place) => lines[place]).sort());
+});
+
+test('A graph without lines is empty', () => {
+  assert.equal(graphOf([]).size, 0);
+});
+
+function graphOf(lines: readonly Line[]): Graph {
+  const graph = createGraph(model);
+  const text = lines.map(({ object, relation, user, source }) => `${object} ${relation} ${user} ${source}`).join('\n');
+  for (const _ of graph.loadLines(text, lines.length, 1000));
+  return graph;
+}
