@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { AREAS } from '../long/mutation/areas.ts';
+import { EQUIVALENT } from '../long/mutation/equivalent.ts';
+import { mutantsIn } from '../long/mutation/mutants.ts';
 import { LANES } from './long.ts';
 
 /** A test file that uses one of these words has a different size in the long suite. */
@@ -33,6 +36,17 @@ describe('The lanes of the long suite', () => {
   it('Every file of a lane exists', () => {
     assert.deepEqual(
       files.filter((file) => !existsSync(file)),
+      [],
+    );
+  });
+
+  it('Every change of the code that no test can notice is still one of the changes that are tried', () => {
+    const whats = Object.keys(EQUIVALENT);
+    const named = new Set(whats.map((what) => what.slice(0, what.indexOf(':'))));
+    const tried = Object.values(AREAS).flatMap(({ sources }) => sources.flatMap((pattern) => globSync(pattern)));
+    const known = new Set(mutantsIn(tried.filter((file) => named.has(file))).map(({ what }) => what));
+    assert.deepEqual(
+      whats.filter((what) => !known.has(what)),
       [],
     );
   });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 
 /** One small change of one file. */
@@ -37,6 +37,14 @@ const CONDITION = /\bif \(/g;
 const STATEMENT = /^\s*(await )?[\w.#]+\(.*\);$/;
 /** Comments, imports, and what types say: a change there is none. */
 const IGNORED = /^\s*(\/?\*|\/\/|import |export (type|interface|\{)|type |interface |readonly |\| )/;
+
+/** All changes of these files, in a fixed order. */
+export function mutantsIn(patterns: readonly string[]): Mutant[] {
+  return patterns
+    .flatMap((pattern) => globSync(pattern))
+    .sort()
+    .flatMap(mutantsOf);
+}
 
 /** Every change that the operators make in a file, as far as the result is a program. */
 export function mutantsOf(file: string): Mutant[] {
