@@ -17,14 +17,14 @@ import { openRunFolder } from './run-folder.ts';
 /** Generous: it exists to name a test that hangs, not to measure. */
 const STALL_MS = Number(process.env.TEST_STALL_MS ?? 300_000);
 const PARENT_MS = 1000;
-/** Some tests wait more than they work. */
-const WORKERS = availableParallelism() + 2;
 const TESTS = '**/*.test.ts';
 /** The tests that drive a browser. */
 const BROWSER_FILES = /^test\/(long\/|runner\/fixtures\/)?console\//;
 
 const [mode, ...named] = process.argv.slice(2);
 const isLong = mode === 'long';
+/** Some tests of the everyday suite wait more than they work. In the long suite, some compare times. */
+const WORKERS = availableParallelism() + (isLong ? 1 : 2);
 // A named lane takes the largest counts.
 if (isLong) process.env.TEST_SIZE = named.length > 0 ? 'whole' : 'long';
 const isWhole = !isLong && named.length === 0;
