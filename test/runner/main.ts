@@ -64,10 +64,10 @@ for (const file of again) {
   await runAll([[file]], 1);
 }
 const failedChecks = await checks;
+// An aborted run exits by itself, and its folder is gone already.
+if (aborting.signal.aborted) await new Promise(() => undefined);
 if (server) report.add('(PostgreSQL)', cpuSecondsOf(server.pid()));
 await folder.close();
-// An aborted run exits by itself.
-if (aborting.signal.aborted) await new Promise(() => undefined);
 
 const { passed, failed, skipped } = report.counts;
 process.stdout.write(report.summary());

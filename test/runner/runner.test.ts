@@ -74,7 +74,9 @@ describe('The test runner', () => {
       const started = [...pids(), ...postmaster];
       assert.ok(started.length >= 2 && started.every(isRunning));
       child.kill(signal);
-      await ended;
+      const { output, errors } = await ended;
+      if (signal !== 'SIGKILL') assert.match(output, new RegExp(`^stopped by ${signal}$`, 'm'));
+      assert.doesNotMatch(errors, /Error/);
       await until(() => !started.some(isRunning) && readdirSync(folder).length === 0);
     });
   }
@@ -89,15 +91,19 @@ function run(fixtures: readonly string[], env: Record<string, string> = {}) {
   const files = fixtures.map((name) => `${FIXTURES}/${name}${name === 'folder' ? '' : '.ts'}`);
   const child = spawn(process.execPath, ['test/runner/main.ts', 'everyday', ...files], {
     env: { ...process.env, TMPDIR: folder, FIXTURE_PIDS: file, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: 'pipe',
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
   });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
   const pids = () => (existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : []);
-  const ended = new Promise<{ code: number | null; output: string; pids: typeof pids }>((resolve) => {
-    child.once('close', (code) => resolve({ code, output, pids }));
+  const ended = new Promise<{ code: number | null; output: string; errors: string; pids: typeof pids }>((resolve) => {
+    child.once('close', (code) => resolve({ code, output, errors, pids }));
   });
   return { child, ended, folder, pids };
 }
