@@ -20,6 +20,8 @@ const ALL_COUNTS = {
   guardedPlans: [15, 150, 1000],
   /** Random previews about an organization whose names must not appear in the answers to others. */
   previewsOfStrangers: [60, 1500, 10_000],
+  /** Pages of the console that axe sees while they are closed to the visitor. */
+  closedPages: [1, 8, 100],
   /** The same delivery to each of two servers, all at once. */
   deliveriesPerReplica: [10, 30],
   /** The same delivery to one server, all at once. */
@@ -135,7 +137,7 @@ const ALL_COUNTS = {
   /** Roles in one file. */
   importedRoles: [100, 1000],
   /** Rows of an audit log that is exported to a client that does not read. */
-  exportedRows: [10_000, 60_000],
+  exportedRows: [10_000, 30_000, 60_000],
   /** Questions with the answer no, of which every remedy is made and undone, and questions of callers who see little. */
   remedyQuestions: [5, 15, 150],
   blindQuestions: [40, 300, 10_000],
