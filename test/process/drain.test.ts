@@ -29,6 +29,8 @@ describe('SIGTERM', { skip: lacks('postgresql') }, () => {
     const env = { ATRIUM_KEY: TEST_KEY, DATABASE_URL: databaseUrl, ADMIN_PORT: String(adminPort) };
     const server = startServer({ env });
     const url = await server.listening();
+    // Before it is ready, the server itself asks for the revision.
+    await until(async () => (await get(`http://127.0.0.1:${adminPort}/readyz`)).status === 200);
     // While the revision table is locked, every request that has to know its caller waits.
     const lock = await lockTable(databaseUrl, 'revision');
     const slow = get(`${url}/api/v1/user`, token);
