@@ -32,6 +32,20 @@ export const quickFetch: Fetch = async (url, { method, headers, body, signal }) 
   });
 };
 
+/** Warns once if the server says that the token of the requests expires soon. */
+export function withNotice(send: Fetch, say: (line: string) => void): Fetch {
+  let isSaid = false;
+  return async (url, init) => {
+    const answer = await send(url, init);
+    const end = answer.headers.get('x-token-expires-at');
+    if (end !== null && !isSaid) {
+      isSaid = true;
+      say(`warning: your access token expires at ${plain(end)}; replace it with atrium token rotate`);
+    }
+    return answer;
+  };
+}
+
 /** Values that nobody should see over a shoulder or in a log. */
 const SECRET_QUERY = /^(token|access_token|secret|password|key|sig)$/i;
 const SECRET_HEADERS = /^(authorization|cookie|set-cookie|x-csrf-token|idempotency-key)$/i;

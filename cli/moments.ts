@@ -25,6 +25,13 @@ export function momentIn(text: string, direction: 1 | -1, now = Date.now()): str
   return new Date(moment).toISOString().replace('.000Z', 'Z');
 }
 
+/** `90m` or `24h` in hours. */
+export function hoursIn(text: string): number {
+  const [, count, unit = ''] = SPAN.exec(text) ?? [];
+  if (count === undefined) throw misuse(`${JSON.stringify(text)} is not a time span; use 90m, 24h or 7d`);
+  return (Number(count) * (UNITS[unit] ?? 0)) / 3600;
+}
+
 function readDate(text: string): number {
   return /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)
     ? Date.parse(text)

@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, createClient } from '../client/client.
 import type { GlobalValues } from './arguments.ts';
 import { type Config, type Context, configPath, readConfig, writeConfig } from './config.ts';
 import { misuse } from './failure.ts';
-import { quickFetch, traced } from './http.ts';
+import { quickFetch, traced, withNotice } from './http.ts';
 import type { Format } from './output.ts';
 import type { Screen } from './screen.ts';
 import { didYouMean } from './suggest.ts';
@@ -17,7 +17,8 @@ export function createSession(global: GlobalValues, env: NodeJS.ProcessEnv, scre
   const path = configPath(env);
   let config: Config | undefined;
   let client: Client | undefined;
-  const send = global.debug ? traced(quickFetch, screen.note) : quickFetch;
+  const plain = global.debug ? traced(quickFetch, screen.note) : quickFetch;
+  const send = withNotice(plain, screen.note);
   return {
     screen,
     env,

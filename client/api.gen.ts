@@ -920,6 +920,14 @@ export type EditRobotInput = {
   readonly description?: string | undefined;
 };
 
+/** The rules of an organization for new tokens of its robots. What is left out is not restricted. */
+export type EditRobotTokenPolicyInput = {
+  /** Longest time from the creation of a token to its end, in days. By default, any. */
+  readonly max_days?: number | null | undefined;
+  /** Whether tokens must expire; false by default. */
+  readonly expiry_required?: boolean | null | undefined;
+};
+
 /** What to change about a role. Omitted fields stay unchanged; lists are replaced as a whole. */
 export type EditRoleInput = {
   /** Name for people, 1 to 100 characters. Unique in the organization. */
@@ -942,6 +950,16 @@ export type EditTeamInput = {
   readonly permission?: 'none' | 'read' | 'write' | 'admin' | 'owner' | undefined;
   /** Parts of the product that the team is about. Kept for clients; the server does not use it. */
   readonly units?: readonly string[] | undefined;
+};
+
+/** The rules of the deployment for new tokens. What is left out is not restricted. */
+export type EditTokenPolicyInput = {
+  /** Longest time from the creation of a token to its end, in days. By default, any. */
+  readonly max_days?: number | null | undefined;
+  /** Whether tokens must expire; false by default. */
+  readonly expiry_required?: boolean | null | undefined;
+  /** Who may create personal access tokens. */
+  readonly personal_tokens?: 'everyone' | 'members' | 'administrators' | undefined;
 };
 
 /** What to change about a user. Omitted fields stay unchanged. */
@@ -1000,6 +1018,8 @@ export type Explanation = {
   readonly userID: bigint;
   /** Whether the user holds the relation. */
   readonly allowed: boolean;
+  /** Present if the limits of the token shape the answer: then it is no for what is outside, and has no steps. */
+  readonly token_limit?: boolean;
   /** The whole answer as one sentence. With ?remedies=true, a no names the least remedy. */
   readonly sentence: string;
   /** From the object to the user. Each step rests on the deeper ones after it. */
@@ -1853,6 +1873,25 @@ export type NewTokenInput = {
   readonly scopes?: readonly ('all' | 'public-only' | 'read:user' | 'write:user' | 'read:authz' | 'write:authz' | 'read:credential' | 'write:credential' | 'read:organization' | 'write:organization' | 'read:admin' | 'write:admin' | 'read:activitypub' | 'write:activitypub' | 'read:issue' | 'write:issue' | 'read:misc' | 'write:misc' | 'read:notification' | 'write:notification' | 'read:package' | 'write:package' | 'read:repository' | 'write:repository')[] | undefined;
   /** When it stops working. By default, never, or with the token that creates it. */
   readonly expires_at?: string | null | undefined;
+  /** Whether the token may rotate itself; false by default. */
+  readonly can_rotate?: boolean | undefined;
+  readonly limits?: NewTokenLimitsInput | undefined;
+};
+
+/** What a new token is limited to, besides its scopes: at least one organization or object. */
+export type NewTokenLimitsInput = {
+  /** Names of organizations. */
+  readonly organizations?: readonly string[] | undefined;
+  /** Single objects, also of other organizations. */
+  readonly objects?: readonly NewTokenLimitsObjectInput[] | undefined;
+};
+
+/** An object that a new token is limited to. */
+export type NewTokenLimitsObjectInput = {
+  /** Type of the object. */
+  readonly type: "team" | "cluster" | "contract" | "robot_ac";
+  /** Assigned by the server, never reused. */
+  readonly id: bigint | number;
 };
 
 /** A user to create. */
@@ -2046,6 +2085,16 @@ export type OverviewTokens = {
   readonly expiring: number;
   /** Valid tokens that were not used for 90 days, or were never used since then. */
   readonly unused: number;
+};
+
+/** The rules for new access tokens of the caller. */
+export type OwnTokenPolicy = {
+  /** Longest time from the creation of a token to its end. Null: any, also none. */
+  readonly max_days: number | null;
+  /** Tokens must expire. With max_days, they must anyway. */
+  readonly expiry_required: boolean;
+  /** Whether the caller may create personal access tokens. */
+  readonly may_create: boolean;
 };
 
 /** What a page of the console needs at load. */
@@ -2378,6 +2427,23 @@ export type Robot = {
   readonly created_at: string;
 };
 
+/** The rules of an organization for new tokens of its robots. */
+export type RobotTokenPolicy = {
+  /** Longest time from the creation of a token to its end. Null: any, also none. */
+  readonly max_days: number | null;
+  /** Tokens must expire. With max_days, they must anyway. */
+  readonly expiry_required: boolean;
+  readonly effective: RobotTokenPolicyEffective;
+};
+
+/** The stricter of these rules and those of the deployment. */
+export type RobotTokenPolicyEffective = {
+  /** Longest time from the creation of a token to its end. Null: any, also none. */
+  readonly max_days: number | null;
+  /** Tokens must expire. With max_days, they must anyway. */
+  readonly expiry_required: boolean;
+};
+
 /** A custom role: permissions that the members of some teams have. */
 export type Role = {
   /** Assigned by the server, never reused. */
@@ -2488,6 +2554,20 @@ export type RoleTeamExpiry = {
   readonly team_id: bigint;
   /** When the team loses the role. */
   readonly expires_at: string;
+};
+
+/** How a token replaces itself. */
+export type RotateOwnTokenInput = {
+  /** Hours for which the old token goes on working; 24 by default. */
+  readonly overlap_hours?: number | undefined;
+};
+
+/** How to replace a token. */
+export type RotateTokenInput = {
+  /** Hours for which the old token goes on working; 24 by default. */
+  readonly overlap_hours?: number | undefined;
+  /** End of the new token. By default, it gets the lifetime that the old one was given. */
+  readonly expires_at?: string | null | undefined;
 };
 
 /** What a search found, by kind. What starts with the text comes first. */
@@ -2718,6 +2798,53 @@ export type Token = {
   readonly last_used_at: string;
   /** Null if the token never expires. */
   readonly expires_at: string | null;
+  /** Whether requests with the token get the X-Token-Expires-At header. */
+  readonly expires_soon: boolean;
+  /** Whether the token may rotate itself. */
+  readonly can_rotate: boolean;
+  readonly limits?: TokenLimits;
+  /** ID of the token that this one replaced, which may be gone. */
+  readonly replaces?: bigint;
+  /** ID of the token that replaces this one. Until expires_at, both work. */
+  readonly replaced_by?: bigint;
+  /** Rules of the token policy that the token breaks, because it is older than they are. */
+  readonly beyond_policy: readonly ('max_days' | 'expiry_required')[];
+};
+
+/** What a token is limited to, besides its scopes. Absent if it has no limits. */
+export type TokenLimits = {
+  /** Organizations that the token reaches, with their names at the time of its creation. */
+  readonly organizations: readonly TokenLimitsOrganization[];
+  /** Single objects that the token reaches, with their names at the time of its creation. */
+  readonly objects: readonly TokenLimitsObject[];
+};
+
+/** An object that a token is limited to. It may be gone. */
+export type TokenLimitsObject = {
+  /** Type of the object. */
+  readonly type: 'team' | 'cluster' | 'contract' | 'robot_ac';
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name when the token was created. */
+  readonly name: string;
+};
+
+/** An organization that a token is limited to. It may be gone. */
+export type TokenLimitsOrganization = {
+  /** Assigned by the server, never reused. */
+  readonly id: bigint;
+  /** Its name when the token was created. */
+  readonly name: string;
+};
+
+/** The rules of the deployment for new tokens. */
+export type TokenPolicy = {
+  /** Longest time from the creation of a token to its end. Null: any, also none. */
+  readonly max_days: number | null;
+  /** Tokens must expire. With max_days, they must anyway. */
+  readonly expiry_required: boolean;
+  /** Who may create personal access tokens. */
+  readonly personal_tokens: 'everyone' | 'members' | 'administrators';
 };
 
 /** Rejected requests of one address on one day. */
@@ -3153,6 +3280,19 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** Get the rules of the deployment for new tokens */
+  'GET /admin/token_policy': {
+    input: {
+    };
+    answer: TokenPolicy;
+  };
+  /** Set the rules of the deployment for new tokens; existing ones stay as they are */
+  'PUT /admin/token_policy': {
+    input: {
+      body: EditTokenPolicyInput | RawBody;
+    };
+    answer: TokenPolicy;
   };
   /** List all users, or search them by name or email address */
   'GET /admin/users': {
@@ -4154,6 +4294,27 @@ export interface Operations {
     };
     answer: TeamSearchResult;
   };
+  /** Get the rules of an organization for new tokens of its robots */
+  'GET /orgs/{org}/token_policy': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+    };
+    answer: RobotTokenPolicy;
+  };
+  /** Set the rules of an organization for new tokens of its robots; existing ones stay as they are */
+  'PUT /orgs/{org}/token_policy': {
+    input: {
+      path: {
+        /** Name of the organization. */
+        org: Id;
+      };
+      body: EditRobotTokenPolicyInput | RawBody;
+    };
+    answer: RobotTokenPolicy;
+  };
   /** Get a robot account */
   'GET /robots/{id}': {
     input: {
@@ -4223,6 +4384,19 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** Replace an access token of a robot account, by ID or name; the old one works for a while longer */
+  'POST /robots/{id}/tokens/{token}/rotate': {
+    input: {
+      path: {
+        /** ID of a robot account. */
+        id: Id;
+        /** ID of the access token, or its name if no token has that ID. */
+        token: Id;
+      };
+      body?: RotateTokenInput | RawBody | undefined;
+    };
+    answer: Token;
   };
   /** Find by name what the caller may see, at most 8 of each kind */
   'GET /search': {
@@ -4830,6 +5004,25 @@ export interface Operations {
     };
     answer: readonly Team[];
   };
+  /** Get the access token that the request was made with */
+  'GET /user/token': {
+    input: {
+    };
+    answer: Token;
+  };
+  /** Replace the access token that the request was made with, if it may rotate itself */
+  'POST /user/token/rotate': {
+    input: {
+      body?: RotateOwnTokenInput | RawBody | undefined;
+    };
+    answer: Token;
+  };
+  /** Get the rules for new access tokens of the caller */
+  'GET /user/token_policy': {
+    input: {
+    };
+    answer: OwnTokenPolicy;
+  };
   /** Check whether an email address can be used */
   'POST /user/validate/email': {
     input: {
@@ -4986,6 +5179,19 @@ export interface Operations {
       };
     };
     answer: undefined;
+  };
+  /** Replace an access token, by ID or name; the old one works for a while longer; requires Basic authentication */
+  'POST /users/{username}/tokens/{token}/rotate': {
+    input: {
+      path: {
+        /** Login name of the user. */
+        username: Id;
+        /** ID of the access token, or its name if no token has that ID. */
+        token: Id;
+      };
+      body?: RotateTokenInput | RawBody | undefined;
+    };
+    answer: Token;
   };
   /** Get the server version */
   'GET /version': {

@@ -14,9 +14,12 @@ export const KEYED: ReadonlySet<string> = new Set([
   'POST /orgs/{org}/robots',
   'POST /orgs/{org}/teams',
   'POST /robots/{id}/tokens',
+  'POST /robots/{id}/tokens/{token}/rotate',
   'POST /user/clusters',
   'POST /user/credentials',
   'POST /user/deploy/orders',
   'POST /user/emails',
+  'POST /user/token/rotate',
   'POST /users/{username}/tokens',
+  'POST /users/{username}/tokens/{token}/rotate',
 ]);

@@ -692,15 +692,38 @@ create table token (
   created_at timestamp with time zone not null default now(),
   last_used_at timestamp with time zone,
   expires_at timestamp with time zone,
+  supersedes bigint,
+  superseded_by bigint,
+  can_rotate boolean not null default false,
+  limits json,
+  limited_scopes text[],
+  noticed_days integer,
   constraint token_hash UNIQUE (hash),
   constraint token_pkey PRIMARY KEY (id),
   constraint token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint token_robot_id_fkey FOREIGN KEY (robot_id) REFERENCES robot(id) ON DELETE CASCADE
 );
 
-CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name);
+CREATE INDEX token_expires ON token USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE UNIQUE INDEX token_name ON token USING btree (account_id, COALESCE(robot_id, (0)::bigint), name) WHERE (superseded_by IS NULL);
 CREATE INDEX token_robot ON token USING btree (robot_id);
+CREATE INDEX token_superseded ON token USING btree (expires_at) WHERE (superseded_by IS NOT NULL);
+CREATE CONSTRAINT TRIGGER token_expiry AFTER INSERT OR UPDATE OF expires_at, superseded_by ON token DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.superseded_by IS NOT NULL)) EXECUTE FUNCTION expiry_note();
 CREATE TRIGGER token_leaves_bus AFTER DELETE ON token FOR EACH ROW EXECUTE FUNCTION bus_forget_token();
+
+create table token_policy (
+  id bigint generated always as identity,
+  organization_id bigint,
+  max_days integer,
+  expiry_required boolean not null default false,
+  personal_tokens text not null default 'everyone'::text,
+  updated_at timestamp with time zone not null default now(),
+  constraint token_policy_pkey PRIMARY KEY (id),
+  constraint token_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint token_policy_personal_tokens_check CHECK ((personal_tokens = ANY (ARRAY['everyone'::text, 'members'::text, 'administrators'::text])))
+);
+
+CREATE UNIQUE INDEX token_policy_owner ON token_policy USING btree (COALESCE(organization_id, (0)::bigint));
 
 CREATE OR REPLACE FUNCTION bus_dismiss()
  RETURNS trigger

@@ -25,6 +25,7 @@ import type { SessionUsage } from './identity/session-usage.ts';
 import type { TokenUsage } from './identity/token-usage.ts';
 
 export const LISTENER_PREFIX = '/marketplace/api/v1';
+const DAY_MS = 86_400_000;
 
 export type Mount = (scope: Scope) => void;
 
@@ -40,6 +41,7 @@ export interface AppParts {
     | 'MARKETPLACE_PORT'
     | 'SMTP_URL'
     | 'EMAIL_CONFIRMATION'
+    | 'TOKEN_NOTICE_DAYS'
   >;
   readonly callers: Callers;
   readonly tokenUsage: Pick<TokenUsage, 'note'>;
@@ -83,8 +85,9 @@ export function createApp(parts: AppParts) {
   if (parts.tracing) traceRequests(app, parts.tracing);
   const count = createRateLimit(config.RATE_LIMIT, sharePart(parts, 'platform'));
   const admission = createAdmission({ ...parts, queryTokens: config.QUERY_TOKENS });
+  const noticeMs = Math.max(...config.TOKEN_NOTICE_DAYS) * DAY_MS;
   const book = createRouteBook(app, ({ path, access }) =>
-    createGate(access, admission(access), count, metrics.requests.of(path)),
+    createGate(access, admission(access), count, metrics.requests.of(path), noticeMs),
   );
   refuseUnknown(app, book, count);
   honorKeys(app, parts.idempotency);

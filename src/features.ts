@@ -31,10 +31,10 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
   const roles = wireRoles(infrastructure, authz, guardrails.guardrails);
   const users = wireUsers(infrastructure, identity, brake);
   const organizations = wireOrganizations(infrastructure, identity, authz.judge, users.users);
-  const tokens = wireTokens(infrastructure, identity);
+  const tokens = wireTokens(infrastructure, identity, authz);
   const clusters = wireClusters(infrastructure, identity, authz.visibleClusters);
   const contracts = wireContracts(infrastructure);
-  const robots = wireRobots(infrastructure, identity, authz.judge);
+  const robots = wireRobots(infrastructure, identity, authz.judge, tokens);
   const credentials = wireCredentials(infrastructure);
   const buckets = wireBuckets(infrastructure, credentials.credentials);
   const orders = wireOrders(infrastructure);
@@ -62,6 +62,7 @@ export async function wireFeatures(infrastructure: Infrastructure, identity: Ide
       contracts: contracts.contracts,
       robots: robots.robots,
       robotTokens: robots.robotTokens,
+      tokenNotices: tokens.notices,
       credentials: credentials.credentials,
       bus,
       marketplace,

@@ -145,6 +145,7 @@ export async function openInstance(config: Config, { log, say, onStopped, common
     revisions.prune(CHANGES_KEPT).catch((error) => log.warn({ err: error }, 'changes were not pruned'));
     void flushUsage();
     void denials.flush(new Date());
+    features.tokenNotices.send().catch((error) => log.warn({ err: error }, 'expiring tokens were not looked up'));
     idempotency.sweep(new Date()).catch((error) => log.warn({ err: error }, 'idempotency keys were not swept'));
   }, UPKEEP_EVERY_MS).unref();
 

@@ -64,6 +64,7 @@ async function open(name: string, vault: Pick<Vault, 'seal' | 'open'>) {
       QUERY_TOKENS: false,
       MARKETPLACE_PORT: undefined,
       SMTP_URL: undefined,
+      TOKEN_NOTICE_DAYS: [0],
       EMAIL_CONFIRMATION: false,
     },
     log: pino({ level: 'silent' }),

@@ -223,6 +223,7 @@ export const ORGANIZATION_REQUESTS: Requests = {
   'GET /api/v1/robots/:id/tokens': get('a page', ({ robot }) => `/robots/${robot}/tokens?limit=50&page=3`),
   'POST /api/v1/robots/:id/tokens': oneWrite,
   'DELETE /api/v1/robots/:id/tokens/:token': oneWrite,
+  'POST /api/v1/robots/:id/tokens/:token/rotate': oneWrite,
 
   'GET /api/v1/authz/model': get('the whole model', '/authz/model'),
   'GET /api/v1/authz/objects/:objectType': get(

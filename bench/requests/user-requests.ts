@@ -164,6 +164,14 @@ export const USER_REQUESTS: Requests = {
 
   'GET /api/v1/users/:username/tokens': get('a page', '/users/ann/tokens?limit=50&page=3'),
   'POST /api/v1/users/:username/tokens': oneWrite,
+  'POST /api/v1/users/:username/tokens/:token/rotate': oneWrite,
+  'GET /api/v1/user/token': get('its own', '/user/token'),
+  'POST /api/v1/user/token/rotate': oneWrite,
+  'GET /api/v1/user/token_policy': get('the rules', '/user/token_policy'),
+  'GET /api/v1/admin/token_policy': get('the rules', '/admin/token_policy', 'root'),
+  'PUT /api/v1/admin/token_policy': oneWrite,
+  'GET /api/v1/orgs/:org/token_policy': get('the rules', '/orgs/acme/token_policy'),
+  'PUT /api/v1/orgs/:org/token_policy': oneWrite,
   'DELETE /api/v1/users/:username/tokens/:token': {
     what: 'one of 170',
     shot: (_world, round) => ({ as: 'ann', path: `/users/ann/tokens/token${round + 1}` }),

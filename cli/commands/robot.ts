@@ -4,7 +4,15 @@ import { command, type Group } from '../command.ts';
 import { all, findResource, idOf } from '../names.ts';
 import { type Columns, list, one, said } from '../output.ts';
 import { confirm } from '../terminal.ts';
-import { createToken, newTokenOptions, showNewToken, tokenColumns } from './token.ts';
+import {
+  createToken,
+  newTokenOptions,
+  rotationOf,
+  rotationOptions,
+  showNewToken,
+  showSuccessor,
+  tokenColumns,
+} from './token.ts';
 
 type Robot = Answer<'GET /robots/{id}'>;
 
@@ -36,10 +44,22 @@ const token: Group = {
       examples: ['atrium robot token create ci pipeline --scope write:organization --expires 90d'],
       async run(session, { args, options }) {
         const path = { id: await idOf(session, 'robot', args.robot) };
-        const made = await createToken(args.name, options, (body) =>
+        const made = await createToken(session, args.name, options, (body) =>
           session.client().call('POST /robots/{id}/tokens', { path, body }),
         );
         return showNewToken(session, made);
+      },
+    }),
+    rotate: command({
+      summary: 'replace a token of a robot account; the old one works for a while longer',
+      args: { robot: robot_, token: { about: 'name or ID of the token' } },
+      options: rotationOptions,
+      examples: ['atrium robot token rotate ci pipeline --overlap 2h'],
+      async run(session, { args, options }) {
+        const path = { id: await idOf(session, 'robot', args.robot), token: args.token };
+        const body = rotationOf(options);
+        const made = await session.client().call('POST /robots/{id}/tokens/{token}/rotate', { path, body });
+        return showSuccessor(session, made, options.overlap);
       },
     }),
     delete: command({

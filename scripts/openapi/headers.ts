@@ -38,6 +38,11 @@ export const HEADERS = {
     schema: text,
   },
   'X-Request-Id': { description: 'ID of the request, also in the log of the server.', schema: text },
+  'X-Token-Expires-At': {
+    description:
+      'Only if the request was made with an access token that expires soon, by default within 14 days: when it does.',
+    schema: { type: 'string', format: 'date-time' },
+  },
   'X-Total-Count': {
     description: 'Number of entries on all pages together.',
     schema: { type: 'integer', minimum: 0 },
@@ -87,7 +92,7 @@ export function successHeaders({ access, creates, schema }: BookedRoute): object
     ...(creates ? ([REPLAY_HEADER] as const) : []),
     ...('page' in properties ? (['X-Total-Count', 'Link'] as const) : []),
     ...('at' in properties ? (['X-As-Of', 'X-Changed-Since'] as const) : []),
-    ...(isPublic ? [] : (['X-Csrf-Token'] as const)),
+    ...(isPublic ? [] : (['X-Csrf-Token', 'X-Token-Expires-At'] as const)),
     ...always(access.who === 'webhook'),
   ];
   return references(names);

@@ -130,7 +130,9 @@ function whoMayCall(access: Access, method: string): string {
     member: 'Requires membership in the organization.',
     holds: `Requires the \`${access.relation}\` relation.`,
   }[access.who];
-  return `${who} A token requires the \`${neededScope(access, method)}\` scope.`;
+  const needed = neededScope(access, method);
+  const scope = needed === undefined ? 'A token of any scope will do.' : `A token requires the \`${needed}\` scope.`;
+  return `${who} ${scope}`;
 }
 
 function whereItIs({ deployments }: DocumentedRoute): string[] {

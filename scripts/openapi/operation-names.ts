@@ -126,6 +126,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/robots/:id/tokens': 'listRobotTokens',
   'POST /api/v1/robots/:id/tokens': 'createRobotToken',
   'DELETE /api/v1/robots/:id/tokens/:token': 'revokeRobotToken',
+  'POST /api/v1/robots/:id/tokens/:token/rotate': 'rotateRobotToken',
   'GET /api/v1/teams/:id': 'getTeam',
   'PATCH /api/v1/teams/:id': 'updateTeam',
   'DELETE /api/v1/teams/:id': 'deleteTeam',
@@ -173,6 +174,13 @@ const NAMES: Readonly<Record<string, string>> = {
   'PUT /api/v1/user/following/:username': 'followUser',
   'DELETE /api/v1/user/following/:username': 'unfollowUser',
   'GET /api/v1/user/hosted-token': 'getMyHostedToken',
+  'GET /api/v1/user/token': 'getMyToken',
+  'POST /api/v1/user/token/rotate': 'rotateMyToken',
+  'GET /api/v1/user/token_policy': 'getMyTokenPolicy',
+  'GET /api/v1/admin/token_policy': 'getTokenPolicy',
+  'PUT /api/v1/admin/token_policy': 'setTokenPolicy',
+  'GET /api/v1/orgs/:org/token_policy': 'getRobotTokenPolicy',
+  'PUT /api/v1/orgs/:org/token_policy': 'setRobotTokenPolicy',
   'GET /api/v1/user/orgs': 'listMyOrganizations',
   'GET /api/v1/user/settings/organizations': 'listMyOrganizationsForSettings',
   'PUT /api/v1/user/password': 'setMyPassword',
@@ -194,6 +202,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /api/v1/users/:username/tokens': 'listUserTokens',
   'POST /api/v1/users/:username/tokens': 'createUserToken',
   'DELETE /api/v1/users/:username/tokens/:token': 'revokeUserToken',
+  'POST /api/v1/users/:username/tokens/:token/rotate': 'rotateUserToken',
 };
 
 export const NAMED_ROUTES: readonly string[] = Object.keys(NAMES);

@@ -27,6 +27,7 @@ import { createOwnerStore } from './relations.store.ts';
 import { createRelations } from './relations.ts';
 import { createRemedies } from './remedies.ts';
 import { createTimeMachine } from './time-machine.ts';
+import { createTokenReach } from './token-reach.ts';
 import { createVisibleClusterStore } from './visible-clusters.store.ts';
 import { createVisibleClusters } from './visible-clusters.ts';
 import { warmUp } from './warm-up.ts';
@@ -51,6 +52,7 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
   const openFga = url === undefined ? undefined : wireOpenFga(infrastructure, url, model, graphs);
   const judge = openFga?.judge ?? createJudge(graphs);
   const names = createExplainStore(db);
+  const owners = createOwnerStore(db);
   const past = createPast({ store: createPastStore(db), present: graphs, model, relationOf, maxBytes: PAST_BYTES });
   const explain = createExplain(graphs, names, judge);
   const timeMachine = createTimeMachine(past, graphs, judge);
@@ -64,12 +66,13 @@ export async function wireAuthz(infrastructure: Infrastructure, catalog: readonl
     past,
     timeMachine,
     warmUp: () => warmUp(() => graphStore.load(PLATFORM), model, catalog),
-    relations: createRelations(judge, createOwnerStore(db), readId),
+    owners,
+    relations: createRelations(judge, owners, readId),
     visibleClusters: createVisibleClusters(judge, createVisibleClusterStore(db)),
     mount(scope: Scope): void {
       objectRoutes(scope, createObjects(judge));
       const remedies = createRemedies(graphs, names, catalog, room.limits);
-      explainRoutes(scope, explainAt, timeMachine, remedies, baseUrl);
+      explainRoutes(scope, { explainAt, timeMachine, remedies, reachOf: createTokenReach(owners), baseUrl });
       changesSinceRoutes(scope, past);
       userAccessRoutes(scope, createUserAccess(graphs, names, judge), past, timeMachine, baseUrl);
       matrixRoutes(scope, createMatrix(graphs, createMatrixStore(db, names), model), past, timeMachine);

@@ -6,11 +6,12 @@ import { callerIn, holds, signedIn } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { documented, Int64, named, OrgQuery, PathId, readId, shownAs } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
-import type { Explain, ExplainedStep } from './explain.ts';
+import type { Explain, ExplainedStep, Question } from './explain.ts';
 import { readObjectType } from './objects.ts';
 import type { RemedySearch } from './remedies.ts';
 import { presentRemedy, RemedyResponse } from './remedies.view.ts';
 import type { TimeMachine } from './time-machine.ts';
+import { type FindReach, outsideLimits } from './token-reach.ts';
 
 const ObjectTypeName = shownAs(Type.String(), { type: 'string', enum: OBJECT_TYPES });
 const ObjectPath = Type.Object({ objectType: ObjectTypeName, objID: PathId });
@@ -94,6 +95,12 @@ const Explanation = named(
     relation: Type.String(),
     userID: Int64,
     allowed: Type.Boolean(),
+    token_limit: Type.Optional(
+      Type.Boolean({
+        description:
+          'Present if the limits of the token shape the answer: then it is no for what is outside, and has no steps.',
+      }),
+    ),
     sentence: Type.String({
       description: 'The whole answer as one sentence. With ?remedies=true, a no names the least remedy.',
     }),
@@ -135,19 +142,21 @@ const Explanation = named(
 /** As of a past moment, or now. */
 type ExplainAt = (at: Date | undefined) => Explain;
 
-export function explainRoutes(
-  scope: Scope,
-  explainAt: ExplainAt,
-  timeMachine: Pick<TimeMachine, 'changesSince'>,
-  remedies: RemedySearch,
-  baseUrl: () => string,
-): void {
+interface Parts {
+  readonly explainAt: ExplainAt;
+  readonly timeMachine: Pick<TimeMachine, 'changesSince'>;
+  readonly remedies: RemedySearch;
+  readonly reachOf: FindReach;
+  readonly baseUrl: () => string;
+}
+
+export function explainRoutes(scope: Scope, { explainAt, timeMachine, remedies, reachOf, baseUrl }: Parts): void {
   const tags = ['authorization'];
 
   scope.get(
     '/authz/objects/:objectType/:objID/explain',
     {
-      config: { access: signedIn('authz', { about: 'query' }) },
+      config: { access: signedIn('authz', { about: 'query', limited: 'filtered' }) },
       schema: {
         summary: 'Explain why a user holds a relation on an object, or what is missing',
         tags,
@@ -167,11 +176,18 @@ export function explainRoutes(
       },
     },
     async (request, reply) => {
-      const { person, organization } = callerIn(request);
+      const { person, organization, limits } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation, user, paths: which, remedies: wantsRemedies } = request.query;
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
       const at = readAt(request.query.at);
+      const reach = await reachOf(limits, organization.id, object);
+      if (reach !== 'organization') {
+        const isSelf = user === undefined || user.toLowerCase() === person.login.toLowerCase();
+        if (!isSelf || at) throw new AppError('forbidden', outsideLimits(object), { reason: 'token_limited' });
+        const isAllowed = reach === 'object' && (await explainAt(undefined).explain(question, undefined)).allowed;
+        return presentLimited(question, isAllowed);
+      }
       const found = await explainAt(at).explain(question, user, which === 'all');
       const { personId, allowed, steps, missing, parts, standing, allowedNow } = found;
       const since = at && (await timeMachine.changesSince(historianOf(callerIn(request)), at));
@@ -213,7 +229,7 @@ export function explainRoutes(
   scope.get(
     '/authz/objects/:objectType',
     {
-      config: { access: signedIn('authz', { about: 'query' }) },
+      config: { access: signedIn('authz', { about: 'query', limited: 'filtered' }) },
       schema: {
         summary: 'List the objects of a type on which a user holds a relation, as far as the caller may see them',
         tags,
@@ -231,8 +247,8 @@ export function explainRoutes(
     async (request, reply) => {
       const type = readObjectType(request.params.objectType);
       const { relation, user } = request.query;
-      const { person, organization } = callerIn(request);
-      const question = { organizationId: organization.id, callerId: person.id, type, relation };
+      const { person, organization, limits } = callerIn(request);
+      const question = { organizationId: organization.id, callerId: person.id, type, relation, limits };
       const page = readPage(request.query);
       const { items, total } = await explainAt(undefined).whatCan(question, user, page);
       showPage(request, reply, baseUrl(), page, total);
@@ -265,8 +281,11 @@ export function explainRoutes(
     async (request, reply) => {
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
       const { relation, also: further, reason } = request.query;
-      const { person, organization } = callerIn(request);
+      const { person, organization, limits } = callerIn(request);
       const page = readPage(request.query);
+      if ((await reachOf(limits, organization.id, object)) !== 'organization') {
+        throw new AppError('forbidden', outsideLimits(object), { reason: 'token_limited' });
+      }
       const question = { organizationId: organization.id, callerId: person.id, object, relation };
       const at = readAt(request.query.at);
       const { items, total } = await explainAt(at).whoCan(question, page, readFurther(further), reason);
@@ -280,6 +299,16 @@ export function explainRoutes(
       }));
     },
   );
+}
+
+/** What is outside has no reasons that the token may show, nor has a single object: they are in its organization. */
+function presentLimited({ object, callerId, relation }: Question, allowed: boolean) {
+  const nothing = { steps: [], missing: [], needs: [], excluded_by: [], trail: [] };
+  const sentence = allowed
+    ? 'the owner of this token may do that, for reasons that are outside the limits of the token'
+    : outsideLimits(object);
+  const about = { objectType: object.type, objectID: object.id, relation, userID: callerId };
+  return { ...about, allowed, token_limit: true, sentence, ...nothing };
 }
 
 function presentStep({ subjectName, tuple, ...step }: ExplainedStep) {

@@ -2,6 +2,7 @@ import { AppError, missingRelation } from '../base/errors.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import { breath, createPace } from '../base/slices.ts';
 import type { ObjectType } from '../changes/object-kinds.ts';
+import type { MaybeLimits } from '../identity/token-limits.ts';
 import { check } from '../rebac/engine.ts';
 import type { MissingLink } from '../rebac/explain-missing.ts';
 import type { Step } from '../rebac/explain-proof.ts';
@@ -17,6 +18,7 @@ import { HIDDEN, isHidden, isNamed, missingObjects, objectsIn, withoutNumbers } 
 import { type Judge, mayBeOwn } from './judge.ts';
 import { idOf, nameOf as nameOfObject, type ObjectRef } from './object-ref.ts';
 import { refuseOtherPeople } from './objects.ts';
+import { reachesHeld } from './token-reach.ts';
 import { type Viewpoint, type ViewpointQuery, viewpointOf } from './viewpoint.ts';
 
 /** The names of objects such as `team:4`. */
@@ -91,6 +93,8 @@ export interface ObjectsQuestion {
   readonly callerId: bigint;
   readonly type: ObjectType;
   readonly relation: string;
+  /** What the caller's token is limited to. */
+  readonly limits?: MaybeLimits;
 }
 
 export interface ObjectName {
@@ -252,7 +256,7 @@ export function createExplain(
     login: string | undefined,
     { offset, limit }: PageRequest,
   ): Promise<Page<ObjectName>> {
-    const { organizationId, callerId, type, relation } = question;
+    const { organizationId, callerId, type, relation, limits } = question;
     if (type === 'user') throw new AppError('invalid', 'users cannot be listed by relation; list the members instead');
     const person = await personFor(organizationId, callerId, login);
     const user = `user:${person.id}`;
@@ -272,7 +276,8 @@ export function createExplain(
         const part = objects.slice(first, first + CHECKS_IN_SLICE);
         const held = await graphs.together(organizationId, callerId, (organization, own) => {
           const graph = at === 0 ? organization : own;
-          return part.filter((object) => holds(graph, object) && sees(graph, object));
+          const reaches = (object: string) => reachesHeld(limits, organizationId, { type, id: idOf(object) }, at === 1);
+          return part.filter((object) => reaches(object) && holds(graph, object) && sees(graph, object));
         });
         found.push(...held);
       }

@@ -23,7 +23,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.get(
     '/authz/objects/:objectType/:objID/allowed-permissions',
     {
-      config: { access: signedIn('authz', { about: 'query', queryToken: true }) },
+      config: { access: signedIn('authz', { about: 'query', queryToken: true, limited: 'filtered' }) },
       schema: {
         summary: 'List the permissions that the caller holds on an object',
         tags: ['authorization'],
@@ -33,9 +33,9 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
       },
     },
     (request, reply) => {
-      const { person, organization } = callerIn(request);
+      const { person, organization, limits } = callerIn(request);
       const object = { type: readObjectType(request.params.objectType), id: readId(request.params.objID, 'object ID') };
-      const found = objects.allowed({ personId: person.id, organizationId: organization.id }, [object]);
+      const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, [object]);
       return whenKnown(found, ([relations = []]) => sendText(reply, write(object, relations)));
     },
   );
@@ -43,7 +43,7 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
   scope.post(
     '/authz/objects/allowed-permissions',
     {
-      config: { access: signedIn('authz', { about: 'query', level: 'read' }) },
+      config: { access: signedIn('authz', { about: 'query', level: 'read', limited: 'filtered' }) },
       schema: {
         summary: 'List the permissions that the caller holds on many objects, all as of one moment',
         tags: ['authorization'],
@@ -55,12 +55,12 @@ export function objectRoutes(scope: Scope, objects: Objects): void {
       },
     },
     (request, reply) => {
-      const { person, organization } = callerIn(request);
+      const { person, organization, limits } = callerIn(request);
       const asked = request.body.map(({ objectType, objectID }) => ({
         type: readObjectType(objectType),
         id: readIdNumber(objectID, 'object ID'),
       }));
-      const found = objects.allowed({ personId: person.id, organizationId: organization.id }, asked);
+      const found = objects.allowed({ personId: person.id, organizationId: organization.id, limits }, asked);
       return whenKnown(found, (relations) => {
         sendText(reply, `[${asked.map((object, place) => write(object, relations[place] ?? [])).join()}]`);
       });

@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.ts';
 import { OBJECT_TYPES, type ObjectType } from '../changes/object-kinds.ts';
-import type { Judge, Soon } from './judge.ts';
+import { isListed, type MaybeLimits, reachesOrganization } from '../identity/token-limits.ts';
+import { type Judge, mayBeOwn, type Soon } from './judge.ts';
 import type { ObjectRef } from './object-ref.ts';
 
 export type Objects = ReturnType<typeof createObjects>;
@@ -8,16 +9,37 @@ export type Objects = ReturnType<typeof createObjects>;
 export interface CallerRef {
   readonly personId: bigint;
   readonly organizationId: bigint;
+  /** What the caller's token is limited to. */
+  readonly limits?: MaybeLimits;
 }
 
 /** "Which permissions do I hold on this?", for one object or many. */
-export function createObjects(judge: Pick<Judge, 'allowed'>) {
+export function createObjects(judge: Pick<Judge, 'allowed' | 'holds'>) {
   return { allowed };
 
   /** Returns without a promise if everything that the answer depends on is known. */
   function allowed(caller: CallerRef, objects: readonly ObjectRef[]): Soon<(readonly string[])[]> {
     refuseOtherPeople(caller.personId, objects);
-    return judge.allowed(caller.personId, caller.organizationId, objects);
+    const held = judge.allowed(caller.personId, caller.organizationId, objects);
+    return caller.limits === undefined ? held : within(caller, objects, held);
+  }
+
+  /** On what a token does not reach, nothing is allowed with it. */
+  async function within(caller: CallerRef, objects: readonly ObjectRef[], held: Soon<(readonly string[])[]>) {
+    const answers: (readonly string[])[] = [];
+    for (const [place, relations] of (await held).entries()) {
+      const object = objects[place];
+      answers.push(object && (await reaches(caller, object, relations)) ? relations : []);
+    }
+    return answers;
+  }
+
+  async function reaches({ personId, organizationId, limits }: CallerRef, object: ObjectRef, held: readonly string[]) {
+    const [first] = held;
+    if (first === undefined || isListed(limits, object)) return true;
+    if (!reachesOrganization(limits, organizationId) || object.type === 'user') return false;
+    // What is not held in the organization is held on something that belongs to the owner of the token.
+    return !mayBeOwn(object) || (await judge.holds(personId, organizationId, first, object));
   }
 }
 

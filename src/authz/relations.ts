@@ -92,13 +92,19 @@ export function createRelations(judge: Pick<Judge, 'holds'>, store: OwnerStore, 
     throw missingRelation(named, '', { ownerId: organizationId, ...object });
   }
 
-  async function requireOn(person: Person, named: string, id: string): Promise<bigint> {
+  async function requireOn(
+    person: Person,
+    named: string,
+    id: string,
+    isReached: (object: KeptFrom) => boolean = () => true,
+  ): Promise<bigint> {
     const { type, relation, unless } = relationNamed(named);
     const ownerId = await ownerOf(named, id);
     if (ownerId === undefined) throw noSuch(type);
     const object: ObjectRef = { type, id: readId(id, `${type} ID`) };
-    if (await judge.holds(person.id, ownerId, relation, object)) return ownerId;
     const keptFrom = { ownerId, ...object };
+    if (!isReached(keptFrom)) throw noSuch(type, keptFrom);
+    if (await judge.holds(person.id, ownerId, relation, object)) return ownerId;
     if (!(await judge.holds(person.id, ownerId, 'can_view', object))) {
       throw noSuch(type, keptFrom);
     }

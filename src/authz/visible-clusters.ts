@@ -1,4 +1,5 @@
 import { createPace } from '../base/slices.ts';
+import type { MaybeLimits } from '../identity/token-limits.ts';
 import type { Judge } from './judge.ts';
 
 export interface VisibleCluster {
@@ -30,7 +31,7 @@ const VIEW = 'can_view';
  * Which clusters a user may view, in all their organizations and among those they own: the judge's own answer. There
  * can be tens of thousands, so others are served in between. Each answer is exact as of a moment after the call.
  */
-export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed'>, store: VisibleClusterStore) {
+export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed' | 'holds'>, store: VisibleClusterStore) {
   return { clusters, visibleTo, visibleIn };
 
   /** By ID, of the user and of the organizations that the user is in. The user must come from this request. */
@@ -59,9 +60,9 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed'>,
   }
 
   /** Only the IDs; for a site administrator, those of all organizations. */
-  async function visibleTo(person: Viewer & { readonly isAdmin: boolean }): Promise<bigint[]> {
+  async function visibleTo(person: Viewer & { readonly isAdmin: boolean }, limits?: MaybeLimits): Promise<bigint[]> {
     const organizations = person.isAdmin ? await store.organizationsWithClusters() : person.organizations.keys();
-    const accounts = [person.id, ...organizations];
+    const accounts = limits ? [...organizations] : [person.id, ...organizations];
     const pace = createPace();
     const found = new Set<bigint>();
     // A few at a time: loading graphs that are not known yet mostly waits for the database.
@@ -69,6 +70,9 @@ export function createVisibleClusters(judge: Pick<Judge, 'objects' | 'allowed'>,
       const some = accounts.slice(at, at + AT_ONCE).map((ownerId) => visibleIn(person, ownerId));
       for (const ids of await Promise.all(some)) for (const id of ids) found.add(id);
       await pace();
+    }
+    for (const { id, ownerId } of limits?.objects.filter(({ type }) => type === 'cluster') ?? []) {
+      if (await judge.holds(person.id, ownerId, VIEW, { type: 'cluster', id })) found.add(id);
     }
     return [...found];
   }

@@ -132,6 +132,14 @@ const rootKey = setting('32 bytes as base64 or hex', (value) => {
   return key;
 });
 
+const days = setting('whole numbers from 0 to 365, separated by commas', (value): readonly number[] => {
+  const list = value.split(',').map((item) => item.trim());
+  if (list.some((item) => !/^\d{1,3}$/.test(item) || Number(item) > 365)) {
+    throw new Error('must be whole numbers from 0 to 365, separated by commas');
+  }
+  return [...new Set(list.map(Number))].sort((a, b) => b - a);
+});
+
 const port = whole(0, 65535);
 
 const MOST_WORKERS = 64;
@@ -219,6 +227,10 @@ export const SETTINGS = {
   EMAIL_BLOCKED_DOMAINS: words('', 'Email domains that are rejected. Ignored if EMAIL_ALLOWED_DOMAINS is set.'),
   SMTP_URL: url('smtp', 'smtps')(undefined, 'SMTP server for outgoing email, with user and password in the URL.'),
   MAIL_FROM: text('atrium@localhost', 'Sender address of emails.'),
+  TOKEN_NOTICE_DAYS: days(
+    '14,3,1',
+    'How many days before a token expires its owner gets an email. Requests with it have a header from the first of them.',
+  ),
   TRUSTED_PROXIES: proxies('', 'Proxies whose X-Forwarded-For header is trusted.'),
   BUCKET_ALLOWED_NETWORKS: networks(
     '',

@@ -65,7 +65,8 @@ const LOCK = sql('revision.lock', 'select 1 from revision where id = 1 for updat
 const NEXT_EXPIRY = sql(
   'revision.nextExpiry',
   `update revision set next_expiry = least((select min(expires_at) from team_member where expires_at is not null),
-                                           (select min(expires_at) from role_team where expires_at is not null))
+                                           (select min(expires_at) from role_team where expires_at is not null),
+                                           (select min(expires_at) from token where superseded_by is not null))
     where id = 1`,
 );
 

@@ -33,7 +33,7 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
   scope.get(
     '/user/clusters',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { limited: 'filtered' }) },
       schema: {
         summary: 'List the clusters of the caller; in pages only if page or limit is given',
         tags: ['user'],
@@ -42,13 +42,13 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
       },
     },
     async (request, reply) => {
-      const { person } = callerOf(request);
+      const { person, limits } = callerOf(request);
       const { all, page: number, limit } = request.query;
       const page = number === undefined && limit === undefined ? undefined : readPage(request.query, MAX_LIMIT);
       const search = readSearch(request.query);
       const { items, total } = await (all === 'true'
-        ? list.visibleTo(person, search, page)
-        : list.ofOwner(person.id, search, page));
+        ? list.visibleTo(person, search, page, limits)
+        : list.ofOwner(person.id, search, page, limits));
       if (page) showPage(request, reply, baseUrl(), page, total);
       else reply.header('X-Total-Count', String(total));
       sendText(reply, await writeLongListInSlices(items, (cluster) => presentCluster(cluster, search.now)));
@@ -59,7 +59,7 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
   scope.get(
     '/orgs/:org/clusters',
     {
-      config: { access: holdsIn('view_clusters:org', 'organization') },
+      config: { access: holdsIn('view_clusters:org', 'organization', { limited: 'filtered' }) },
       schema: {
         summary: 'List the clusters of an organization',
         tags: ['administration'],
@@ -72,7 +72,8 @@ export function clusterListRoutes(scope: Scope, list: ClusterList, baseUrl: () =
     async (request, reply) => {
       const page = readPage(request.query, MAX_LIMIT);
       const search = readSearch(request.query);
-      const { total, items } = await list.ofOwner(callerIn(request).organization.id, search, page);
+      const { organization, limits } = callerIn(request);
+      const { total, items } = await list.ofOwner(organization.id, search, page, limits);
       showPage(request, reply, baseUrl(), page, total);
       return items.map((cluster) => presentClusterDetails(cluster, search.now));
     },

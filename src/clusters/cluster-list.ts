@@ -1,6 +1,7 @@
 import type { VisibleClusters } from '../authz/visible-clusters.ts';
 import type { Page, PageRequest } from '../base/page.ts';
 import type { Person } from '../identity/callers.ts';
+import { listedIds, type MaybeLimits, reachesOrganization } from '../identity/token-limits.ts';
 import type { Cluster, Phase } from './cluster.ts';
 
 export type ClusterOrder = 'id' | 'name' | 'heartbeat' | 'nodes' | 'created';
@@ -30,10 +31,21 @@ export type ClusterList = ReturnType<typeof createClusterList>;
 type Viewer = Pick<Person, 'id' | 'isAdmin' | 'organizations'>;
 
 export function createClusterList(store: ClusterListStore, visible: Pick<VisibleClusters, 'visibleTo'>) {
-  return { ofOwner: store.ofOwner, visibleTo };
+  return { ofOwner, visibleTo };
+
+  /** Every cluster of an account, or those that the caller's token is limited to. */
+  async function ofOwner(ownerId: bigint, search: ClusterSearch, request?: PageRequest, limits?: MaybeLimits) {
+    if (reachesOrganization(limits, ownerId)) return await store.ofOwner(ownerId, search, request);
+    return await store.withIds(listedIds(limits, 'cluster', ownerId), search, request);
+  }
 
   /** Every cluster that the user can view: their own, and those in all organizations. */
-  async function visibleTo(person: Viewer, search: ClusterSearch, request?: PageRequest): Promise<Page<Cluster>> {
-    return await store.withIds(await visible.visibleTo(person), search, request);
+  async function visibleTo(
+    person: Viewer,
+    search: ClusterSearch,
+    request?: PageRequest,
+    limits?: MaybeLimits,
+  ): Promise<Page<Cluster>> {
+    return await store.withIds(await visible.visibleTo(person, limits), search, request);
   }
 }

@@ -6,6 +6,7 @@ import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64, NoBody, named, PathId, readId, readMoment, shownAs, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { shownIds } from '../identity/token-limits.ts';
 import type { Asking, Contract, ContractInput, Contracts } from './contracts.ts';
 
 const MAX_ITEMS = 1000;
@@ -57,7 +58,7 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
   scope.get(
     '/orgs/:org/contracts',
     {
-      config: { access: holdsIn('view_contracts:org', 'organization') },
+      config: { access: holdsIn('view_contracts:org', 'organization', { limited: 'filtered' }) },
       schema: {
         ...common,
         summary: 'List the contracts of an organization',
@@ -68,7 +69,9 @@ export function contractRoutes(scope: Scope, contracts: Contracts, baseUrl: () =
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { total, items } = await contracts.list(callerIn(request).organization.id, request.query.name, page);
+      const { organization, limits } = callerIn(request);
+      const among = shownIds(limits, 'contract', organization.id);
+      const { total, items } = await contracts.list(organization.id, request.query.name, page, among);
       showPage(request, reply, baseUrl(), page, total);
       return items.map(present);
     },

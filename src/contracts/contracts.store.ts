@@ -24,8 +24,8 @@ interface ContractRow {
 const SELECT = `select c.id, c.uid, c.owner_id, c.name, c.product, c.features, c.cluster_uids, c.starts_at, c.ends_at,
   c.revoked_at, c.quota, c.version, exists (select 1 from installer i where i.contract_id = c.id) as is_sold
   from contract c where c.owner_id = $1`;
-const NAMED = '($2::text is null or c.name = $2)';
-const LIST = sql('contracts.list', `${SELECT} and ${NAMED} order by c.id limit $3 offset $4`);
+const NAMED = '($2::text is null or c.name = $2) and ($3::bigint[] is null or c.id = any($3))';
+const LIST = sql('contracts.list', `${SELECT} and ${NAMED} order by c.id limit $4 offset $5`);
 const COUNT = sql(
   'contracts.count',
   `select count(*)::integer as total from contract c where c.owner_id = $1 and ${NAMED}`,
@@ -56,9 +56,14 @@ const DELETE = sql('contracts.delete', 'delete from contract where id = $1');
 export function createContractStore(db: Db, write: Write, room: Room): ContractStore {
   return { list, get: (ownerId, id) => get(db.query, ownerId, id), create, update, remove };
 
-  async function list(ownerId: bigint, name: string | undefined, { limit, offset }: PageRequest) {
-    const rows = await db.query<ContractRow>(LIST, [ownerId, name, limit, offset]);
-    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name]));
+  async function list(
+    ownerId: bigint,
+    name: string | undefined,
+    { limit, offset }: PageRequest,
+    among?: readonly bigint[],
+  ) {
+    const rows = await db.query<ContractRow>(LIST, [ownerId, name, among, limit, offset]);
+    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name, among]));
     return { total, items: rows.map(toContract) };
   }
 

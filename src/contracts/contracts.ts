@@ -39,7 +39,13 @@ export interface Asking {
 }
 
 export interface ContractStore {
-  list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Contract>>;
+  /** `among` are the only ones that may be shown, if not all may. */
+  list(
+    ownerId: bigint,
+    name: string | undefined,
+    request: PageRequest,
+    among?: readonly bigint[],
+  ): Promise<Page<Contract>>;
   get(ownerId: bigint, id: bigint): Promise<Contract | undefined>;
   create(
     ownerId: bigint,

@@ -15,6 +15,8 @@ export interface EventCaller {
     readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'has' | 'keys' | 'size'>;
   };
   readonly scopes: readonly string[];
+  /** Whether the token is limited to organizations: then nothing is told about the caller's own account. */
+  readonly isLimited?: boolean;
   /** The administrator who acts for that user. */
   readonly sudoBy?: { readonly id: bigint } | undefined;
   /** When the credential expires. */
@@ -273,7 +275,11 @@ export function createTellers({ store, revisions, visible, cursors, onSlow, onEr
 }
 
 /** The same answer for an organization that does not exist. */
-export function requireMember({ person }: EventCaller, organization: Organization | undefined): void {
+export function requireMember({ person, isLimited }: EventCaller, organization: Organization | undefined): void {
+  if (isLimited && person.organizations.size === 0) {
+    const message = 'a token that is limited to single objects cannot follow changes';
+    throw new AppError('forbidden', message, { reason: 'token_limited' });
+  }
   if (!organization && person.organizations.size > MAX_ORGANIZATIONS) {
     const why = `you are in more than ${MAX_ORGANIZATIONS} organizations`;
     throw new AppError('invalid', `query parameter org is required, because ${why}`);
@@ -285,12 +291,15 @@ export function noMember(): AppError {
   return new AppError('forbidden', 'Must be an organization member');
 }
 
-function followerOf({ person, scopes }: EventCaller, organization: Organization | undefined): Follower {
+function followerOf(
+  { person, scopes, isLimited = false }: EventCaller,
+  organization: Organization | undefined,
+): Follower {
   const mayRead = (area: ScopeArea) => scopesAllow(scopes, `read:${area}`);
   return {
     id: person.id,
     organizations: new Set(organization ? [organization.id] : person.organizations.keys()),
-    followsSelf: organization === undefined,
+    followsSelf: organization === undefined && !isLimited,
     followsAccounts: organization === undefined && person.isAdmin && mayRead('admin'),
     mayRead,
   };

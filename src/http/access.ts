@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../base/errors.ts';
+import { AppError, type KeptFrom } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
 import { PUBLIC_ONLY, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
+import type { MaybeLimits } from '../identity/token-limits.ts';
 
 /** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
 export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | SignedAccess;
@@ -23,8 +24,16 @@ export type NamedRelation = `${string}:${string}`;
 export interface Relations {
   /** In an organization; `id` is the object that the path names, if it names one. */
   require(person: Person, organizationId: bigint, relation: NamedRelation, id: string | undefined): Promise<void>;
-  /** On an object that is known only by its ID. Returns the ID of the owner. */
-  requireOn(person: Person, relation: NamedRelation, id: string): Promise<bigint>;
+  /**
+   * On an object that is known only by its ID. Returns the ID of the owner. What is not reached does not exist for the
+   * caller.
+   */
+  requireOn(
+    person: Person,
+    relation: NamedRelation,
+    id: string,
+    isReached: (object: KeptFrom) => boolean,
+  ): Promise<bigint>;
   /** The owner of the object that a relation is about, if it exists. */
   ownerOf(relation: NamedRelation, id: string): Promise<bigint | undefined>;
 }
@@ -44,8 +53,18 @@ interface AccessOptions {
   readonly isPublic?: boolean;
   /** The response lasts, so the caller can be admitted again while it does. */
   readonly lasts?: boolean;
-  /** A token needs this scope, whatever the method and the area: the route hands out something that may do everything. */
-  readonly scope?: 'all';
+  /**
+   * What a token needs, whatever the method and the area. `all`: the route hands out something that may do everything.
+   * `any`: the route is about the token itself.
+   */
+  readonly scope?: 'all' | 'any';
+  /**
+   * How far a token with limits may call the route. By default, it must reach the object or the whole organization that
+   * the route is about, and cannot call a route that is about neither. `filtered`: the handler looks at the limits
+   * itself, and single objects of the organization are enough. `whole`: the route is about an object, but shows or
+   * changes others of the organization, too.
+   */
+  readonly limited?: 'filtered' | 'whole';
 }
 
 export const anyone: Access = { who: 'anyone' };
@@ -70,7 +89,7 @@ export const member = (area: ScopeArea, options: AccessOptions = {}): Access => 
 export const holds = (
   relation: NamedRelation,
   area: ScopeArea,
-  options: { readonly inPast?: NamedRelation } = {},
+  options: { readonly inPast?: NamedRelation; readonly limited?: 'filtered' } = {},
 ): Access => ({
   who: 'holds',
   area,
@@ -79,14 +98,23 @@ export const holds = (
   ...options,
 });
 /** A user who holds the relation on the organization of `/orgs/:org`. For users outside it, it does not exist. */
-export const holdsIn = (relation: NamedRelation, area: ScopeArea): Access => ({
+export const holdsIn = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { readonly limited?: 'filtered' } = {},
+): Access => ({
   who: 'holds',
   area,
   relation,
   about: 'path',
+  ...options,
 });
 /** A user who holds the relation on the object of `/teams/:id`. For users who may not see it, it does not exist. */
-export const holdsOn = (relation: NamedRelation, area: ScopeArea, options: { robots?: boolean } = {}): Access => ({
+export const holdsOn = (
+  relation: NamedRelation,
+  area: ScopeArea,
+  options: { robots?: boolean; limited?: 'whole' } = {},
+): Access => ({
   who: 'holds',
   area,
   relation,
@@ -113,6 +141,10 @@ export interface Caller {
   readonly via: 'token' | 'password' | 'session';
   readonly credentialKey: string;
   readonly scopes: readonly string[];
+  /** What the token is limited to. Then `person` is in no other organization, and no site administrator. */
+  readonly limits?: MaybeLimits;
+  /** The owner of such a token, with all their rights. For admission only. */
+  readonly owner?: Person;
   /** What a page of the session must repeat to change something. */
   readonly csrf?: string;
   /** The session that the request came with, when it was opened, and when it ends. */
@@ -176,7 +208,9 @@ export function isSafe(method: string): boolean {
   return SAFE_METHODS.has(method);
 }
 
-export function neededScope(access: SignedAccess, method: string): Scope {
+/** Undefined if every token will do. */
+export function neededScope(access: SignedAccess, method: string): Scope | undefined {
+  if (access.scope === 'any') return undefined;
   return access.scope ?? `${levelOf(access, method)}:${access.area}`;
 }
 

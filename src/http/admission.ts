@@ -6,14 +6,24 @@
  * 3. The fast path serves most requests: a remembered token on a route that needs no relation. Everything else,
  *    including every rejection, goes through the slow path.
  * 4. If a route rejects callers who are not in an organization, they cannot tell it from one that does not exist.
+ * 5. A token with limits gets no further than to what it is limited to, and every other route rejects it. Handlers get
+ *    its owner without rights elsewhere. Only a route that declares `limited: 'filtered'` has to look at the limits.
  */
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { AppError, type ErrorDetail } from '../base/errors.ts';
+import { AppError, type ErrorDetail, type KeptFrom, reasonOf } from '../base/errors.ts';
 import type { Done } from '../changes/revision.ts';
-import { type Callers, type Organization, refuseUnusable, type TokenGrant } from '../identity/callers.ts';
+import {
+  type Callers,
+  type Organization,
+  type Person,
+  personWithin,
+  refuseUnusable,
+  type TokenGrant,
+} from '../identity/callers.ts';
 import { includesScope, scopesAllow } from '../identity/scopes.ts';
 import type { SessionUsage } from '../identity/session-usage.ts';
+import { reachesInto, reachesObject, reachesOrganization } from '../identity/token-limits.ts';
 import type { TokenUsage } from '../identity/token-usage.ts';
 import { type Access, type Caller, isSafe, neededScope, type Relations, type SignedAccess } from './access.ts';
 import type { Brake } from './brake.ts';
@@ -44,6 +54,7 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
   // Invariant 2: an entry lives no longer than its connection.
   const shownOn = new WeakMap<Socket, Shown>();
   const known = new WeakMap<TokenGrant, Caller>();
+  const within = new WeakMap<TokenGrant, Person>();
 
   /** The admission check of one route. */
   return function door(access: Access): Admit {
@@ -84,12 +95,13 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
    */
   function atOnce(request: FastifyRequest, access: SignedAccess, name: string): boolean {
     const grant = callers.rememberedToken(name);
-    if (grant === undefined || grant.robotId !== null) return false;
+    if (grant === undefined || grant.robotId !== null || grant.limits !== undefined) return false;
     const { person, scopes } = grant;
     const now = new Date();
     if (grant.expiresAt !== null && grant.expiresAt <= now) return false;
     if (!person.active || person.prohibitLogin || (access.who === 'siteAdmin' && !person.isAdmin)) return false;
-    if (!scopesAllow(scopes, neededScope(access, request.method), access.isPublic)) return false;
+    const needed = neededScope(access, request.method);
+    if (needed !== undefined && !scopesAllow(scopes, needed, access.isPublic)) return false;
     let caller = known.get(grant) ?? remember(grant);
     if (access.about !== undefined) {
       const { org } = request.query as { org?: unknown };
@@ -110,6 +122,16 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     return caller;
   }
 
+  function ownerWithin(grant: TokenGrant): Person {
+    const { person, limits } = grant;
+    let owner = within.get(grant);
+    if (owner === undefined) {
+      owner = limits ? personWithin(person, limits) : person;
+      within.set(grant, owner);
+    }
+    return owner;
+  }
+
   async function slowly(request: FastifyRequest, access: SignedAccess): Promise<void> {
     const credential = readCredential(request, queryTokens && access.queryToken === true);
     if (access.basic && credential.kind !== 'none' && !isBasic(credential)) {
@@ -119,6 +141,7 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     request.identified = shown;
     refuseUnusable(shown.person);
     refuseNarrowToken(shown, access, request.method);
+    refuseLimitedToken(shown, access);
     const other = (request.query as { sudo?: unknown }).sudo ?? request.headers.sudo;
     const caller = other === undefined ? shown : await inTheNameOf(shown, other);
     request.identified = caller;
@@ -127,6 +150,15 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     }
     request.caller = caller;
     if (!access.about) return;
+    try {
+      await admitTo(request, caller, access);
+    } catch (error) {
+      throw caller.limits ? withHint(error) : error;
+    }
+  }
+
+  /** To the organization or object that the route is about. */
+  async function admitTo(request: FastifyRequest, caller: Caller, access: SignedAccess): Promise<void> {
     const { id, org } = request.params as { id?: string; org?: string };
     if (access.about === 'object') {
       request.caller = { ...caller, ownerId: await ownerOfObject(caller, access, id ?? '') };
@@ -134,7 +166,7 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
     }
     const organization =
       access.about === 'path'
-        ? await organizationOfPath(org ?? '', caller)
+        ? await organizationOfPath(org ?? '', caller, access)
         : await findOrganization(request, caller, access);
     const isPast = (request.query as { at?: unknown }).at !== undefined;
     const relation = (isPast ? access.inPast : undefined) ?? access.relation;
@@ -145,20 +177,23 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
   async function ownerOfObject(caller: Caller, access: SignedAccess, id: string): Promise<bigint> {
     const { relation } = access;
     if (!relation) throw new AppError('internal', 'a route about an object names no relation');
-    if (caller.robotId === undefined) return await relations.requireOn(caller.person, relation, id);
+    const { limits, robotId, person } = caller;
+    const isReached = (object: KeptFrom) =>
+      access.limited === 'whole' ? reachesOrganization(limits, object.ownerId) : reachesObject(limits, object);
+    if (robotId === undefined) return await relations.requireOn(person, relation, id, isReached);
     const ownerId = await relations.ownerOf(relation, id);
-    if (ownerId !== caller.person.id) {
-      const [, type = ''] = relation.split(':');
-      const keptFrom = ownerId === undefined ? undefined : { ownerId, type, id: BigInt(id) };
-      throw new AppError('notFound', `${type} does not exist`, { ...(keptFrom && { keptFrom }) });
+    const [, type = ''] = relation.split(':');
+    const object = ownerId === undefined ? undefined : { ownerId, type, id: BigInt(id) };
+    if (object?.ownerId !== person.id || !isReached(object)) {
+      throw new AppError('notFound', `${type} does not exist`, { ...(object && { keptFrom: object }) });
     }
-    return ownerId;
+    return object.ownerId;
   }
 
   /** For a caller who is not in it, the organization looks like one that does not exist (invariant 4). */
-  async function organizationOfPath(name: string, { person }: Caller): Promise<Organization> {
+  async function organizationOfPath(name: string, caller: Caller, access: SignedAccess): Promise<Organization> {
     const organization = await callers.organizationNamed(name);
-    if (organization && (person.isAdmin || person.organizations.has(organization.id))) return organization;
+    if (organization && isIn(caller, organization, access)) return organization;
     throw new AppError('notFound', 'organization does not exist', {
       reason: 'organization_not_found',
       ...keptFrom(organization),
@@ -181,9 +216,10 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
         throw new AppError('unauthenticated', 'token is required');
       case 'token': {
         const grant = await callers.byToken(credential.text, now, (look) => brake.token(request.ip, look));
-        const { person, robotId, scopes, tokenId, expiresAt: until } = grant;
-        const robot = robotId === null ? undefined : { robotId };
-        const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...robot };
+        const { robotId, scopes, limits, tokenId, expiresAt: until } = grant;
+        const person = limits ? ownerWithin(grant) : grant.person;
+        const more = { ...(robotId !== null && { robotId }), ...(limits && { limits, owner: grant.person }) };
+        const caller: Caller = { person, via: 'token', credentialKey: `t${tokenId}`, scopes, tokenId, until, ...more };
         if (robotId !== null && !access.robots) {
           request.identified = caller;
           throw new AppError('forbidden', 'robot accounts cannot call this route');
@@ -221,13 +257,14 @@ export function createAdmission({ callers, relations, tokenUsage, sessionUsage, 
    * An organization that does not exist and one that the caller is not in are rejected alike (invariant 4). A
    * `signedIn` route accepts an organization that the caller is not in.
    */
-  async function findOrganization(request: FastifyRequest, caller: Pick<Caller, 'person'>, access: SignedAccess) {
+  async function findOrganization(request: FastifyRequest, caller: Caller, access: SignedAccess) {
     const { org } = request.query as { org?: unknown };
     if (org === undefined || org === '') throw new AppError('invalid', 'query parameter org is required');
     if (typeof org !== 'string') throw new AppError('invalid', 'query parameter org is given more than once');
     const organization = await callers.organizationNamed(org);
-    const isIn = organization && (caller.person.isAdmin || caller.person.organizations.has(organization.id));
-    if (!organization || (access.who !== 'signedIn' && !isIn)) {
+    const mayAsk =
+      organization && ((access.who === 'signedIn' && !caller.limits) || isIn(caller, organization, access));
+    if (!mayAsk) {
       throw new AppError('forbidden', 'Must be an organization member', keptFrom(organization));
     }
     return organization;
@@ -240,8 +277,32 @@ function keptFrom(organization: Organization | undefined): Pick<ErrorDetail, 'ke
   return { keptFrom: { ownerId: organization.id, type: 'organization', id: organization.id } };
 }
 
+/** Whether the caller is in the organization, and their token reaches as much of it as the route needs. */
+function isIn({ person, limits, owner }: Caller, { id }: Organization, access: SignedAccess): boolean {
+  if (limits === undefined || owner === undefined) return person.isAdmin || person.organizations.has(id);
+  const isReached = access.limited === 'filtered' ? reachesInto(limits, id) : reachesOrganization(limits, id);
+  return isReached && (owner.isAdmin || owner.organizations.has(id));
+}
+
+/** Said about what does not exist, or is hidden from the owner, as well as about what the token does not reach. */
+function withHint(error: unknown): unknown {
+  if (!(error instanceof AppError) || reasonOf(error) === 'missing_relation') return error;
+  if (error.kind !== 'notFound' && error.kind !== 'forbidden') return error;
+  return new AppError(error.kind, `${error.message}, or it is outside the limits of this token`, error.detail);
+}
+
+function refuseLimitedToken({ limits }: Caller, { who, about, limited }: SignedAccess): void {
+  if (limits === undefined || (who !== 'siteAdmin' && (about || limited === 'filtered'))) return;
+  const message =
+    who === 'siteAdmin'
+      ? 'tokens that are limited to organizations or objects cannot administer the site'
+      : 'this route is not available to tokens that are limited to organizations or objects';
+  throw new AppError('forbidden', message, { reason: 'token_limited' });
+}
+
 function refuseNarrowToken(caller: Pick<Caller, 'scopes'>, access: SignedAccess, method: string): void {
   const needed = neededScope(access, method);
+  if (needed === undefined) return;
   if (!includesScope(caller.scopes, needed)) {
     throw new AppError(
       'forbidden',

@@ -83,14 +83,16 @@ function toResponse(reply: Reply<never>, body: unknown): StoredResponse {
 /**
  * Two requests are the same if they have the same address and body, byte for byte, and the same rights: a narrower
  * token, or somebody who is no longer an administrator, must not read what was created with more. An organization that
- * was created again under the same name is another one.
+ * was created again under the same name is another one. A request that is about its own token is that of this token.
  */
 function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequest {
   if (typeof key !== 'string' || !KEY.test(key)) {
     throw new AppError('invalid', `${KEY_HEADER} must be sent once, with 1 to 255 visible ASCII characters`);
   }
-  const { person, sudoBy, scopes, organization, ownerId } = callerOf(request);
+  const { person, sudoBy, scopes, limits, organization, ownerId, tokenId } = callerOf(request);
   const { method, routeOptions, url, bodyHash } = request;
+  const { access } = routeOptions.config;
+  const isAboutToken = access !== undefined && 'scope' in access && access.scope === 'any';
   return {
     accountId: person.id,
     now: new Date(),
@@ -102,6 +104,8 @@ function readRequest(request: FastifyRequest, key: string | string[]): KeyedRequ
       [...scopes].sort().join(),
       String(organization?.id),
       String(ownerId),
+      ...(limits ? [JSON.stringify(limits, (_key, value) => (typeof value === 'bigint' ? String(value) : value))] : []),
+      ...(isAboutToken ? [`token ${tokenId}`] : []),
     ],
   };
 }

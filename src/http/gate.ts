@@ -3,16 +3,20 @@ import type { RouteDurations } from '../base/metrics.ts';
 import { type Access, type Caller, callerOf } from './access.ts';
 import type { Admit } from './admission.ts';
 import type { createRouteBook } from './route-book.ts';
+import { timestamp } from './schemas.ts';
 import type { Scope } from './server.ts';
 
 type Count = (request: FastifyRequest, reply: FastifyReply) => void;
+/** When the token of the request expires. Only if that is soon. */
+export const EXPIRY_HEADER = 'X-Token-Expires-At';
+
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
 
 /**
  * The entry to a route: its caller is identified or rejected, and counted either way. Uses no promise if none is
- * needed.
+ * needed. The response to a token that ends within `noticeMs` says so, also if the request is rejected.
  */
-export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations): Hook {
+export function createGate(access: Access, admit: Admit, count: Count, durations: RouteDurations, noticeMs = 0): Hook {
   // A marketplace takes a 429 as final, so its deliveries are never put off.
   const isCounted = access.who !== 'webhook';
   const isLasting = 'lasts' in access && access.lasts === true;
@@ -26,11 +30,18 @@ export function createGate(access: Access, admit: Admit, count: Count, durations
         done(limited as Error);
         return;
       }
-      const csrf = request.caller?.csrf;
-      if (csrf !== undefined) reply.header('X-Csrf-Token', csrf);
+      const caller = request.caller ?? request.identified;
+      if (caller) {
+        if (caller.csrf !== undefined && request.caller) reply.header('X-Csrf-Token', caller.csrf);
+        if (caller.until !== null && caller.via === 'token') announceEnd(reply, caller.until);
+      }
       done(rejection as Error | undefined);
     });
   };
+
+  function announceEnd(reply: FastifyReply, until: Date): void {
+    if (until.getTime() - Date.now() <= noticeMs) reply.header(EXPIRY_HEADER, timestamp(until));
+  }
 
   function readmit(request: FastifyRequest): Promise<Caller> {
     return new Promise((resolve, reject) =>

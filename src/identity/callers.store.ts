@@ -3,11 +3,13 @@ import type { Moment } from '../changes/revision.ts';
 import { type Db, only, sql } from '../db/db.ts';
 import type { CallerStore, Organization, Person, SessionGrant, TokenGrant } from './callers.ts';
 import { DETAILS, PERSON, type PersonRow, toPerson } from './person.rows.ts';
+import { SCOPES_OF_TOKEN, type StoredLimits, toLimits } from './token.rows.ts';
 
 interface TokenRow extends PersonRow {
   token_id: bigint;
   robot_id: bigint | null;
   scopes: string[];
+  limits: StoredLimits | null;
   expires_at: Date | null;
 }
 
@@ -22,7 +24,7 @@ interface SessionRow extends PersonRow {
 
 const BY_TOKEN = sql(
   'callers.byToken',
-  `select ${PERSON}, k.id as token_id, k.robot_id, k.scopes, k.expires_at
+  `select ${PERSON}, k.id as token_id, k.robot_id, ${SCOPES_OF_TOKEN('k')}, k.limits, k.expires_at
      from revision r left join token k on k.hash = $1 left join account a on a.id = k.account_id ${DETAILS}`,
 );
 const BY_SESSION = sql(
@@ -52,6 +54,7 @@ export function createCallerStore(db: Db): CallerStore {
       tokenId: found.token_id,
       robotId: found.robot_id,
       scopes: found.scopes,
+      limits: toLimits(found.limits),
       expiresAt: found.expires_at,
     }));
   }

@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts';
 import { createExactCache, type Loaded } from '../changes/exact-cache.ts';
 import type { Done, Revisions } from '../changes/revision.ts';
 import { verifyAbsentPassword, verifyPassword } from './passwords.ts';
+import type { MaybeLimits, TokenLimits } from './token-limits.ts';
 import { hashSecret, isTokenText } from './token-text.ts';
 
 export type Permission = 'none' | 'read' | 'write' | 'admin' | 'owner';
@@ -33,6 +34,7 @@ export interface TokenGrant {
   readonly tokenId: bigint;
   readonly robotId: bigint | null;
   readonly scopes: readonly string[];
+  readonly limits: MaybeLimits;
   readonly expiresAt: Date | null;
 }
 
@@ -198,4 +200,16 @@ export function refuseUnusable(person: Pick<Person, 'active' | 'prohibitLogin'>)
     const advice = 'please contact your site administrator';
     throw new AppError('forbidden', `This account is prohibited from signing in, ${advice}.`);
   }
+}
+
+/**
+ * The owner of a token with limits, as far as the token reaches: in no other organization, and not a site administrator.
+ * A site administrator is a member everywhere, and so in each of the organizations.
+ */
+export function personWithin(person: Person, limits: TokenLimits): Person {
+  const within = limits.organizations.flatMap(({ id }): [bigint, Permission][] => {
+    const permission = person.organizations.get(id) ?? (person.isAdmin ? 'none' : undefined);
+    return permission === undefined ? [] : [[id, permission]];
+  });
+  return { ...person, isAdmin: false, organizations: new Map(within) };
 }

@@ -7,7 +7,7 @@ import { createSessionUsageStore } from './session-usage.store.ts';
 import { createSessionUsage } from './session-usage.ts';
 import { createSessionStore } from './sessions.store.ts';
 import { createSessions } from './sessions.ts';
-import { createTokenIssuerStore } from './token-issuer.store.ts';
+import { createTokenIssuerStore, expireSuperseded } from './token-issuer.store.ts';
 import { createTokenIssuer } from './token-issuer.ts';
 import { createTokenUsageStore } from './token-usage.store.ts';
 import { createTokenUsage } from './token-usage.ts';
@@ -17,6 +17,7 @@ export type Identity = ReturnType<typeof wireIdentity>;
 /** Who a caller is, and how they prove it. */
 export function wireIdentity(db: Db, revisions: Revisions, room: Room, secretKey: Buffer) {
   const sessionUsage = createSessionUsage(createSessionUsageStore(db));
+  revisions.addExpirer(expireSuperseded);
   return {
     callers: createCallers(createCallerStore(db), revisions, secretKey),
     sessions: createSessions(createSessionStore(db, revisions.write, room), secretKey, sessionUsage.flush),

@@ -1,5 +1,6 @@
 import { AppError, invalidField } from '../base/errors.ts';
 import { PUBLIC_ONLY, SCOPES, scopesCover } from './scopes.ts';
+import { limitsCover, type MaybeLimits } from './token-limits.ts';
 
 export interface TokenDetails {
   readonly id: bigint;
@@ -9,12 +10,21 @@ export interface TokenDetails {
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
+  /** Whether it may be used to rotate itself. */
+  readonly canRotate: boolean;
+  readonly limits: MaybeLimits;
+  /** The token that it replaced, which may be gone. */
+  readonly supersedes: bigint | null;
+  /** The token that replaces it. Until `expiresAt`, both work. */
+  readonly supersededBy: bigint | null;
 }
 
 export interface TokenRequest {
   readonly name: string;
   readonly scopes: readonly string[] | undefined;
   readonly expiresAt: Date | null;
+  readonly canRotate?: boolean | undefined;
+  readonly limits?: MaybeLimits;
 }
 
 interface Terms {
@@ -22,6 +32,8 @@ interface Terms {
   readonly held: readonly string[];
   /** When the caller's own token expires, if it has one that does: no token can create one that outlives it. */
   readonly heldUntil: Date | null;
+  /** What the caller's own token is limited to. */
+  readonly heldLimits?: MaybeLimits;
   /** The default if no scopes are given. */
   readonly unsaid: readonly string[];
   readonly now: Date;
@@ -30,7 +42,7 @@ interface Terms {
 const MAX_NAME = 255;
 
 /** The rules for a new token of a user or a robot. */
-export function readTokenRequest(wanted: TokenRequest, { held, heldUntil, unsaid, now }: Terms) {
+export function readTokenRequest(wanted: TokenRequest, { held, heldUntil, heldLimits, unsaid, now }: Terms) {
   const name = wanted.name.trim();
   if (name === '' || [...name].length > MAX_NAME)
     throw invalidField('name', `name must have 1 to ${MAX_NAME} characters`);
@@ -42,7 +54,16 @@ export function readTokenRequest(wanted: TokenRequest, { held, heldUntil, unsaid
   if (wanted.expiresAt && heldUntil && wanted.expiresAt > heldUntil) {
     throw new AppError('forbidden', 'cannot create an access token that outlives the authenticating token');
   }
-  return { name, scopes, expiresAt: wanted.expiresAt ?? heldUntil };
+  const limits = wanted.limits ?? heldLimits;
+  if (!limitsCover(heldLimits, limits)) {
+    throw new AppError('forbidden', 'cannot create an access token that reaches further than the authenticating token');
+  }
+  const canRotate = wanted.canRotate ?? false;
+  if (canRotate && heldUntil) {
+    const why = 'it could outlive the authenticating token';
+    throw new AppError('forbidden', `cannot create an access token that may rotate itself, because ${why}`);
+  }
+  return { name, scopes, expiresAt: wanted.expiresAt ?? heldUntil, canRotate, limits };
 }
 
 /** Known scopes, each once, without those that another one includes. */
@@ -58,9 +79,11 @@ function readScopes(scopes: readonly string[]): string[] {
   );
 }
 
-/** By ID, otherwise by name. */
+/** By ID, otherwise by name. A token that was rotated has the name of its successor, which is meant then. */
 export function findToken(tokens: readonly TokenDetails[], idOrName: string): TokenDetails {
-  const found = tokens.find(({ id }) => String(id) === idOrName) ?? tokens.find(({ name }) => name === idOrName);
+  const found =
+    tokens.find(({ id }) => String(id) === idOrName) ??
+    tokens.find(({ name, supersededBy }) => name === idOrName && supersededBy === null);
   if (!found) throw new AppError('notFound', 'access token does not exist', { reason: 'token_not_found' });
   return found;
 }

@@ -3,6 +3,7 @@ import { writeListInSlices } from '../base/json.ts';
 import { callerOf, signedIn, siteAdmin } from '../http/access.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { type Scope, sendText } from '../http/server.ts';
+import { reachesObject } from '../identity/token-limits.ts';
 import type { Users } from '../users/users.ts';
 import type { Memberships } from './memberships.ts';
 import { Organization, presentOrganization, presentTeam, Team } from './organization.view.ts';
@@ -19,7 +20,7 @@ export function membershipRoutes(
   scope.get(
     '/user/teams',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { limited: 'filtered' }) },
       schema: {
         summary: 'List the teams of the caller; in pages only if page or limit is given',
         tags,
@@ -28,7 +29,11 @@ export function membershipRoutes(
       },
     },
     async (request, reply) => {
-      const teams = await memberships.teams(callerOf(request).person.id);
+      const { person, limits } = callerOf(request);
+      const found = await memberships.teams(person.id);
+      const teams = found.filter(({ id, organization }) =>
+        reachesObject(limits, { type: 'team', id, ownerId: organization.id }),
+      );
       const present = (team: TeamValue) => presentTeam(team, baseUrl());
       const { page, limit } = request.query;
       if (page === undefined && limit === undefined) {

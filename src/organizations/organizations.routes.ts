@@ -64,8 +64,12 @@ export function organizationRoutes(
   };
 
   for (const [url, access, summary] of [
-    ['/orgs', signedIn('organization'), 'List the organizations of the caller, or all for site administrators'],
-    ['/user/orgs', signedIn('user'), 'List the organizations of the caller, in pages'],
+    [
+      '/orgs',
+      signedIn('organization', { limited: 'filtered' }),
+      'List the organizations of the caller, or all for site administrators',
+    ],
+    ['/user/orgs', signedIn('user', { limited: 'filtered' }), 'List the organizations of the caller, in pages'],
     ['/admin/orgs', siteAdmin('admin'), 'List all organizations'],
   ] as const) {
     scope.get(

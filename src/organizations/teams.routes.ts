@@ -8,6 +8,7 @@ import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, named, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { Permission } from '../identity/callers.ts';
+import { shownIds } from '../identity/token-limits.ts';
 import { presentTeam, Team } from './organization.view.ts';
 import type { Teams, Team as TeamValue } from './teams.ts';
 
@@ -44,7 +45,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
   scope.get(
     '/orgs/:org/teams',
     {
-      config: { access: holdsIn('view_teams:org', 'organization') },
+      config: { access: holdsIn('view_teams:org', 'organization', { limited: 'filtered' }) },
       schema: {
         summary: 'List the teams of an organization',
         tags,
@@ -56,7 +57,8 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { items, total } = await teams.list(callerIn(request).organization.id, '', page);
+      const { organization, limits } = callerIn(request);
+      const { items, total } = await teams.list(organization.id, '', page, shownIds(limits, 'team', organization.id));
       showPage(request, reply, baseUrl(), page, total);
       return items.map(present);
     },
@@ -65,7 +67,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
   scope.get(
     '/orgs/:org/teams/search',
     {
-      config: { access: holdsIn('view_teams:org', 'organization') },
+      config: { access: holdsIn('view_teams:org', 'organization', { limited: 'filtered' }) },
       schema: {
         summary: 'Search the teams of an organization by name',
         tags,
@@ -78,7 +80,8 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     async (request, reply) => {
       const page = readPage(request.query);
       const text = request.query.q?.trim() ?? '';
-      const { items, total } = await teams.list(callerIn(request).organization.id, text, page);
+      const { organization, limits } = callerIn(request);
+      const { items, total } = await teams.list(organization.id, text, page, shownIds(limits, 'team', organization.id));
       showPage(request, reply, baseUrl(), page, total);
       return { ok: true, data: items.map(present) };
     },
@@ -124,7 +127,7 @@ export function teamRoutes(scope: Scope, teams: Teams, baseUrl: () => string): v
     '/teams/:id',
     {
       preValidation,
-      config: { access: holdsOn('edit:team', 'organization') },
+      config: { access: holdsOn('edit:team', 'organization', { limited: 'whole' }) },
       schema: {
         summary: 'Update a team; omitted fields stay unchanged',
         tags,

@@ -9,12 +9,12 @@ import type { TeamDraft } from './built-in-teams.ts';
 import { TEAM, type TeamRow, toTeam } from './organization.rows.ts';
 import type { Team, TeamStore } from './teams.ts';
 
-const LISTED = 't.organization_id = $1 and t.name_key like $2';
+const LISTED = 't.organization_id = $1 and t.name_key like $2 and ($3::bigint[] is null or t.id = any($3))';
 const IN_ORDER = `order by t.permission <> 'owner', t.name_key collate "C", t.id`;
 // Selects the rows of the page first, so that roles and members are looked up for those rows only.
 const LIST = sql(
   'teams.list',
-  `select ${TEAM} from (select * from team t where ${LISTED} ${IN_ORDER} offset $3 limit $4) t
+  `select ${TEAM} from (select * from team t where ${LISTED} ${IN_ORDER} offset $4 limit $5) t
      join account o on o.id = t.organization_id ${IN_ORDER}`,
 );
 const COUNT = sql('teams.count', `select count(*)::integer as total from team t where ${LISTED}`);
@@ -57,10 +57,15 @@ const MEMBERS = sql('teams.members', 'select account_id as id from team_member w
 export function createTeamStore(db: Db, write: Write, room: Room): TeamStore {
   return { list, get: (id) => get(db.query, id), create, update, remove };
 
-  async function list(organizationId: bigint, text: string, { offset, limit }: PageRequest): Promise<Page<Team>> {
+  async function list(
+    organizationId: bigint,
+    text: string,
+    { offset, limit }: PageRequest,
+    among?: readonly bigint[],
+  ): Promise<Page<Team>> {
     const pattern = likeText(text);
-    const { total } = only(await db.query<{ total: number }>(COUNT, [organizationId, pattern]));
-    const rows = await db.query<TeamRow>(LIST, [organizationId, pattern, offset, limit]);
+    const { total } = only(await db.query<{ total: number }>(COUNT, [organizationId, pattern, among]));
+    const rows = await db.query<TeamRow>(LIST, [organizationId, pattern, among, offset, limit]);
     return { items: rows.map(toTeam), total };
   }
 

@@ -36,7 +36,8 @@ export interface NewTeam extends TeamInput {
 
 export interface TeamStore {
   /** The teams whose name contains the text: the owners first, then by name. */
-  list(organizationId: bigint, text: string, request: PageRequest): Promise<Page<Team>>;
+  /** `among` are the only ones that may be shown, if not all may. */
+  list(organizationId: bigint, text: string, request: PageRequest, among?: readonly bigint[]): Promise<Page<Team>>;
   get(id: bigint): Promise<Team | undefined>;
   create(
     organizationId: bigint,

@@ -7,12 +7,19 @@ import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody, PathId, readId } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { IssuedToken } from '../identity/token-issuer.ts';
-import { AccessToken, NewAccessToken, presentToken, readNewToken } from '../tokens/token.view.ts';
+import {
+  AccessToken,
+  NewAccessToken,
+  presentToken,
+  RotateToken,
+  readNewToken,
+  readRotation,
+} from '../tokens/token.view.ts';
 import type { AskedRobot, RobotTokens } from './robot-tokens.ts';
 
 const RobotPath = { id: PathId };
 
-export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () => string): void {
+export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, soon: () => Date, baseUrl: () => string): void {
   const common = { tags: ['administration'], extension: true };
 
   scope.get(
@@ -28,10 +35,11 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
       },
     },
     async (request, reply) => {
-      const all = await tokens.list(askedOf(request));
+      const { tokens: all, rules } = await tokens.list(askedOf(request));
+      const shown = { soon: soon(), rules };
       const page = readPage(request.query);
       showPage(request, reply, baseUrl(), page, all.length);
-      return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token));
+      return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token, shown));
     },
   );
 
@@ -54,7 +62,33 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
         request,
         reply.code(201),
         (once) => tokens.create(askedOf(request), wanted, new Date(), once),
-        (token: IssuedToken) => presentToken(token, token.text),
+        (token: IssuedToken) => presentToken(token, { text: token.text, soon: soon() }),
+      );
+    },
+  );
+
+  scope.post(
+    '/robots/:id/tokens/:token/rotate',
+    {
+      config: { access: holdsOn('edit:robot_ac', 'organization'), creates: true },
+      preValidation: dropAbsent(),
+      schema: {
+        ...common,
+        summary: 'Replace an access token of a robot account, by ID or name; the old one works for a while longer',
+        params: Type.Object({ ...RobotPath, token: Type.String() }),
+        body: RotateToken,
+        optionalBody: true,
+        errors: [409],
+        response: { 201: AccessToken },
+      },
+    },
+    async (request, reply) => {
+      const wanted = readRotation(request.body);
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => tokens.rotate(askedOf(request), request.params.token, wanted, once),
+        (token: IssuedToken) => presentToken(token, { text: token.text, soon: soon() }),
       );
     },
   );
@@ -78,7 +112,7 @@ export function robotTokenRoutes(scope: Scope, tokens: RobotTokens, baseUrl: () 
 }
 
 function askedOf(request: FastifyRequest<{ Params: { id: string } }>): AskedRobot {
-  const { person, scopes, until } = callerOf(request);
+  const { person, scopes, limits, until } = callerOf(request);
   const robotId = readId(request.params.id, 'robot ID');
-  return { robotId, ownerId: ownerIn(request), personId: person.id, scopes, until, actor: actorOf(request) };
+  return { robotId, ownerId: ownerIn(request), person, scopes, limits, until, actor: actorOf(request) };
 }

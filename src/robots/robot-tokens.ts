@@ -1,8 +1,14 @@
 import { missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
+import type { Person } from '../identity/callers.ts';
 import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
+import type { MaybeLimits } from '../identity/token-limits.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
+import type { RotationRequest } from '../identity/token-rotation.ts';
+import type { LimitReader, WantedLimits } from '../tokens/limit-request.ts';
+import { requireExpiry, type TokenPolicies } from '../tokens/token-policy.ts';
+import { endOf, type ListedTokens } from '../tokens/tokens.ts';
 
 export interface RobotTokenStore {
   /** Ordered by ID. */
@@ -23,11 +29,21 @@ export interface TokenJudge {
 export interface AskedRobot {
   readonly robotId: bigint;
   readonly ownerId: bigint;
-  readonly personId: bigint;
+  readonly person: Person;
   readonly scopes: readonly string[];
+  readonly limits: MaybeLimits;
   /** When the caller's own token expires, if it does. */
   readonly until: Date | null;
   readonly actor: Actor;
+}
+
+interface Parts {
+  readonly store: RobotTokenStore;
+  readonly issuer: TokenIssuer;
+  readonly judge: TokenJudge;
+  readonly policies: TokenPolicies;
+  readonly limits: LimitReader;
+  readonly flushUsage: () => Promise<void>;
 }
 
 export type RobotTokens = ReturnType<typeof createRobotTokens>;
@@ -41,29 +57,27 @@ const UNSAID = ['write:organization'];
  * Tokens of robots. They belong to the organization, so its own relations about tokens are required in addition to
  * those on the robot.
  */
-export function createRobotTokens(
-  store: RobotTokenStore,
-  issuer: TokenIssuer,
-  judge: TokenJudge,
-  flushUsage: () => Promise<void>,
-) {
-  return { list, create, remove };
+export function createRobotTokens({ store, issuer, judge, policies, limits, flushUsage }: Parts) {
+  return { list, create, remove, rotate };
 
-  async function list(asked: AskedRobot): Promise<TokenDetails[]> {
+  async function list(asked: AskedRobot): Promise<ListedTokens> {
     await requireRelation(asked, 'view_tokens');
     await flushUsage();
-    return await store.list(asked.robotId);
+    return { tokens: await store.list(asked.robotId), rules: await policies.rulesForRobots(asked.ownerId) };
   }
 
   async function create(
     asked: AskedRobot,
-    wanted: TokenRequest,
+    wanted: Omit<TokenRequest, 'limits'> & { readonly limits: WantedLimits | undefined },
     now: Date,
     once?: Once<IssuedToken>,
   ): Promise<IssuedToken> {
     await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
-    const request = readTokenRequest(wanted, { held: asked.scopes, heldUntil: asked.until, unsaid: UNSAID, now });
+    const within = { ...wanted, limits: await limits.read(asked.person, wanted.limits, accountId) };
+    const held = { held: asked.scopes, heldUntil: asked.until, heldLimits: asked.limits };
+    const request = readTokenRequest(within, { ...held, unsaid: UNSAID, now });
+    requireExpiry(await policies.rulesForRobots(accountId), request.expiresAt, now);
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
 
@@ -73,8 +87,24 @@ export function createRobotTokens(
     await issuer.revoke(id, asked.actor);
   }
 
-  async function requireRelation({ personId, ownerId }: AskedRobot, what: string): Promise<void> {
-    if (await judge.holds(personId, ownerId, `can_${what}`, { type: 'organization', id: ownerId })) return;
+  /** Whoever may create a token may replace one. */
+  async function rotate(
+    asked: AskedRobot,
+    idOrName: string,
+    wanted: RotationRequest,
+    once?: Once<IssuedToken>,
+  ): Promise<IssuedToken> {
+    await requireRelation(asked, 'create_tokens');
+    const { ownerId: accountId, robotId, actor } = asked;
+    const { id } = findToken(await store.list(robotId), idOrName);
+    const rules = await policies.rulesForRobots(accountId);
+    const decide = endOf(wanted.expiresAt, { ...asked, isOwn: false }, rules);
+    const about = { id, accountId, robotId, overlapMs: wanted.overlapMs };
+    return await issuer.rotate({ ...about, actor, isOwn: false, decide }, once);
+  }
+
+  async function requireRelation({ person, ownerId }: AskedRobot, what: string): Promise<void> {
+    if (await judge.holds(person.id, ownerId, `can_${what}`, { type: 'organization', id: ownerId })) return;
     throw missingRelation(`${what}:org`);
   }
 }

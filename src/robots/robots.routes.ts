@@ -6,6 +6,7 @@ import { showVersion, unchanged } from '../http/etag.ts';
 import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { Int64, NoBody, named, PathId, readId, Timestamp, timestamp } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
+import { shownIds } from '../identity/token-limits.ts';
 import type { Robot, Robots } from './robots.ts';
 
 const RobotInfo = named(
@@ -28,7 +29,7 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
   scope.get(
     '/orgs/:org/robots',
     {
-      config: { access: holdsIn('view_robots:org', 'organization') },
+      config: { access: holdsIn('view_robots:org', 'organization', { limited: 'filtered' }) },
       schema: {
         ...common,
         summary: 'List the robot accounts of an organization',
@@ -39,7 +40,9 @@ export function robotRoutes(scope: Scope, robots: Robots, baseUrl: () => string)
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { total, items } = await robots.list(callerIn(request).organization.id, request.query.name, page);
+      const { organization, limits } = callerIn(request);
+      const among = shownIds(limits, 'robot_ac', organization.id);
+      const { total, items } = await robots.list(organization.id, request.query.name, page, among);
       showPage(request, reply, baseUrl(), page, total);
       return items.map(present);
     },

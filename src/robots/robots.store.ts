@@ -15,8 +15,8 @@ interface RobotRow {
 }
 
 const SELECT = 'select id, owner_id, name, description, created_at, version from robot where owner_id = $1';
-const NAMED = '($2::text is null or name = $2)';
-const LIST = sql('robots.list', `${SELECT} and ${NAMED} order by id limit $3 offset $4`);
+const NAMED = '($2::text is null or name = $2) and ($3::bigint[] is null or id = any($3))';
+const LIST = sql('robots.list', `${SELECT} and ${NAMED} order by id limit $4 offset $5`);
 const COUNT = sql('robots.count', `select count(*)::integer as total from robot where owner_id = $1 and ${NAMED}`);
 const GET = sql('robots.get', `${SELECT} and id = $2`);
 // Also waits for a token that is being created for it.
@@ -34,9 +34,14 @@ const DELETE = sql('robots.delete', 'delete from robot where id = $1');
 export function createRobotStore(db: Db, write: Write, room: Room): RobotStore {
   return { list, get: (ownerId, id) => one(db.query, GET, ownerId, id), create, update, remove };
 
-  async function list(ownerId: bigint, name: string | undefined, { limit, offset }: PageRequest) {
-    const rows = await db.query<RobotRow>(LIST, [ownerId, name, limit, offset]);
-    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name]));
+  async function list(
+    ownerId: bigint,
+    name: string | undefined,
+    { limit, offset }: PageRequest,
+    among?: readonly bigint[],
+  ) {
+    const rows = await db.query<RobotRow>(LIST, [ownerId, name, among, limit, offset]);
+    const { total } = only(await db.query<{ total: number }>(COUNT, [ownerId, name, among]));
     return { total, items: rows.map(toRobot) };
   }
 

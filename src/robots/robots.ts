@@ -22,7 +22,13 @@ export interface RobotInput {
 }
 
 export interface RobotStore {
-  list(ownerId: bigint, name: string | undefined, request: PageRequest): Promise<Page<Robot>>;
+  /** `among` are the only ones that may be shown, if not all may. */
+  list(
+    ownerId: bigint,
+    name: string | undefined,
+    request: PageRequest,
+    among?: readonly bigint[],
+  ): Promise<Page<Robot>>;
   get(ownerId: bigint, id: bigint): Promise<Robot | undefined>;
   create(
     ownerId: bigint,

@@ -2,6 +2,7 @@ import type { Judge } from '../authz/judge.ts';
 import type { Scope } from '../http/server.ts';
 import type { Identity } from '../identity/identity.wiring.ts';
 import type { Infrastructure } from '../infrastructure.ts';
+import type { TokensWired } from '../tokens/tokens.wiring.ts';
 import { robotTokenRoutes } from './robot-tokens.routes.ts';
 import { createRobotTokenStore } from './robot-tokens.store.ts';
 import { createRobotTokens } from './robot-tokens.ts';
@@ -14,15 +15,23 @@ export function wireRobots(
   { db, revisions, room, baseUrl }: Infrastructure,
   { tokens, tokenUsage }: Identity,
   judge: Judge,
+  { policies, limits, soon }: Pick<TokensWired, 'policies' | 'limits' | 'soon'>,
 ) {
   const robots = createRobots(createRobotStore(db, revisions.write, room));
-  const robotTokens = createRobotTokens(createRobotTokenStore(db), tokens, judge, tokenUsage.flush);
+  const robotTokens = createRobotTokens({
+    store: createRobotTokenStore(db),
+    issuer: tokens,
+    judge,
+    policies,
+    limits,
+    flushUsage: tokenUsage.flush,
+  });
   return {
     robots,
     robotTokens,
     mount(scope: Scope): void {
       robotRoutes(scope, robots, baseUrl);
-      robotTokenRoutes(scope, robotTokens, baseUrl);
+      robotTokenRoutes(scope, robotTokens, soon, baseUrl);
     },
   };
 }

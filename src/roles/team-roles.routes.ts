@@ -17,7 +17,7 @@ const TeamRole = Type.Object({ id: PathId, role: documented(PathId, { descriptio
 
 export function teamRoleRoutes(scope: Scope, teamRoles: TeamRoles, rolePeople: RolePeople): void {
   const tags = ['administration'];
-  const config = { access: holdsOn('view:team', 'authz') };
+  const config = { access: holdsOn('view:team', 'authz', { limited: 'whole' }) };
 
   scope.get(
     '/teams/:id/roles',

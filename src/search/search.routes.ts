@@ -59,7 +59,7 @@ export function searchRoutes(scope: Scope, search: Search, organizationNamed: Fi
   scope.get(
     '/search',
     {
-      config: { access: signedIn('organization') },
+      config: { access: signedIn('organization', { limited: 'filtered' }) },
       schema: {
         summary: `Find by name what the caller may see, at most ${MAX_FOUND} of each kind`,
         tags: ['search'],
@@ -71,11 +71,11 @@ export function searchRoutes(scope: Scope, search: Search, organizationNamed: Fi
     },
     async (request) => {
       const { q, org, types } = request.query;
-      const { person, scopes } = callerOf(request);
+      const { person, scopes, limits } = callerOf(request);
       const organization = org === undefined ? undefined : await organizationNamed(org);
       const isIn = organization && (person.isAdmin || person.organizations.has(organization.id));
       if (org !== undefined && !isIn) throw new AppError('forbidden', 'Must be an organization member');
-      const found = await search({ person, scopes }, { text: q, organization, types: readTypes(types) });
+      const found = await search({ person, scopes, limits }, { text: q, organization, types: readTypes(types) });
       return {
         people: found.people.map(present),
         teams: found.teams.map(present),

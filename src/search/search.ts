@@ -2,8 +2,10 @@ import type { Judge } from '../authz/judge.ts';
 import type { ObjectRef } from '../authz/object-ref.ts';
 import { AppError } from '../base/errors.ts';
 import { createPace } from '../base/slices.ts';
+import type { OwnedType } from '../changes/object-kinds.ts';
 import type { Organization } from '../identity/callers.ts';
 import { type ScopeArea, scopesAllow } from '../identity/scopes.ts';
+import type { MaybeLimits, TokenLimits } from '../identity/token-limits.ts';
 
 /** What can be found, in the order in which it is shown. */
 export const SEARCH_TYPES = [
@@ -59,6 +61,8 @@ export interface Searcher {
     readonly organizations: Pick<ReadonlyMap<bigint, unknown>, 'has' | 'keys' | 'size'>;
   };
   readonly scopes: readonly string[];
+  /** What the token is limited to: then the person is in no other organization. */
+  readonly limits?: MaybeLimits;
 }
 
 export interface SearchQuestion {
@@ -79,6 +83,8 @@ interface Rule {
   readonly area: ScopeArea;
   /** Whoever holds this on an organization may see every object of the type there. */
   readonly all: string;
+  /** What tokens can be limited to single objects of. */
+  readonly kind?: OwnedType;
   /** Members see single objects of it, whatever they may see of the organization. */
   readonly single?: ObjectRef['type'];
   /** Users own such objects, too. */
@@ -89,11 +95,11 @@ type Listed = Exclude<SearchType, 'installers'>;
 
 const RULES: Readonly<Record<Listed, Rule>> = {
   people: { area: 'organization', all: 'can_view_members' },
-  teams: { area: 'organization', all: 'can_view_teams', single: 'team' },
+  teams: { area: 'organization', all: 'can_view_teams', kind: 'team', single: 'team' },
   roles: { area: 'authz', all: 'can_view_roles', single: 'role' },
-  clusters: { area: 'organization', all: 'can_view_clusters', isPersonal: true },
-  contracts: { area: 'organization', all: 'can_view_contracts', isPersonal: true },
-  robots: { area: 'organization', all: 'can_view_robots', isPersonal: true },
+  clusters: { area: 'organization', all: 'can_view_clusters', kind: 'cluster', isPersonal: true },
+  contracts: { area: 'organization', all: 'can_view_contracts', kind: 'contract', isPersonal: true },
+  robots: { area: 'organization', all: 'can_view_robots', kind: 'robot_ac', isPersonal: true },
   organizations: { area: 'organization', all: 'can_view' },
 };
 const LISTED = Object.keys(RULES) as Listed[];
@@ -103,7 +109,7 @@ const NOWHERE: SearchPlace = { owners: [], ids: [], isEverywhere: false };
  * Finds what the caller may see by a part of its name. Where to look is decided first, by the judge, so that what the
  * caller may not see is never even compared with the text.
  */
-export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 'objects'>) {
+export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 'objects' | 'holds'>) {
   return async (searcher: Searcher, { text, organization, types }: SearchQuestion): Promise<SearchResult> => {
     const wanted = text.trim();
     if (wanted === '' || wanted.length > MAX_TEXT) {
@@ -131,8 +137,17 @@ export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 
     return { people, teams, roles, clusters, contracts, robots, organizations, installers };
   };
 
+  /** Of the single objects that a token is limited to, those that its owner may see. */
+  async function seenOf(personId: bigint, type: OwnedType, limits: TokenLimits): Promise<bigint[]> {
+    const seen: bigint[] = [];
+    for (const { id, ownerId } of limits.objects.filter((one) => one.type === type)) {
+      if (await judge.holds(personId, ownerId, 'can_view', { type, id })) seen.push(id);
+    }
+    return seen;
+  }
+
   async function placesFor(
-    { person }: Searcher,
+    { person, limits }: Searcher,
     organization: Organization | undefined,
     types: readonly Listed[],
   ): Promise<Map<SearchType, SearchPlace>> {
@@ -153,7 +168,12 @@ export function createSearch(store: SearchStore, judge: Pick<Judge, 'allowed' | 
       }
       await pace();
     }
-    if (organization === undefined) {
+    if (organization === undefined && limits) {
+      for (const type of types) {
+        const { kind } = RULES[type];
+        if (kind) ids.get(type)?.push(...(await seenOf(person.id, kind, limits)));
+      }
+    } else if (organization === undefined) {
       for (const type of types) if (RULES[type].isPersonal) owners.get(type)?.push(person.id);
       ids.get('people')?.push(person.id);
     }

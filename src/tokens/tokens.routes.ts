@@ -7,12 +7,12 @@ import { PageQuery, readPage, showPage } from '../http/paging.ts';
 import { NoBody } from '../http/schemas.ts';
 import type { Scope } from '../http/server.ts';
 import type { IssuedToken } from '../identity/token-issuer.ts';
-import { AccessToken, NewAccessToken, presentToken, readNewToken } from './token.view.ts';
+import { AccessToken, NewAccessToken, presentToken, RotateToken, readNewToken, readRotation } from './token.view.ts';
 import type { TokenCaller, Tokens } from './tokens.ts';
 
 const Owner = { username: Type.String() };
 
-export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string): void {
+export function tokenRoutes(scope: Scope, tokens: Tokens, soon: () => Date, baseUrl: () => string): void {
   const tags = ['tokens'];
   const config = { access: signedIn('user') };
 
@@ -30,10 +30,11 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
       },
     },
     async (request, reply) => {
-      const all = await tokens.list(whoAsks(request), request.params.username);
+      const { tokens: all, rules } = await tokens.list(whoAsks(request), request.params.username);
+      const shown = { soon: soon(), rules };
       const page = readPage(request.query);
       showPage(request, reply, baseUrl(), page, all.length);
-      return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token));
+      return all.slice(page.offset, page.offset + page.limit).map((token) => presentToken(token, shown));
     },
   );
 
@@ -57,7 +58,36 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
         request,
         reply.code(201),
         (once) => tokens.create(whoAsks(request), request.params.username, wanted, new Date(), once),
-        (token: IssuedToken) => presentToken(token, token.text),
+        (token: IssuedToken) => presentToken(token, { text: token.text, soon: soon() }),
+      );
+    },
+  );
+
+  scope.post(
+    '/users/:username/tokens/:token/rotate',
+    {
+      config: { access: signedIn('user', { basic: true }), creates: true },
+      preValidation: dropAbsent(),
+      schema: {
+        summary:
+          'Replace an access token, by ID or name; the old one works for a while longer; requires Basic authentication',
+        tags,
+        extension: true,
+        params: Type.Object({ ...Owner, token: Type.String() }),
+        body: RotateToken,
+        optionalBody: true,
+        errors: [409],
+        response: { 201: AccessToken },
+      },
+    },
+    async (request, reply) => {
+      const asked = readRotation(request.body);
+      const { username, token: idOrName } = request.params;
+      return await createOnce(
+        request,
+        reply.code(201),
+        (once) => tokens.rotate(whoAsks(request), username, idOrName, asked, once),
+        (token: IssuedToken) => presentToken(token, { text: token.text, soon: soon() }),
       );
     },
   );
@@ -82,6 +112,6 @@ export function tokenRoutes(scope: Scope, tokens: Tokens, baseUrl: () => string)
 }
 
 function whoAsks(request: FastifyRequest): TokenCaller {
-  const { person, scopes, until } = callerOf(request);
-  return { person, scopes, until, actor: actorOf(request) };
+  const { person, scopes, limits, until } = callerOf(request);
+  return { person, scopes, limits, until, actor: actorOf(request) };
 }

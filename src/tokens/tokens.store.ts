@@ -8,12 +8,18 @@ const LIST = sql(
   'accessTokens.list',
   `select ${TOKEN_COLUMNS} from token where account_id = $1 and robot_id is null order by id`,
 );
+const GET = sql('accessTokens.get', `select ${TOKEN_COLUMNS} from token where id = $1`);
 
 export function createTokenStore(db: Db): TokenStore {
   return {
     async personNamed(name) {
       const [row] = await db.query<{ id: bigint }>(PERSON, [nameKey(name)]);
       return row?.id;
+    },
+
+    async get(id) {
+      const [row] = await db.query<TokenRow>(GET, [id]);
+      return row && toTokenDetails(row);
     },
 
     list: async (accountId) => (await db.query<TokenRow>(LIST, [accountId])).map(toTokenDetails),

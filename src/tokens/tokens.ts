@@ -3,44 +3,77 @@ import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
 import type { Person } from '../identity/callers.ts';
 import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
+import type { MaybeLimits } from '../identity/token-limits.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
+import { type RotationRequest, type Rotator, successorEnd } from '../identity/token-rotation.ts';
+import type { LimitReader, WantedLimits } from './limit-request.ts';
+import { latestEnd, requireExpiry, type TokenPolicies, type TokenRules } from './token-policy.ts';
 
 export interface TokenStore {
   personNamed(name: string): Promise<bigint | undefined>;
   /** Ordered by ID; does not include tokens of robots. */
   list(accountId: bigint): Promise<TokenDetails[]>;
+  /** A token of a user or a robot. */
+  get(id: bigint): Promise<TokenDetails | undefined>;
 }
 
 /** The caller and its rights: a token cannot create a token that may do more than itself. */
 export interface TokenCaller {
   readonly person: Person;
   readonly scopes: readonly string[];
+  readonly limits: MaybeLimits;
   /** When its own token expires, if it does. */
   readonly until: Date | null;
   readonly actor: Actor;
 }
 
+/** A token that asks about itself. */
+export interface OwnToken {
+  readonly id: bigint;
+  readonly person: Person;
+  readonly robotId: bigint | undefined;
+  readonly actor: Actor;
+}
+
+/** Tokens, and the rules of now that some of them may break. */
+export interface ListedTokens {
+  readonly tokens: readonly TokenDetails[];
+  readonly rules: TokenRules;
+}
+
+interface Parts {
+  readonly store: TokenStore;
+  readonly issuer: TokenIssuer;
+  readonly policies: TokenPolicies;
+  readonly limits: LimitReader;
+  readonly flushUsage: () => Promise<void>;
+}
+
 export type Tokens = ReturnType<typeof createTokens>;
 
 /** Personal access tokens. Users manage their own; site administrators manage those of any user. */
-export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage: () => Promise<void>) {
-  return { list, create, remove };
+export function createTokens({ store, issuer, policies, limits, flushUsage }: Parts) {
+  return { list, create, remove, rotate, own, rotateOwn };
 
-  async function list(caller: TokenCaller, username: string): Promise<TokenDetails[]> {
+  async function list(caller: TokenCaller, username: string): Promise<ListedTokens> {
     const accountId = await ownerOf(caller, username);
     await flushUsage();
-    return await store.list(accountId);
+    return { tokens: await store.list(accountId), rules: await policies.rulesForUsers() };
   }
 
   async function create(
     caller: TokenCaller,
     username: string,
-    wanted: TokenRequest,
+    wanted: Omit<TokenRequest, 'limits'> & { readonly limits: WantedLimits | undefined },
     now: Date,
     once?: Once<IssuedToken>,
   ): Promise<IssuedToken> {
     const accountId = await ownerOf(caller, username);
-    const request = readTokenRequest(wanted, { held: caller.scopes, heldUntil: caller.until, unsaid: ['all'], now });
+    await policies.requireCreator(caller.person);
+    const asked = { ...wanted, limits: await limits.read(caller.person, wanted.limits) };
+    const held = { held: caller.scopes, heldUntil: caller.until, heldLimits: caller.limits };
+    const request = readTokenRequest(asked, { ...held, unsaid: ['all'], now });
+    requireExpiry(await policies.rulesForUsers(), request.expiresAt, now);
     return await issuer.issue({ accountId, actor: caller.actor, ...request }, once);
   }
 
@@ -48,6 +81,50 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
   async function remove(caller: TokenCaller, username: string, idOrName: string): Promise<void> {
     const present = await store.list(await ownerOf(caller, username));
     await issuer.revoke(findToken(present, idOrName).id, caller.actor);
+  }
+
+  async function rotate(
+    caller: TokenCaller,
+    username: string,
+    idOrName: string,
+    asked: RotationRequest,
+    once?: Once<IssuedToken>,
+  ): Promise<IssuedToken> {
+    const accountId = await ownerOf(caller, username);
+    const { id } = findToken(await store.list(accountId), idOrName);
+    await policies.requireCreator(caller.person);
+    const rules = await policies.rulesForUsers();
+    const { overlapMs } = asked;
+    const decide = endOf(asked.expiresAt, { ...caller, isOwn: false }, rules);
+    return await issuer.rotate(
+      { id, accountId, robotId: null, overlapMs, actor: caller.actor, isOwn: false, decide },
+      once,
+    );
+  }
+
+  async function own({ id, robotId, person }: OwnToken): Promise<ListedTokens> {
+    await flushUsage();
+    const token = await store.get(id);
+    if (!token) throw new AppError('notFound', 'access token does not exist', { reason: 'token_not_found' });
+    return { tokens: [token], rules: await rulesFor(robotId, person) };
+  }
+
+  /** Nothing is asked for, because a leaked token must not get more than it has. */
+  async function rotateOwn(
+    { id, person, robotId, actor }: OwnToken,
+    overlapMs: number,
+    once?: Once<IssuedToken>,
+  ): Promise<IssuedToken> {
+    if (robotId === undefined) await policies.requireCreator(person);
+    const by = { scopes: [], limits: undefined, until: null, isOwn: true };
+    const decide = endOf(undefined, by, await rulesFor(robotId, person));
+    const about = { id, accountId: person.id, robotId: robotId ?? null };
+    return await issuer.rotate({ ...about, overlapMs, actor, isOwn: true, decide }, once);
+  }
+
+  /** The account behind a token of a robot is its organization. */
+  async function rulesFor(robotId: bigint | undefined, { id }: Person): Promise<TokenRules> {
+    return robotId === undefined ? await policies.rulesForUsers() : await policies.rulesForRobots(id);
   }
 
   async function ownerOf({ person }: TokenCaller, username: string): Promise<bigint> {
@@ -60,4 +137,14 @@ export function createTokens(store: TokenStore, issuer: TokenIssuer, flushUsage:
       throw new AppError('notFound', `user does not exist: ${username.slice(0, 60)}`, { reason: 'user_not_found' });
     return id;
   }
+}
+
+/** The end of a successor. What was asked for must be within the rules; the usual end is cut off there. */
+export function endOf(asked: RotationRequest['expiresAt'], by: Rotator, rules: TokenRules) {
+  return (current: TokenDetails, now: Date): Date | null => {
+    const end = successorEnd(current, asked, by, now);
+    const settled = asked === undefined ? latestEnd(rules, end, now) : end;
+    requireExpiry(rules, settled, now);
+    return settled;
+  };
 }

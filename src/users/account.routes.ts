@@ -48,7 +48,7 @@ export function accountRoutes(scope: Scope, { users, changePassword, baseUrl }: 
   scope.get(
     '/user',
     {
-      config: { access: signedIn('user') },
+      config: { access: signedIn('user', { limited: 'filtered' }) },
       schema: {
         summary: 'Get the signed-in user',
         tags: ['user'],

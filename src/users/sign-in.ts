@@ -41,7 +41,7 @@ export function createSignIn(
 
   /** A session may do everything, so a token that may do less cannot open one. */
   async function openWithToken({ token: text, remember, browser }: TokenSignIn, now: Date): Promise<Opened> {
-    const { person, tokenId, robotId, scopes, expiresAt } = await callers.byToken(text, now);
+    const { person, tokenId, robotId, scopes, limits, expiresAt } = await callers.byToken(text, now);
     if (robotId !== null) throw new AppError('forbidden', 'robot accounts cannot sign in');
     refuseUnusable(person);
     if (!scopesAllow(scopes, 'all')) {
@@ -49,6 +49,9 @@ export function createSignIn(
         'forbidden',
         `signing in requires a token with the scope all, token scope=${scopes.join(',')}`,
       );
+    }
+    if (limits) {
+      throw new AppError('forbidden', 'signing in requires a token without limits', { reason: 'token_limited' });
     }
     const opening = { token: { id: tokenId, expiresAt }, browser };
     return await signedIn(person, await sessions.open(person.id, remember, now, opening), now);

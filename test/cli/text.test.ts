@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { momentIn, pastMoment, shortTime } from '../../cli/moments.ts';
+import { withNotice } from '../../cli/http.ts';
+import { hoursIn, momentIn, pastMoment, shortTime } from '../../cli/moments.ts';
 import { asJson, asYaml } from '../../cli/output.ts';
 import { nearest } from '../../cli/suggest.ts';
 import { layTable } from '../../cli/table.ts';
@@ -68,6 +69,30 @@ describe('Times', () => {
     assert.throws(() => pastMoment('7d', true), /leave out --at/);
     assert.equal(shortTime('1970-01-01T00:00:00Z'), 'never');
     assert.equal(shortTime(null), 'never');
+  });
+
+  it('A time span is given in minutes, hours, days or weeks', () => {
+    assert.deepEqual(['90m', '24h', '7d', '1w'].map(hoursIn), [1.5, 24, 168, 168]);
+    for (const wrong of ['', '24', 'soon', '2026-01-31', '-1h'])
+      assert.throws(() => hoursIn(wrong), /is not a time span/);
+  });
+
+  it('A token that expires soon is announced once, and nothing is said about others', async () => {
+    const said: string[] = [];
+    const answering = (end: string | null) =>
+      withNotice(
+        async () => ({ status: 200, headers: { get: () => end }, body: null, text: async () => '' }),
+        (line) => said.push(line),
+      );
+    const { signal } = new AbortController();
+    const init = { method: 'GET', headers: {}, redirect: 'error', signal } as const;
+    await answering(null)('http://127.0.0.1/', init);
+    assert.deepEqual(said, []);
+    const send = answering('2026-01-31T12:00:00Z');
+    for (let time = 0; time < 3; time++) await send('http://127.0.0.1/', init);
+    assert.deepEqual(said, [
+      'warning: your access token expires at 2026-01-31T12:00:00Z; replace it with atrium token rotate',
+    ]);
   });
 });
 

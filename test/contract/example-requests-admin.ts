@@ -80,11 +80,33 @@ export const ADMIN_REQUESTS: readonly NamedRequest[] = [
     ({ created: { robot = 0 } }) => ({
       as: 'ann',
       path: { id: robot },
-      body: { name: 'nightly', scopes: ['write:organization'], expires_at: '2099-01-01T00:00:00Z' },
+      body: {
+        name: 'nightly',
+        scopes: ['write:organization'],
+        expires_at: '2099-01-01T00:00:00Z',
+        can_rotate: true,
+        limits: { organizations: ['acme'] },
+      },
     }),
   ],
+  [
+    'rotateRobotToken',
+    ({ created: { robot = 0 } }) => ({
+      as: 'ann',
+      path: { id: robot, token: 'nightly' },
+      body: { overlap_hours: 2 },
+      note({ body }, created) {
+        created.token = body.sha1;
+      },
+    }),
+  ],
+  ['rotateMyToken', ({ created: { token } }) => ({ token, body: { overlap_hours: 24 } })],
   ['listRobotTokens', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot }, query: PAGE })],
   ['revokeRobotToken', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot, token: 'nightly' } })],
+  ['getRobotTokenPolicy', () => ({ as: 'ann', path: ORG })],
+  ['setRobotTokenPolicy', () => ({ as: 'ann', path: ORG, body: { max_days: 3650 } })],
+  ['getTokenPolicy', () => ({ as: 'root' })],
+  ['setTokenPolicy', () => ({ as: 'root', body: { personal_tokens: 'everyone' } })],
   ['deleteRobot', ({ created: { robot = 0 } }) => ({ as: 'ann', path: { id: robot } })],
 
   ['listOrganizationAuditEntries', () => ({ as: 'ann', path: ORG, query: { action: 'cluster.', limit: 1 } })],

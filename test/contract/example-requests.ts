@@ -18,6 +18,8 @@ export interface ExampleRequest {
   /** Whose token the request carries, or whose password; nobody's by default. */
   readonly as?: string;
   readonly withPassword?: true;
+  /** A token to send instead. */
+  readonly token?: string | number | undefined;
   readonly path?: Values;
   readonly query?: Values;
   readonly body?: unknown;
@@ -111,7 +113,18 @@ export const USER_REQUESTS: readonly NamedRequest[] = [
     }),
   ],
   ['listUserTokens', () => ({ as: 'ann', path: { username: 'ann' }, query: PAGE })],
+  [
+    'rotateUserToken',
+    () => ({
+      as: 'ann',
+      withPassword: true,
+      path: { username: 'ann', token: 'laptop' },
+      body: { overlap_hours: 2, expires_at: '2099-01-01T00:00:00Z' },
+    }),
+  ],
   ['revokeUserToken', () => ({ as: 'ann', path: { username: 'ann', token: 'laptop' } })],
+  ['getMyToken', () => ({ as: 'ann' })],
+  ['getMyTokenPolicy', () => ({ as: 'ann' })],
   ['signIn', () => ({ body: { username: 'ann', password: 'an example password', remember: true } })],
   [
     'listMySessions',

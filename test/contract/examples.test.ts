@@ -136,10 +136,10 @@ describe('Examples of the API documentation', () => {
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
     const target = query.size > 0 ? `${filled}?${query}` : filled;
-    const token = request.as && atrium.world.users[request.as]?.token;
+    const token = request.token ?? (request.as && atrium.world.users[request.as]?.token);
     const basic = Buffer.from(`${request.as}:${PASSWORD}`).toString('base64');
     const Authorization = request.withPassword ? `Basic ${basic}` : `token ${token}`;
-    return await atrium.call(method, target, request.body, request.as ? { Authorization } : {});
+    return await atrium.call(method, target, request.body, token ? { Authorization } : {});
   }
 });
 

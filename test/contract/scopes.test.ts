@@ -54,6 +54,8 @@ describe('Token scopes', () => {
       assert.ok(routes.length >= 30);
       for (const route of routes) {
         const needed = neededScope(route.access as SignedAccess, route.method);
+        // About the token itself: the tests of rotation call them with every kind of token.
+        if (needed === undefined) continue;
         const name = `${route.method} ${route.path}`;
         if (!IS_LONG && isDeepStrictEqual(known.get(name), route.access)) continue;
         known.set(name, route.access);

@@ -8,10 +8,20 @@ import type { Scope } from '../../src/http/server.ts';
 
 const DURATIONS = {} as RouteDurations;
 
+interface Passing {
+  readonly csrf?: string;
+  readonly rejection?: Error;
+  readonly limit?: Error;
+  readonly caller?: object;
+  readonly identified?: object;
+  readonly noticeMs?: number;
+}
+
 /** Passes a gate, and says in which order things happened. */
-function pass(access: Access, { csrf, rejection, limit }: { csrf?: string; rejection?: Error; limit?: Error } = {}) {
+function pass(access: Access, { csrf, rejection, limit, noticeMs, ...known }: Passing = {}) {
   const happened: string[] = [];
-  const request = { caller: csrf === undefined ? null : { csrf } } as unknown as FastifyRequest;
+  const caller = csrf === undefined ? null : { csrf, via: 'session', until: null };
+  const request = { caller, identified: null, ...known } as unknown as FastifyRequest;
   const reply = { header: (name: string, value: string) => happened.push(`${name}: ${value}`) };
   const gate = createGate(
     access,
@@ -24,6 +34,7 @@ function pass(access: Access, { csrf, rejection, limit }: { csrf?: string; rejec
       if (limit) throw limit;
     },
     DURATIONS,
+    noticeMs,
   );
   gate(request, reply as unknown as FastifyReply, (error) =>
     happened.push(error ? `rejected: ${error.message}` : 'in'),
@@ -50,6 +61,20 @@ describe('The gate of a route', () => {
 
   it('A response to a session repeats its CSRF token', () => {
     assert.deepEqual(pass(signedIn('user'), { csrf: 'x' }), ['admitted', 'counted', 'X-Csrf-Token: x', 'in']);
+  });
+
+  it('A response to a token that ends soon says when, also if the request is rejected', () => {
+    const until = new Date(Date.now() + 60_000);
+    const said = `X-Token-Expires-At: ${until.toISOString().replace(/\.\d+Z$/, 'Z')}`;
+    const rejection = new Error('not you');
+    for (const who of ['caller', 'identified'] as const) {
+      const seen = (noticeMs: number, via = 'token', end: Date | null = until) =>
+        pass(signedIn('user'), { rejection, noticeMs, [who]: { via, until: end } }).includes(said);
+      assert.ok(seen(61_000), who);
+      assert.ok(!seen(30_000), `${who}: not soon`);
+      assert.ok(!seen(61_000, 'session'), `${who}: no token`);
+      assert.ok(!seen(61_000, 'token', null), `${who}: no end`);
+    }
   });
 });
 

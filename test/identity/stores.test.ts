@@ -68,6 +68,8 @@ describe('Stores of tokens and sessions', () => {
     lastEight: '12345678',
     scopes: ['all'],
     expiresAt: null,
+    canRotate: false,
+    limits: undefined,
     actor: undefined,
     ...changed,
   });

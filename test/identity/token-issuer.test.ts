@@ -5,7 +5,8 @@ import { hashSecret, isTokenText } from '../../src/identity/token-text.ts';
 
 const KEY = Buffer.alloc(32, 1);
 const WANTED = { accountId: 1n, name: 'laptop', scopes: ['read:user'] };
-const DETAILS = { id: 7n, name: 'laptop', lastEight: '', scopes: [], createdAt: new Date(0) };
+const REST = { canRotate: false, limits: undefined, supersedes: null, supersededBy: null };
+const DETAILS = { id: 7n, name: 'laptop', lastEight: '', scopes: [], createdAt: new Date(0), ...REST };
 
 function create(answer: Awaited<ReturnType<TokenIssuerStore['create']>>, isThere = true) {
   const drafts: TokenDraft[] = [];
@@ -15,6 +16,7 @@ function create(answer: Awaited<ReturnType<TokenIssuerStore['create']>>, isThere
       return answer;
     },
     remove: async () => isThere,
+    rotate: async () => (isThere && typeof answer === 'object' ? answer : undefined),
   };
   return { issuer: createTokenIssuer(store, KEY), drafts };
 }
@@ -34,6 +36,8 @@ describe('Issuing tokens', () => {
         hash: hashSecret(KEY, text),
         lastEight: text.slice(-8),
         expiresAt: null,
+        canRotate: false,
+        limits: undefined,
         actor: undefined,
       },
     ]);

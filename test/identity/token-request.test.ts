@@ -66,6 +66,10 @@ describe('Requests for new tokens', () => {
       createdAt: NOW,
       lastUsedAt: null,
       expiresAt: null,
+      canRotate: false,
+      limits: undefined,
+      supersedes: null,
+      supersededBy: null,
     });
     const all = [token(1n, 'a'), token(2n, '3'), token(3n, '2'), token(4n, '7')];
     assert.equal(findToken(all, 'a').id, 1n);

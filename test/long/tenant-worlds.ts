@@ -22,16 +22,18 @@ const HIDDEN_FROM = 7_700_000;
 const CREATED_FROM = 9_000_000;
 
 /**
- * A victim and two attackers. IDs of the victim's things are far from all others, so that they cannot occur by chance.
+ * A victim and four attackers. IDs of the victim's things are far from all others, so that they cannot occur by chance.
  * For each name of a thing of the victim there is one of the same length that names nothing.
  */
 export async function openTenantWorlds(atrium: TestServer) {
   const root = atrium.as('root');
-  const attackers = [await attacker('mallory', 'mallcorp'), await attacker('lonely', 'lonecorp')];
+  const strangers = [await attacker('mallory', 'mallcorp'), await attacker('lonely', 'lonecorp')];
+  const attackers = [...strangers, ...(await limitedAttackers('twofold', 'twofcorp'))];
   await idsFrom(NAMED_FROM);
   const victim = await buildVictim('cnry');
   await idsFrom(HIDDEN_FROM);
   await ownThings('cnryboss', 'cnryorga', 'hush');
+  await joinVictim('twofold');
   await idsFrom(CREATED_FROM);
   return {
     attackers,
@@ -63,6 +65,37 @@ export async function openTenantWorlds(atrium: TestServer) {
     ok(await as('POST', '/orgs', { username: organization }));
     const own = await ownThings(name, organization, `own${name}`);
     return { name, own: { ...own, person: `${name}2`, organization } };
+  }
+
+  /**
+   * Somebody who will own the organization of the victim, too, with tokens that are limited to their own organization
+   * and to one cluster in it. For these tokens, the victim must be as far away as for a stranger.
+   */
+  async function limitedAttackers(owner: string, organization: string): Promise<Attacker[]> {
+    const { own } = await attacker(owner, organization);
+    const { id } = ok(await atrium.as(owner)('GET', `/orgs/${organization}`)).body;
+    const cluster = { type: 'cluster', id: BigInt(own.cluster ?? 0), name: '', ownerId: BigInt(id) } as const;
+    const accountId = atrium.world.users[owner]?.id ?? 0n;
+    const attackers: Attacker[] = [];
+    for (const [name, limits] of [
+      ['inside', { organizations: [{ id: BigInt(id), name: organization }], objects: [] }],
+      ['single', { organizations: [], objects: [cluster] }],
+    ] as const) {
+      const { text } = await atrium.instance.identity.tokens.issue({ accountId, name, scopes: ['all'], limits });
+      atrium.world.users[name] = { id: accountId, token: text };
+      attackers.push({ name, own });
+    }
+    return attackers;
+  }
+
+  /** An owner of the victim's organization, who also has things of their own. */
+  async function joinVictim(name: string): Promise<void> {
+    const [owners] = ok(await atrium.as('cnryboss')('GET', '/orgs/cnryorga/teams')).body;
+    ok(await atrium.as('cnryboss')('PUT', `/teams/${owners.id}/members/${name}`));
+    const as = atrium.as(name);
+    ok(await as('POST', '/user/clusters', { name: 'hushlaptop', uid: uuidFor('hushlap') }));
+    ok(await as('POST', '/user/emails', { emails: ['hush.private@mail.example'] }));
+    ok(await as('POST', '/user/credentials', { name: 'hushprivate', type: 'Other', other: { password: 'hush' } }));
   }
 
   /** One of each kind in an organization, and of its owner. */

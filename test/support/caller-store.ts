@@ -26,7 +26,7 @@ export function personRow(changes: Partial<PersonRow> = {}): PersonRow & { id: b
 
 /** A token of this user that may do everything and never expires, unless `changes` says otherwise. */
 export function tokenGrant(person: Person, changes: Partial<TokenGrant> = {}): TokenGrant {
-  return { person, tokenId: person.id, robotId: null, scopes: ['all'], expiresAt: null, ...changes };
+  return { person, tokenId: person.id, robotId: null, scopes: ['all'], limits: undefined, expiresAt: null, ...changes };
 }
 
 interface Known {

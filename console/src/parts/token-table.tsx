@@ -17,10 +17,12 @@ interface TokenTableProps {
   readonly hasMore?: boolean | undefined;
   readonly onMore?: (() => void) | undefined;
   readonly onRevoke: (token: Token) => void;
+  /** Absent if the viewer cannot rotate them. */
+  readonly onRotate?: ((token: Token) => void) | undefined;
 }
 
 /** Tokens never show their text; the last eight characters tell them apart. */
-export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTableProps) {
+export function TokenTable({ tokens, total, hasMore, onMore, onRevoke, onRotate }: TokenTableProps) {
   return (
     <Table
       caption="Access tokens"
@@ -42,6 +44,7 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTa
                   {scopeInWords(scope)}
                 </Chip>
               ))}
+              {token.limits && <Chip tone="quiet">only {limitsInWords(token.limits)}</Chip>}
             </span>
           ),
           isMinor: true,
@@ -62,28 +65,45 @@ export function TokenTable({ tokens, total, hasMore, onMore, onRevoke }: TokenTa
         {
           key: 'expires',
           title: 'Expires',
-          cell: (token) =>
-            isEnding(token) ? (
-              <Chip tone="warn">
-                <When at={token.expires_at} />
-              </Chip>
-            ) : (
-              <When at={token.expires_at} never="never" />
-            ),
+          cell: (token) => (
+            <span class="line">
+              {token.expires_soon ? (
+                <Chip tone="warn">
+                  <When at={token.expires_at} />
+                </Chip>
+              ) : (
+                <When at={token.expires_at} never="never" />
+              )}
+              {token.replaced_by !== undefined && <Chip tone="quiet">replaced</Chip>}
+              {token.beyond_policy.length > 0 && <Chip tone="warn">longer than the rules allow</Chip>}
+            </span>
+          ),
         },
         {
           key: 'revoke',
           title: '',
           isNumber: true,
           cell: (token) => (
-            <Button label={`Revoke ${token.name}`} onClick={() => onRevoke(token)}>
-              Revoke
-            </Button>
+            <span class="line end">
+              {onRotate && token.replaced_by === undefined && (
+                <Button label={`Rotate ${token.name}`} onClick={() => onRotate(token)}>
+                  Rotate
+                </Button>
+              )}
+              <Button label={`Revoke ${token.name}`} onClick={() => onRevoke(token)}>
+                Revoke
+              </Button>
+            </span>
           ),
         },
       ]}
     />
   );
+}
+
+/** Names as they were when the token was created. */
+function limitsInWords({ organizations, objects }: NonNullable<Token['limits']>): string {
+  return [...organizations.map(({ name }) => name), ...objects.map(({ name }) => name)].join(', ');
 }
 
 function isOld({ last_used_at }: Token): boolean {

@@ -118,12 +118,14 @@ export function userAccessRoutes(
       },
     },
     async (request, reply) => {
-      const { person, organization } = callerIn(request);
+      const { person, organization, limits } = callerIn(request);
       const { type } = request.query;
       const question = {
         organizationId: organization.id,
         callerId: person.id,
         type: type === undefined ? undefined : readObjectType(type),
+        // What the caller owns themselves is outside the limits of every token.
+        withOwn: limits === undefined,
       };
       const page = readPage(request.query);
       const then = readAt(request.query.at);

@@ -20,6 +20,8 @@ export interface AccessQuestion {
   readonly callerId: bigint;
   /** All that an organization has objects of, if it is not given. */
   readonly type: ObjectType | undefined;
+  /** False to leave out what the caller owns themselves. */
+  readonly withOwn: boolean;
 }
 
 /** Where a right comes from: a team or a role, the user as the owner of the object, or the deployment. */
@@ -139,7 +141,7 @@ function* collect(
   own: Graph,
   now: Graph | undefined,
 ) {
-  const { organizationId, callerId, user, type: only } = question;
+  const { organizationId, callerId, user, type: only, withOwn } = question;
   const caller = `user:${callerId}`;
   const home = `organization:${organizationId}`;
   const isSelf = user === caller;
@@ -159,7 +161,7 @@ function* collect(
     const objects = (yield* heldObjects(organization, user, type)).sort(byId);
     const seen = isSelf ? objects : yield* seenBy(now ?? organization, caller, objects, isGone);
     yield* intoGroups(organization, user, seen, sources, groups);
-    if (isSelf && mayBeOwn({ type, id: 0n })) {
+    if (isSelf && withOwn && mayBeOwn({ type, id: 0n })) {
       const owned = (yield* heldObjects(own, user, type)).sort(byId);
       yield* intoGroups(own, user, owned, 'owner', groups);
     }

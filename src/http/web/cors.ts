@@ -34,6 +34,7 @@ const RESPONSE_HEADERS = [
   'X-As-Of',
   'X-Changed-Since',
   'X-Request-Id',
+  'X-Token-Expires-At',
   'X-Total-Count',
 ];
 /** Browsers keep a preflight no longer than this anyway. */

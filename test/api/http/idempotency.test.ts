@@ -65,14 +65,31 @@ for (const driver of API_DRIVERS) {
         '/user/deploy/orders': ['ann', ORDER],
         '/user/emails': ['ann', { emails: ['twice@work.example'] }],
         '/users/:username/tokens': ['ann', { name: 'twice' }],
+        '/users/:username/tokens/:token/rotate': ['ann', {}],
+        '/robots/:id/tokens/:token/rotate': ['ann', {}],
+        '/user/token/rotate': ['selfish', {}],
+      };
+      const own = {
+        accountId: atrium.world.users.cat?.id ?? 0n,
+        name: 'selfish',
+        scopes: ['read:user'],
+        canRotate: true,
+      };
+      atrium.world.users.selfish = {
+        id: own.accountId,
+        token: (await atrium.instance.identity.tokens.issue(own)).text,
       };
       const creating = atrium.instance.routes.filter(({ creates }) => creates).map(({ path }) => path.slice(7));
       assert.deepEqual(creating.sort(), Object.keys(bodies).sort());
       for (const [route, [name, body]] of Object.entries(bodies)) {
-        const filled = route.replace(':username', 'ann').replace(':org', 'acme').replace(':id', String(robot));
+        const filled = route
+          .replace(':username', 'ann')
+          .replace(':org', 'acme')
+          .replace(':id', String(robot))
+          .replace(':token', 'twice');
         const path = route.startsWith('/authz/') ? `${filled}?org=acme` : filled;
         const key = newKey();
-        const headers = route.endsWith(':username/tokens') ? basic(name, tokenOf(name)) : {};
+        const headers = route.startsWith('/users/:username/tokens') ? basic(name, tokenOf(name)) : {};
         const first = await post(name, path, body, key, headers);
         assert.ok(first.status < 300, `${route}: ${first.text}`);
         assert.ok(!isReplay(first));

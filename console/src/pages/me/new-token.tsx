@@ -2,8 +2,10 @@ import { useSignal } from '@preact/signals';
 import { ApiError } from '../../../../client/errors.ts';
 import { useAction } from '../../data/action.ts';
 import { api } from '../../data/api.ts';
+import { useList } from '../../data/resource.ts';
 import { CheckField, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
+import { basicOf } from '../../parts/rotate-token.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
 import { type Levels, ScopeMatrix, scopesOf } from './scope-matrix.tsx';
 
@@ -18,6 +20,9 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
   const name = useSignal('');
   const days = useSignal('30');
   const password = useSignal('');
+  const organization = useSignal('');
+  const organizations = useList('GET /user/orgs', { query: { limit: 50 } });
+  const places = (organizations.data ?? []).map(({ username: org }) => ({ value: org, label: `only in ${org}` }));
   const isEverything = useSignal(false);
   const levels = useSignal<Levels>({});
   const scopes = isEverything.value ? (['all'] as const) : scopesOf(levels.value);
@@ -25,7 +30,12 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
     const token = await api.call('POST /users/{username}/tokens', {
       path: { username },
       headers: { Authorization: basicOf(username, password.value) },
-      body: { name: name.value.trim(), scopes, expires_at: expiryOf(days.value) },
+      body: {
+        name: name.value.trim(),
+        scopes,
+        expires_at: expiryOf(days.value),
+        ...(organization.value !== '' && { limits: { organizations: [organization.value] } }),
+      },
     });
     password.value = '';
     onCreated(token.sha1);
@@ -36,7 +46,7 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
       title="New access token"
       verb="Create token"
       action={isWrong ? { ...create, error: undefined } : create}
-      fields={['name', 'scopes', 'expires_at']}
+      fields={['name', 'scopes', 'expires_at', 'limits']}
       disabledBecause={scopes.length === 0 ? 'Choose what the token may do.' : undefined}
       onClose={onClose}
     >
@@ -59,6 +69,12 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
         />
         {!isEverything.value && <ScopeMatrix levels={levels} />}
       </fieldset>
+      <SelectField
+        label="Where it works"
+        value={organization}
+        choices={[{ value: '', label: 'everywhere' }, ...places]}
+        error={create.fieldError('limits')}
+      />
       <SelectField label="Expires" value={days} choices={LIFETIMES} error={create.fieldError('expires_at')} />
       <TextField
         label="Your password"
@@ -71,10 +87,4 @@ export function NewToken({ username, onClose, onCreated }: NewTokenProps) {
       />
     </FormDialog>
   );
-}
-
-/** Base64 of UTF-8, because a password may contain any character. */
-function basicOf(username: string, password: string): string {
-  const bytes = new TextEncoder().encode(`${username}:${password}`);
-  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }

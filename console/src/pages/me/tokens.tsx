@@ -6,6 +6,7 @@ import { me } from '../../data/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Empty, Show } from '../../parts/page.tsx';
+import { basicOf, RotateToken } from '../../parts/rotate-token.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
 import { TokenTable } from '../../parts/token-table.tsx';
 import { MePage } from './me-page.tsx';
@@ -19,6 +20,7 @@ export function TokensPage() {
   const isCreating = useSignal(false);
   const created = useSignal<string | undefined>(undefined);
   const revoked = useSignal<Token | undefined>(undefined);
+  const rotated = useSignal<Token | undefined>(undefined);
   const create = (
     <Button kind="main" icon="plus" onClick={() => (isCreating.value = true)}>
       New token
@@ -46,6 +48,7 @@ export function TokensPage() {
               hasMore={tokens.hasMore}
               onMore={tokens.loadMore}
               onRevoke={(token) => (revoked.value = token)}
+              onRotate={(token) => (rotated.value = token)}
             />
           )
         }
@@ -54,6 +57,21 @@ export function TokensPage() {
         <NewToken
           username={username}
           onClose={() => (isCreating.value = false)}
+          onCreated={(text) => (created.value = text)}
+        />
+      )}
+      {rotated.value && (
+        <RotateToken
+          name={rotated.value.name}
+          needsPassword
+          rotate={(hours, password) =>
+            api.call('POST /users/{username}/tokens/{token}/rotate', {
+              path: { username, token: rotated.value?.id ?? 0n },
+              headers: { Authorization: basicOf(username, password) },
+              body: { overlap_hours: hours },
+            })
+          }
+          onClose={() => (rotated.value = undefined)}
           onCreated={(text) => (created.value = text)}
         />
       )}

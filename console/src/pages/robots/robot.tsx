@@ -12,6 +12,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form.tsx';
 import { Empty, Page, Show, ShowPage } from '../../parts/page.tsx';
+import { RotateToken } from '../../parts/rotate-token.tsx';
 import { ShownSecret } from '../../parts/secret.tsx';
 import { notify } from '../../parts/toast.tsx';
 import { expiryOf, LIFETIMES } from '../../parts/token-lifetime.ts';
@@ -38,6 +39,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
   const dialog = useSignal<'edit' | 'delete' | 'token' | undefined>(undefined);
   const created = useSignal<string | undefined>(undefined);
   const revoked = useSignal<{ id: bigint; name: string } | undefined>(undefined);
+  const rotated = useSignal<{ id: bigint; name: string } | undefined>(undefined);
   const close = () => (dialog.value = undefined);
   return (
     <Page
@@ -82,6 +84,7 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
                 hasMore={tokens.hasMore}
                 onMore={tokens.loadMore}
                 onRevoke={(token) => (revoked.value = token)}
+                onRotate={(token) => (rotated.value = token)}
               />
             )
           }
@@ -90,6 +93,20 @@ function RobotDetails({ robot, etag }: { robot: Robot; etag: string | undefined 
       {dialog.value === 'edit' && <EditRobot robot={robot} etag={etag} onClose={close} />}
       {dialog.value === 'token' && (
         <NewRobotToken robot={robot} onClose={close} onCreated={(text) => (created.value = text)} />
+      )}
+      {rotated.value && (
+        <RotateToken
+          name={rotated.value.name}
+          needsPassword={false}
+          rotate={(hours) =>
+            api.call('POST /robots/{id}/tokens/{token}/rotate', {
+              path: { id: robot.id, token: rotated.value?.id ?? 0n },
+              body: { overlap_hours: hours },
+            })
+          }
+          onClose={() => (rotated.value = undefined)}
+          onCreated={(text) => (created.value = text)}
+        />
       )}
       {created.value !== undefined && (
         <ShownSecret

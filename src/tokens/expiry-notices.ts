@@ -1,0 +1,99 @@
+import type { Mailer } from '../base/mail.ts';
+
+/** A token that expires soon, and who is to know. */
+export interface ExpiringToken {
+  readonly id: bigint;
+  readonly name: string;
+  readonly lastEight: string;
+  readonly expiresAt: Date;
+  /** Whose token it is: a user, or a robot of an organization. */
+  readonly robot: { readonly name: string; readonly organization: string } | undefined;
+  /** Confirmed addresses of the owner, or of the owners of the organization, who can sign in. */
+  readonly addresses: readonly string[];
+}
+
+export interface ExpiryNoticeStore {
+  /**
+   * Takes at most `max` tokens of which nobody was told yet that they expire within one of these numbers of days. Nobody
+   * else gets them for the same number, on any replica.
+   */
+  claim(days: readonly number[], max: number): Promise<ExpiringToken[]>;
+}
+
+export type ExpiryNotices = ReturnType<typeof createExpiryNotices>;
+
+const MAX_AT_ONCE = 200;
+/** Enough for any job that runs every minute. */
+const MAX_ROUNDS = 10;
+
+/**
+ * Emails about tokens that expire soon, once for each token and number of days. A number of days that is longer than the
+ * life of the token is left out: whoever creates a token for a day knows that it ends tomorrow. A claim is kept even if
+ * the mail server fails, so that nobody ever gets an email twice.
+ */
+export function createExpiryNotices(
+  store: ExpiryNoticeStore,
+  mailer: Mailer,
+  days: readonly number[],
+  baseUrl: () => string,
+) {
+  const wanted = days.filter((one) => one > 0);
+  return { send };
+
+  /** Returns how many emails were sent. */
+  async function send(): Promise<number> {
+    if (wanted.length === 0) return 0;
+    let count = 0;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const tokens = await store.claim(wanted, MAX_AT_ONCE);
+      count += await tell(tokens);
+      if (tokens.length < MAX_AT_ONCE) break;
+    }
+    return count;
+  }
+
+  async function tell(tokens: readonly ExpiringToken[]): Promise<number> {
+    const byAddress = new Map<string, ExpiringToken[]>();
+    for (const token of tokens) {
+      for (const address of token.addresses) byAddress.set(address, [...(byAddress.get(address) ?? []), token]);
+    }
+    for (const [to, some] of byAddress) await mailer.send({ to, subject: subjectFor(some), text: textFor(some) });
+    return byAddress.size;
+  }
+
+  function textFor(tokens: readonly ExpiringToken[]): string {
+    const hasOwn = tokens.some(({ robot }) => robot === undefined);
+    const lines = tokens.map((token) => `  ${titleOf(token)} expires at ${utc(token.expiresAt)}`);
+    return [
+      tokens.length === 1 ? 'An access token expires soon:' : 'Access tokens expire soon:',
+      '',
+      ...lines,
+      '',
+      'After that, requests with it are rejected. To replace it without an interruption, rotate it:',
+      '',
+      hasOwn ? '  atrium token rotate NAME' : '  atrium robot token rotate ROBOT NAME',
+      '',
+      ...(hasOwn ? [`or open ${baseUrl()}/me/tokens`, ''] : []),
+    ].join('\n');
+  }
+}
+
+function subjectFor(tokens: readonly ExpiringToken[]): string {
+  const [first] = tokens;
+  if (!first || tokens.length > 1) return `${tokens.length} access tokens expire soon`;
+  return `Access token ${oneLine(first.name)} expires at ${utc(first.expiresAt)}`;
+}
+
+function titleOf({ name, lastEight, robot }: ExpiringToken): string {
+  const whose = robot ? ` of the robot ${oneLine(robot.name)} of ${robot.organization}` : '';
+  return `${oneLine(name)} (ends with ${lastEight})${whose}`;
+}
+
+/** A name is any text, but it must not look like another line of the email. */
+function oneLine(name: string): string {
+  return name.replaceAll(/\p{C}+/gu, ' ');
+}
+
+function utc(moment: Date): string {
+  return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
