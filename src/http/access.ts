@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Organization, Person } from '../identity/callers.ts';
-import { PUBLIC_ONLY, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
+import { PUBLIC_ONLY, SCIM, type Scope, type ScopeArea, type ScopeLevel } from '../identity/scopes.ts';
 
 /** Who may call a route, in the words of the specification. Declared next to the path; feeds the documentation too. */
 export type Access = { readonly who: 'anyone' } | { readonly who: 'webhook' } | SignedAccess;
@@ -32,8 +32,11 @@ export interface Relations {
 interface AccessOptions {
   /** Where the request names its subject: an organization in `?org=` or as `/orgs/:org`, an object as `/teams/:id`. */
   readonly about?: 'query' | 'path' | 'object';
-  /** Robots may call this about what their own organization owns, whatever relation users need. */
-  readonly robots?: boolean;
+  /**
+   * Robots may call this about what their own organization owns, whatever relation users need. With `only`, nobody else
+   * may.
+   */
+  readonly robots?: boolean | 'only';
   /** The token may also be in the query. */
   readonly queryToken?: boolean;
   /** Only with Basic authentication. */
@@ -45,7 +48,7 @@ interface AccessOptions {
   /** The response lasts, so the caller can be admitted again while it does. */
   readonly lasts?: boolean;
   /** A token needs this scope, whatever the method and the area: the route hands out something that may do everything. */
-  readonly scope?: 'all';
+  readonly scope?: 'all' | typeof SCIM;
 }
 
 export const anyone: Access = { who: 'anyone' };
@@ -64,6 +67,14 @@ export const member = (area: ScopeArea, options: AccessOptions = {}): Access => 
   who: 'member',
   area,
   about: 'query',
+  ...options,
+});
+/** A robot whose token has the scope `scim` and no other: an identity provider that provisions its organization. */
+export const provisioner = (options: Pick<AccessOptions, 'level'> = {}): Access => ({
+  who: 'signedIn',
+  area: 'organization',
+  robots: 'only',
+  scope: SCIM,
   ...options,
 });
 /** A member who also holds the relation, on the object that the path names with `:id` or else on the organization. */

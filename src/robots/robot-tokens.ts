@@ -1,6 +1,7 @@
 import { missingRelation } from '../base/errors.ts';
 import type { Actor } from '../changes/audit-entry.ts';
 import type { Once } from '../changes/write.ts';
+import { SCIM } from '../identity/scopes.ts';
 import type { IssuedToken, TokenIssuer } from '../identity/token-issuer.ts';
 import { findToken, readTokenRequest, type TokenDetails, type TokenRequest } from '../identity/token-request.ts';
 
@@ -63,7 +64,10 @@ export function createRobotTokens(
   ): Promise<IssuedToken> {
     await requireRelation(asked, 'create_tokens');
     const { ownerId: accountId, robotId, actor } = asked;
-    const request = readTokenRequest(wanted, { held: asked.scopes, heldUntil: asked.until, unsaid: UNSAID, now });
+    const held = { held: asked.scopes, heldUntil: asked.until };
+    const request = readTokenRequest(wanted, { ...held, unsaid: UNSAID, now, isForRobot: true });
+    // Whoever has such a token can make anybody an owner.
+    if (request.scopes.includes(SCIM)) await requireOwner(asked);
     return await issuer.issue({ accountId, robotId, actor, ...request }, once);
   }
 
@@ -71,6 +75,11 @@ export function createRobotTokens(
     await requireRelation(asked, 'delete_tokens');
     const { id } = findToken(await store.list(asked.robotId), idOrName);
     await issuer.revoke(id, asked.actor);
+  }
+
+  async function requireOwner({ personId, ownerId }: AskedRobot): Promise<void> {
+    if (await judge.holds(personId, ownerId, 'owner', { type: 'organization', id: ownerId })) return;
+    throw missingRelation('owner:org', ': only an owner can create a token with the scope scim');
   }
 
   async function requireRelation({ personId, ownerId }: AskedRobot, what: string): Promise<void> {
