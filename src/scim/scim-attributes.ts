@@ -101,7 +101,7 @@ export const GROUP_SCHEMA: ResourceSchema = {
         attribute('value', 'The ID of the user.', { ...IMMUTABLE, caseExact: true }),
         attribute('$ref', 'The URI of the user.', { ...IMMUTABLE, type: 'reference', referenceTypes: ['User'] }),
         attribute('type', 'Always User.', { ...IMMUTABLE, canonicalValues: ['User'] }),
-        attribute('display', 'The user name of the person.', READ_ONLY),
+        attribute('display', 'The user name of the person.', { ...READ_ONLY, returned: 'request' }),
       ]),
     }),
   ],

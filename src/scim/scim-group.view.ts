@@ -35,15 +35,16 @@ export async function writeGroup(
   };
   const text = writeJson(selected(GROUP_SCHEMA, resource, selection));
   if (!members || members.length === 0 || !wants(selection, 'members')) return text;
+  const isNamed = selection.only?.has('members.display') ?? false;
   const present = (member: GroupMember) => {
-    const shown = { members: presentMember(member, baseUrl) };
+    const shown = { members: presentMember(member, baseUrl, isNamed) };
     return selected(GROUP_SCHEMA, shown, selection).members;
   };
   return `${text.slice(0, -1)},"members":${await writeLongListInSlices(members, present)}}`;
 }
 
-function presentMember({ id, userName }: GroupMember, baseUrl: string) {
-  return { value: String(id), $ref: `${baseUrl}/Users/${id}`, type: 'User', display: userName };
+function presentMember({ id, userName }: GroupMember, baseUrl: string, isNamed: boolean) {
+  return { value: String(id), $ref: `${baseUrl}/Users/${id}`, type: 'User', ...(isNamed && { display: userName }) };
 }
 
 /** The body of POST and PUT. A list of members that is left out stays as it is. */

@@ -345,8 +345,9 @@ export const LANES: readonly Lane[] = [
   },
   {
     name: 'scim',
-    what: 'SCIM on both databases, with what Entra ID and Okta send',
+    what: 'all checks of scim2-tester on both databases, and what Entra ID and Okta send',
     files: [
+      'test/long/scim.test.ts',
       'test/api/scim/scim-users.test.ts',
       'test/api/scim/scim-groups.test.ts',
       'test/api/scim/scim-stories.test.ts',
