@@ -70,6 +70,12 @@ const SUSPEND = sql(
    select m.team_id, $1, m.expires_at from unnest($2::bigint[], $3::timestamptz[]) as m (team_id, expires_at)
    on conflict (team_id, account_id) do update set expires_at = excluded.expires_at`,
 );
+// All teams before anybody is counted into one of them: whoever holds a count must not wait for a team.
+const LOCK_SUSPENDED = sql(
+  'scimUsers.lockSuspended',
+  `select t.id from team t join scim_suspension s on s.team_id = t.id
+    where t.organization_id = $1 and s.account_id = $2 order by t.id for update of t`,
+);
 const RESUME = sql(
   'scimUsers.resume',
   `with gone as (
@@ -151,6 +157,7 @@ export function createScimUserChanges({ query, record, touch }: Inside): ScimUse
     },
 
     async resume(organizationId, id) {
+      await query(LOCK_SUSPENDED, [organizationId, id]);
       return (await query<MembershipRow>(RESUME, [organizationId, id])).map(toMembership);
     },
 

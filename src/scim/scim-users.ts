@@ -72,8 +72,8 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
     if (found) await people.lock(id);
     if ((await people.save(organization.id, id, request, isOwned)) === 'name taken') throw nameTaken(request.userName);
     if (found && isOwned) {
-      const use = found.isUsable ? {} : { active: true };
-      await inside.users.update(login, { fullName: fullNameOf(request), ...use }, unconditionally, actor);
+      await inside.users.update(login, { fullName: fullNameOf(request) }, unconditionally, actor);
+      if (!found.isUsable) await activate(inside, found, actor);
     }
     if (!found?.isMember) await members.add(organization.id, login, undefined, actor);
     const created = (await people.find(organization.id, id)) ?? missing(id);
@@ -176,14 +176,20 @@ export function createScimUsers(store: ScimUserStore, inTransaction: InTransacti
   }
 
   async function reactivate(inside: Provisioning, organization: Tenant, user: ScimUser, actor: Actor): Promise<void> {
-    const { people, members, users } = inside;
+    const { people, members } = inside;
     const { id, login } = user;
-    if (user.isOwned) await users.update(login, { active: true }, unconditionally, actor);
+    if (user.isOwned) await activate(inside, user, actor);
     else if (!user.isUsable) throw notOurs(login);
     for (const { teamId, expiresAt } of await people.resume(organization.id, id)) {
       await members.addToTeam(organization.id, teamId, login, actor, expiresAt ?? undefined);
     }
     await people.setActive(organization.id, id, true);
+  }
+
+  /** Nothing is revived, also not what was created at the moment of the deactivation, or kept by somebody else's. */
+  async function activate(inside: Provisioning, { id, login }: { id: bigint; login: string }, actor: Actor) {
+    await inside.endCredentials(id, actor);
+    await inside.users.update(login, { active: true }, unconditionally, actor);
   }
 
   async function recorded(

@@ -275,6 +275,20 @@ for (const driver of API_DRIVERS) {
       assert.deepEqual([on.status, on.body.active], [200, true]);
       assert.deepEqual(await statuses(), [401, 401, 200]);
       assert.deepEqual((await atrium.as('ann')('GET', '/orgs/acme/members/Barbara.Jensen')).status, 204);
+      // A site administrator keeps tokens, and the provider does not revive those either.
+      const kept = await atrium.as()(
+        'POST',
+        '/users/Barbara.Jensen/tokens',
+        { name: 'kept', scopes: ['all'] },
+        { Authorization: basic },
+      );
+      assert.equal((await atrium.as('root')('PATCH', '/admin/users/Barbara.Jensen', { active: false })).status, 200);
+      assert.equal(
+        (await acme('PATCH', path, patch({ op: 'replace', path: 'active', value: true }))).body.active,
+        true,
+      );
+      const late = { Authorization: `token ${kept.body.sha1}` };
+      assert.equal((await atrium.as()('GET', '/user', undefined, late)).status, 401);
     });
 
     it(`Deactivating on ${driver} takes a person whom the organization does not own out of it, and nothing else`, async () => {
